@@ -12,6 +12,7 @@ from ingestion.file_names import slug_of
 from ingestion.status.views import pluralised
 from pages._search.opened import first_shown, go_to, show_from
 from pages._search.passage import draw_document
+from pages._shared.elements import base_address
 from pages._shared.markdown import escape
 from rag_engine.engine import Engine
 from rag_engine.passage_search.describe import (
@@ -146,7 +147,7 @@ def _draw_export(engine: Engine, found: FoundPassages) -> None:
         for suffix, name in PASSAGE_FORMATS.items():
             st.download_button(
                 name,
-                partial(export_passages, engine, found, suffix, _base()),
+                partial(export_passages, engine, found, suffix, base_address("/search")),
                 f"{slug_of(found.query.words) or 'search'}{suffix}",
                 # Never a type that the browser would open in place.
                 "application/octet-stream",
@@ -155,9 +156,3 @@ def _draw_export(engine: Engine, found: FoundPassages) -> None:
                 type="tertiary",
                 on_click="ignore",
             )
-
-
-def _base() -> str:
-    """Return the address below which the pages are, "" where the browser did not tell."""
-    address = st.context.url or ""
-    return f"{address.split('?')[0].rpartition('/search')[0]}/" if "/search" in address else ""

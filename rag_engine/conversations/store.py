@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,10 +12,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from rag_engine.atomic_write import write_atomic
 from rag_engine.config import RetrievalProfile
+from rag_engine.conversations.record_files import RecordFiles, is_id
 from rag_engine.conversations.reply import Reply
-from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import Exchange
 from rag_engine.text.folding import fold
@@ -93,10 +91,7 @@ class ConversationSummary:
 # The codec of the stored files; a field that an older one lacks has its default.
 CODEC = TypeAdapter(Conversation)
 
-_ID = re.compile(r"[0-9a-f]{32}")
-
-# A turn is added by reading the conversation and writing it again, and two tabs may do so at the same moment.
-_changing = threading.Lock()
+_FILES = RecordFiles("conversations", "conversation", CODEC, "Start a new conversation, or delete that file.")
 
 
 def new_id() -> str:
@@ -106,30 +101,12 @@ def new_id() -> str:
 
 def read_conversation(workspace: Path, id: str) -> Conversation | None:
     """Return the conversation, or None when there is none of this id or the id is not one."""
-    if not _ID.fullmatch(id):
-        return None
-    path = _path(workspace, id)
-    try:
-        status = path.stat()
-        return _parsed(path, status.st_ino, status.st_mtime_ns, status.st_size)
-    except FileNotFoundError:
-        return None
-    except ValidationError as error:
-        raise WorkspaceError(
-            f"The conversation {path} cannot be read: {error}.", help="Start a new conversation, or delete that file."
-        ) from error
-
-
-# The page reads the latest ones at everything a person does, and one of 500 turns takes half a second.
-@lru_cache(maxsize=16)
-def _parsed(path: Path, *_: int) -> Conversation:
-    """Return the conversation of a file that is known by its inode, time and size."""
-    return CODEC.validate_json(path.read_bytes())
+    return _FILES.read(workspace, id)
 
 
 def is_kept(workspace: Path, id: str) -> bool:
     """Whether there is a conversation of this id."""
-    return bool(_ID.fullmatch(id)) and _path(workspace, id).exists()
+    return is_id(id) and _FILES.path(workspace, id).exists()
 
 
 def list_conversations(workspace: Path) -> list[ConversationSummary]:
@@ -149,7 +126,7 @@ def list_conversations(workspace: Path) -> list[ConversationSummary]:
 
 def conversation_files(workspace: Path) -> list[Path]:
     """Return the files of the conversations, each named by its id."""
-    return list(_folder(workspace).glob("*.json"))
+    return _FILES.files(workspace)
 
 
 # A list of a thousand is read once, not at everything a person does.
@@ -167,14 +144,14 @@ def begin_turn(workspace: Path, id: str, question: str, settings: QuestionSettin
 
     A question that never got its reply makes way for this one.
     """
-    if not _ID.fullmatch(id):
+    if not is_id(id):
         raise InputError(f"{id!r} is not the id of a conversation.", help="Start a new conversation.")
     # To the microsecond: this is also how the turn is found again.
     turn = Turn(question, datetime.now(UTC).isoformat(timespec="microseconds"), None, settings=settings)
-    with _changing:
+    with _FILES.changing:
         before = read_conversation(workspace, id) or Conversation(id, ())
         answered = tuple(one for one in before.turns if one.reply is not None)
-        return _write(workspace, replace(before, turns=(*answered, turn)))
+        return _FILES.write(workspace, replace(before, turns=(*answered, turn)))
 
 
 def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation | None:
@@ -183,12 +160,12 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
     Turns that another tab has added meanwhile stay. The question is added again if another one replaced it.
     """
     ended = replace(begun.turns[-1], reply=reply)
-    with _changing:
+    with _FILES.changing:
         now = read_conversation(workspace, begun.id)
         if now is None:
             return None
         turns = [ended if turn.asked == ended.asked else turn for turn in now.turns]
-        return _write(workspace, replace(now, turns=tuple(turns if ended in turns else [*turns, ended])))
+        return _FILES.write(workspace, replace(now, turns=tuple(turns if ended in turns else [*turns, ended])))
 
 
 def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
@@ -223,37 +200,22 @@ def rate_turn(workspace: Path, id: str, asked: str, rating: TurnRating | None) -
 
 def delete_conversation(workspace: Path, id: str) -> Conversation | None:
     """Delete the conversation and return it, so that it can be restored; None where there is none."""
-    with _changing:
+    with _FILES.changing:
         conversation = read_conversation(workspace, id)
         if conversation:
-            _path(workspace, id).unlink(missing_ok=True)
+            _FILES.delete(workspace, id)
         return conversation
 
 
 def restore_conversation(workspace: Path, conversation: Conversation) -> None:
     """Store a conversation that was deleted again."""
-    with _changing:
-        _write(workspace, conversation)
+    with _FILES.changing:
+        _FILES.write(workspace, conversation)
 
 
 def _change(workspace: Path, id: str, change: Callable[[Conversation], Conversation]) -> None:
     """Store a changed conversation; one that was deleted meanwhile stays deleted."""
-    with _changing:
+    with _FILES.changing:
         now = read_conversation(workspace, id)
         if now is not None:
-            _write(workspace, change(now))
-
-
-def _write(workspace: Path, conversation: Conversation) -> Conversation:
-    path = _path(workspace, conversation.id)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, CODEC.dump_json(conversation))
-    return conversation
-
-
-def _folder(workspace: Path) -> Path:
-    return workspace / "conversations"
-
-
-def _path(workspace: Path, id: str) -> Path:
-    return _folder(workspace) / f"{id}.json"
+            _FILES.write(workspace, change(now))
