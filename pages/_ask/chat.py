@@ -213,12 +213,19 @@ def _draw_asking_again(turn: Turn, number: int) -> None:
             args=(turn.question,),
         )
         with st.popover("Edit question", icon=":material/edit:", type="tertiary", key=f"edit {number}"):
-            edited = st.text_area("Question", turn.question, key=f"edited {number}", width=460)
+            key = f"edited {number}"
+            edited = st.text_area("Question", turn.question, key=key, width=460)
             st.button(
                 "Ask",
                 icon=":material/send:",
                 key=f"ask edited {number}",
                 disabled=not edited.strip(),
-                on_click=choose,
-                args=(edited.strip(),),
+                on_click=_choose_edited,
+                args=(key,),
             )
+
+
+def _choose_edited(key: str) -> None:
+    """Ask the question as it was edited. It is read at the click, which may come before the page was drawn with it."""
+    if edited := str(st.session_state[key]).strip():
+        choose(edited)

@@ -87,8 +87,8 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
         with st.popover(
             "", icon=":material/more_vert:", type="tertiary", key=f"manage {one.id}", help="Rename or delete"
         ):
-            name = st.text_input("Name", one.title, key=f"name {one.id}", max_chars=80)
-            st.button("Rename", key=f"rename {one.id}", on_click=rename_conversation, args=(workspace, one.id, name))
+            st.text_input("Name", one.title, key=f"name {one.id}", max_chars=80)
+            st.button("Rename", key=f"rename {one.id}", on_click=_rename, args=(workspace, one.id))
             st.button(
                 "Unpin" if one.pinned else "Pin",
                 icon=":material/keep:",
@@ -106,6 +106,11 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
                 on_click=_delete,
                 args=(workspace, one.id, current),
             )
+
+
+def _rename(workspace: Path, id: str) -> None:
+    """Give a conversation the name that was typed, read at the click, which may come before the page was drawn."""
+    rename_conversation(workspace, id, st.session_state[f"name {id}"])
 
 
 def _delete(workspace: Path, id: str, current: str) -> None:

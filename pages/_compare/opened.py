@@ -209,11 +209,15 @@ def _draw_removals(comparison: Comparison) -> None:
             icon=":material/delete:",
             disabled=not chosen or number < 2,
             on_click=_shrink,
-            args=(comparison.id, what, str(chosen or "")),
+            args=(comparison.id, what),
         )
 
 
-def _shrink(id: str, what: str, chosen: str) -> None:
+def _shrink(id: str, what: str) -> None:
+    """Remove what is chosen. It is read at the click, which may come before the page was drawn with it."""
+    chosen = st.session_state[f"comparison remove {what.lower()}"]
+    if not chosen:
+        return
     with show_errors():
         removed = {"question": chosen} if what == "Question" else {"column": chosen}
         note_removed(what, shrink_comparison(resources.desk(), id, **removed))

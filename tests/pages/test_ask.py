@@ -221,11 +221,28 @@ def test_a_conversation_is_renamed_in_the_list(start: Start, collection: Path) -
     app = ask(start(collection), "How long does a local flood plan remain valid?")
     id = app.query_params["conversation"]
 
-    app.text_input(key=f"name {id}").set_value("Flood plans").run()
+    # Typed and clicked before the page is drawn in between, as a fast hand does on a slow machine.
+    app.text_input(key=f"name {id}").set_value("Flood plans")
     app.button(key=f"rename {id}").click().run()
 
     assert not app.exception
     assert app.button(key=f"open {id}").label == "Flood plans"
+
+
+def test_a_question_is_asked_as_it_was_edited_though_the_click_comes_at_once(start: Start, collection: Path) -> None:
+    app = ask(start(collection), "Who prepares the plan?")
+    id = app.query_params["conversation"]
+
+    app.text_area(key="edited 0").set_value("How long does a local flood plan remain valid?")
+    app.button(key="ask edited 0").click().run()
+
+    assert not app.exception
+    stored = read_conversation(collection, id)
+    assert stored is not None
+    assert [turn.question for turn in stored.turns] == [
+        "Who prepares the plan?",
+        "How long does a local flood plan remain valid?",
+    ]
 
 
 def test_an_answer_that_is_not_good_is_rated_with_a_reason(start: Start, collection: Path) -> None:
