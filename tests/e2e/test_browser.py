@@ -126,9 +126,11 @@ def test_a_source_is_reached_by_its_mark_where_there_is_no_room_beside_the_answe
     page.set_viewport_size({"width": 400, "height": 800})
     page.goto(f"{address}/?conversation={two_sources(workspace)}")
 
+    source = page.locator("h3[id='answer-0-source-2']")
+    expect(source).to_be_attached()
     page.locator("p a[href='#answer-0-source-2']").click()
 
-    expect(page.locator("h3[id='answer-0-source-2']")).to_be_in_viewport()
+    expect(source).to_be_in_viewport()
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_hidden()
 
 
