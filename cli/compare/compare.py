@@ -82,7 +82,7 @@ def compare(
 
 
 def _print(comparison: Comparison) -> None:
-    """Print the cells below their questions, each with the page of its quote or how hard was searched."""
+    """Print the cells below their questions, each with the page of its quote or how much was searched."""
     from ingestion.dataset.comparison.comparison import cells_in_order
 
     shown = ""

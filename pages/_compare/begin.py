@@ -36,8 +36,8 @@ def draw_beginning(engine: Engine) -> None:
         st.page_link("pages/library.py", label="Add documents in the Library", icon=":material/upload_file:")
         return
     st.markdown(
-        "Ask documents or countries the same questions. Every cell has a short answer with its source, or says how "
-        "hard was searched for one."
+        "Ask documents or countries the same questions. Every cell has a short answer with its source, or says that "
+        "nothing was found and how much was searched."
     )
     with st.container(border=True):
         questions = _draw_questions()

@@ -48,7 +48,7 @@ def draw_table(
 
 
 def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
-    """Return a cell's status, its text, and below it where the text is from or how hard was searched."""
+    """Return a cell's status, its text, and below it where the text is from or how much was searched."""
     if cell is None or (waiting and cell.status == "failed"):
         return {"status": "asking" if waiting else NOT_ASKED, "text": "", "note": ""}
     status = "asking again" if waiting else cell.status

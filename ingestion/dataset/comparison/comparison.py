@@ -22,7 +22,7 @@ COUNTRY = "country"
 
 @dataclass(frozen=True, slots=True)
 class SearchEffort:
-    """How hard was searched for a cell: the passages of its documents, and those that were read closely."""
+    """Extent of the search for a cell: the passages of its documents, and those that were read closely."""
 
     documents: int
     passages: int
@@ -241,7 +241,7 @@ def cells_in_order(comparison: Comparison) -> Iterator[tuple[str, ComparisonColu
 
 
 def cell_text(cell: ComparisonCell | None) -> str:
-    """Return a cell as a table shows it: its words with their page, or how hard was searched where there are none."""
+    """Return a cell as a table shows it: its words with their page, or how much was searched where there are none."""
     if cell is None:
         return NOT_ASKED.capitalize()
     if cell.status == "nothing found":

@@ -36,7 +36,7 @@ def comparison_workbook(comparison: Comparison, documents: Sequence[DocumentReco
 
 
 def _table(comparison: Comparison) -> Sheet:
-    """Return a row for each question; below what was not found, how hard was searched."""
+    """Return a row for each question; below what was not found, how much was searched."""
     headings = [(storable(column.label), _COLUMN_WIDTH) for column in comparison.columns]
     sheet = Sheet("Comparison", (("Question", 40), *headings))
     for question in comparison.questions:

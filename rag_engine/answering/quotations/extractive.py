@@ -53,7 +53,7 @@ class Quoting:
     of_one: int = 3
     sources: int = 8
     longest: int = 250
-    compared: int = 48
+    compared: int = 32
     keywords: float = 0.3
     rank: float = 0.1
     reader: float = 0.3

@@ -140,7 +140,15 @@ def test_few_sentences_are_encoded_however_much_was_found(
     quote: Callable[..., Answer], make_source: Callable[..., Source], embedder: CountingEmbedder
 ) -> None:
     quote("How often is a dyke inspected?", [make_source(n, (LAW + " ") * 20) for n in range(1, 21)])
-    assert embedder.encoded <= 129
+    assert embedder.encoded <= 33
+
+
+def test_a_sentence_that_shares_the_words_is_compared_however_late_it_comes(
+    quote: Callable[..., Answer], make_source: Callable[..., Source]
+) -> None:
+    others = " ".join(f"Hall number {number} of the market is let to a trader." for number in range(90))
+    said = "The water authority inspects every dyke twice a year."
+    assert quotations(quote("How often is a dyke inspected?", [make_source(1, f"{others} {said}")]))[0][0] == said
 
 
 def test_blank_sources_are_an_error_that_says_so(
