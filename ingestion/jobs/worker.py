@@ -27,6 +27,7 @@ from ingestion.operations.answers import measure_gate
 from ingestion.operations.corrections import relabel
 from ingestion.operations.desk import open_desk
 from ingestion.operations.documents import add_files, erase
+from ingestion.operations.evaluation import TEST, ask_test_questions
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
@@ -35,6 +36,7 @@ from ingestion.types import ControlSignal, Progress
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError, SextantError, WorkspaceError
+from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.grounding.build import build_knowledge_base
 
 _AGAIN_SECONDS = 2.0
@@ -50,9 +52,10 @@ _ATTEMPTS = {
     "rebuild": 2,
     "relabel": 2,
     "run": 10,
+    TEST: 10,
 }
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
-_KEEPING = ("ask", "compare", "ground", "run")
+_KEEPING = ("ask", "compare", "ground", "run", TEST)
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -273,6 +276,14 @@ def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [{"dropped": list(result.dropped)}] if result else []
 
 
+def _test(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    try:
+        kept, pulse.warning = ask_test_questions(open_desk(engine), AnswersRequest(**run.arguments), _stoppable(pulse))
+    except _EndedError:
+        return []
+    return [{"id": kept.id, "questions": len(kept.run.rows), "failed": sum(row.failed for row in kept.run.rows)}]
+
+
 def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     generator, pulse.warning = (
         engine.language_model() if read_ingestion_config(engine.config.workspace).use_model else (None, "")
@@ -302,6 +313,7 @@ _ACTIONS = {
     "rebuild": _rebuild,
     "relabel": _relabel,
     "run": _run,
+    TEST: _test,
 }
 
 

@@ -48,6 +48,19 @@ def mean_interval(values: Values) -> Interval:
     return Interval(mean, min(low, mean), max(high, mean))
 
 
+def share_interval(right: int, count: int) -> Interval:
+    """Return a share with its 95% interval (Wilson 1927); of nothing it is 0 to 1."""
+    if not count:
+        return Interval(0.0, 0.0, 1.0)
+    found = stats.binomtest(right, count).proportion_ci(method="wilson")
+    return Interval(right / count, float(found.low), float(found.high))
+
+
+def sign_p(gained: int, lost: int) -> float:
+    """Return the p value of so many questions turning one way and so many the other by chance (McNemar 1947, exact)."""
+    return float(stats.binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
+
+
 def paired_difference(values: Values, baseline: Values) -> Difference:
     """Return how much better the values are than the baseline's on the same questions, in the same order.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -61,7 +61,7 @@ class Judge:
         """Return the judged figures, 0 to 1; None where the judge failed or a metric says nothing of the answer.
 
         A question without an answer and an answer that failed are not judged. An answer that refuses what the
-        documents do answer is neither relevant nor correct: 0.
+        documents do answer is neither relevant nor correct: 0. What needs a reference answer is None without one.
         """
         if not question.answerable or answer.status == "error":
             return JudgedAnswer(dict.fromkeys(JUDGED_METRICS), dict.fromkeys(JUDGED_METRICS), ())
@@ -85,14 +85,19 @@ class Judge:
                 kept.extend(self._claims(question.answer, _REFERENCE_CLAIMS))
             return kept
 
-        asked: Mapping[str, Callable[[], float | None]] = {
+        asked: dict[str, Callable[[], float | None]] = {
             "faithfulness": lambda: None if refused else self._faithfulness(answer.text, contexts),
             "answer_relevancy": lambda: 0.0 if refused else self._relevancy(question, answer.text),
-            "judged_context_precision": lambda: self._precision(question, contexts),
-            "judged_context_recall": lambda: self._supported(reference_claims(), contexts),
-            "answer_correctness": lambda: 0.0 if refused else self._correctness(question, answer, reference_claims()),
         }
-        found: dict[str, float | None] = {}
+        if question.answer:
+            asked |= {
+                "judged_context_precision": lambda: self._precision(question, contexts),
+                "judged_context_recall": lambda: self._supported(reference_claims(), contexts),
+                "answer_correctness": lambda: (
+                    0.0 if refused else self._correctness(question, answer, reference_claims())
+                ),
+            }
+        found: dict[str, float | None] = dict.fromkeys(JUDGED_METRICS)
         for metric, measure in asked.items():
             try:
                 found[metric] = measure()

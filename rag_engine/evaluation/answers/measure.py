@@ -11,7 +11,7 @@ from rag_engine.config import judge_settings
 from rag_engine.engine import Engine
 from rag_engine.evaluation.answers.accepted_run import KeptRun
 from rag_engine.evaluation.answers.judging import Judge
-from rag_engine.evaluation.answers.questions import SAMPLE, read_answer_questions
+from rag_engine.evaluation.answers.questions import SAMPLE, AnswerQuestion, read_answer_questions
 from rag_engine.evaluation.answers.rows import RowFile
 from rag_engine.evaluation.answers.run_answers import (
     AnswersRequest,
@@ -42,6 +42,24 @@ def measure_answers(
     """
     questions = read_answer_questions(Path(request.gold) if request.gold else SAMPLE)
     require_documents(questions, {document.file for document in engine.collection.documents()})
+    name = "gate" if anew else "answers"
+    return measure_questions(engine, questions, request, folder / name, anew=anew, progress=progress, warn=warn)
+
+
+def measure_questions(
+    engine: Engine,
+    questions: Sequence[AnswerQuestion],
+    request: AnswersRequest,
+    path: Path,
+    *,
+    anew: bool = False,
+    progress: RunProgress = lambda *_: None,
+    warn: Callable[[Sequence[str]], None] = lambda _: None,
+) -> tuple[KeptRun, Path]:
+    """Return the run of questions that were read, as `measure_answers` does.
+
+    The file of its rows is called by `path` and the settings.
+    """
     compare, warnings = open_text_metrics(open_token_score) if request.text_metrics else (None, ())
     warn(warnings)
     judge = None
@@ -59,11 +77,14 @@ def measure_answers(
         "bert_score": token_score_model() if request.text_metrics else "",
     }
     scorers = Scorers(judge, compare)
-    name = "gate" if anew else "answers"
-    rows = RowFile(folder / f"{name}.{digest_of(settings)[:12]}.csv", scorers.metrics)
+    rows = RowFile(path.with_name(f"{path.name}.{digest_of(settings)[:12]}.csv"), scorers.metrics)
     if anew and all(question.id in rows.rows for question in questions):
         rows.restart()
     answered = run_answers(
-        questions, lambda question: answer_of(engine.ask(question, {}, retrieval)), scorers, rows, progress
+        questions,
+        lambda question: answer_of(engine.ask(question.question, question.filters, retrieval)),
+        scorers,
+        rows,
+        progress,
     )
     return KeptRun(settings, answered, summarise(answered, scorers.metrics), request), rows.path

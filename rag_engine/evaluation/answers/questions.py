@@ -1,9 +1,10 @@
-"""Questions with reference answers: each with its kind and the passages that answer it, or with none."""
+"""Questions with known answers, one JSON object a line: each with the passages that answer it, or with none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -11,22 +12,25 @@ from rag_engine.config import DATA
 from rag_engine.errors import InputError
 from rag_engine.evaluation.datasets import line_error, read_objects, text_field
 from rag_engine.evaluation.gold import Quote, read_quotes
+from rag_engine.filters import Filter
 from rag_engine.text.languages import language_name
 
-QuestionKind = Literal["identification", "terminology", "geographic", "institutional"]
+# "" is a kind that nobody has named.
+QuestionKind = Literal["identification", "terminology", "geographic", "institutional", ""]
 # The questions on the collection that comes with the program.
 SAMPLE = DATA / "eval" / "gold" / "sample.jsonl"
 
-_FIELDS = ("id", "language", "kind", "question", "answer", "passages", "keywords", "split")
+_FIELDS = ("id", "language", "kind", "question", "answer", "passages", "keywords", "split", "filters")
 _SPLITS = ("", "dev", "heldout")
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerQuestion:
-    """A question with the answer that it ought to get; without answer and passages, it ought to get none.
+    """A question with the passages that answer it; without any, it ought to get no answer.
 
-    Passages of one document answer together, those of another document on their own. `keywords` are the words and
-    numbers that no right answer can do without. `split` is "dev" or "heldout", "" where a file has no halves.
+    Passages of one document answer together, those of another document on their own. `answer` is a reference answer and
+    `keywords` are the words and numbers that no right answer can do without, as far as they are given. `split` is "dev"
+    or "heldout", "" where a file has no halves. `filters` is the filter that the question is asked with.
     """
 
     id: str
@@ -37,6 +41,7 @@ class AnswerQuestion:
     passages: tuple[Quote, ...]
     keywords: tuple[str, ...]
     split: str = ""
+    filters: Filter = field(default_factory=dict)
 
     @property
     def answerable(self) -> bool:
@@ -57,13 +62,20 @@ def read_answer_questions(path: Path) -> tuple[AnswerQuestion, ...]:
     return tuple(questions.values())
 
 
+def question_lines(questions: Iterable[AnswerQuestion]) -> str:
+    """Return questions as `read_answer_questions` reads them; fields without a value are left out."""
+    objects = ({name: value for name, value in asdict(one).items() if value} for one in questions)
+    return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects)
+
+
 def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuestion:
     unknown = ", ".join(sorted(values.keys() - set(_FIELDS)))
     if unknown:
         raise line_error(path, number, f"unknown field {unknown}", f"Use {', '.join(_FIELDS)}.")
-    kind = text_field(path, number, values, "kind")
+    kind = text_field(path, number, values, "kind", missing="")
     if kind not in get_args(QuestionKind):
-        raise line_error(path, number, f"the kind is {kind!r}", f"Use {', '.join(get_args(QuestionKind))}.")
+        kinds = ", ".join(filter(None, get_args(QuestionKind)))
+        raise line_error(path, number, f"the kind is {kind!r}", f"Use {kinds}, or leave it out.")
     language = text_field(path, number, values, "language")
     if not language_name(language):
         raise line_error(path, number, f"the language is {language!r}", "Use an ISO 639-1 code, for example en.")
@@ -71,15 +83,26 @@ def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuest
     quotes = read_quotes(path, number, passages) if passages else ()
     answer = text_field(path, number, values, "answer", missing="")
     keywords = _keywords(path, number, values.get("keywords", []))
-    if bool(quotes) != bool(answer.strip()) or bool(quotes) != bool(keywords):
-        message = "answer, passages and keywords do not go together"
-        raise line_error(path, number, message, "Give all three, or none for a question without an answer.")
+    if not quotes and (answer.strip() or keywords):
+        message = "an answer or keywords without passages"
+        raise line_error(path, number, message, "Give the passages, or none of the three where nothing answers.")
     question = text_field(path, number, values, "question")
     id = text_field(path, number, values, "id")
     split = text_field(path, number, values, "split", missing="")
     if split not in _SPLITS:
         raise line_error(path, number, f"the split is {split!r}", "Use dev or heldout, or leave it out.")
-    return AnswerQuestion(id, language, cast("QuestionKind", kind), question, answer, quotes, keywords, split)
+    filters = _filters(path, number, values.get("filters", {}))
+    return AnswerQuestion(id, language, cast("QuestionKind", kind), question, answer, quotes, keywords, split, filters)
+
+
+def _filters(path: Path, number: int, given: Any) -> Filter:
+    """Return a filter of which each facet has a list of values; which facets there are is known when it is asked."""
+    lists = given.values() if isinstance(given, dict) else [None]
+    if not all(isinstance(values, list) and all(isinstance(one, str) for one in values) for values in lists):
+        raise line_error(
+            path, number, f"the filters are {given!r}", 'Write them as lists, for example {"country": ["Italy"]}.'
+        )
+    return {name: tuple(values) for name, values in given.items()}
 
 
 def _keywords(path: Path, number: int, given: Any) -> tuple[str, ...]:

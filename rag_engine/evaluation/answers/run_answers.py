@@ -17,7 +17,7 @@ from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS, CompareText
 from rag_engine.evaluation.significance import Interval, mean_interval
 from rag_engine.types import Answer
 
-AskQuestion = Callable[[str], Answer]
+AskQuestion = Callable[[AnswerQuestion], Answer]
 RunProgress = Callable[[int, int, str], None]
 
 # Figures are kept with so many digits, so that a run read from its file equals the run itself.
@@ -125,7 +125,7 @@ def _summaries(groups: Mapping[str, Sequence[AnswerRow]], metrics: Sequence[str]
 def _answered(question: AnswerQuestion, ask: AskQuestion, scorers: Scorers) -> AnswerRow:
     started = time.perf_counter()
     try:
-        answer = ask(question.question)
+        answer = ask(question)
     except SextantError as error:
         return _row(question, None, time.perf_counter() - started, scorers.metrics, {}, {}, str(error))
     seconds = time.perf_counter() - started
@@ -133,7 +133,7 @@ def _answered(question: AnswerQuestion, ask: AskQuestion, scorers: Scorers) -> A
     spreads: dict[str, float | None] = {}
     failures = [answer.text] if answer.status == "error" else []
     if scorers.compare:
-        compared = question.answerable and answer.status == "answered"
+        compared = bool(question.answer) and answer.status == "answered"
         figures |= scorers.compare(answer.text, question.answer) if compared else dict.fromkeys(TEXT_METRICS)
     if scorers.judge:
         judged = scorers.judge.judge(question, answer)

@@ -18,6 +18,7 @@ METRICS = (
     "citation_recall",
     "context_precision",
     "context_recall",
+    "first_quotation",
 )
 
 # A file and a page of it.
@@ -51,12 +52,34 @@ def score(question: AnswerQuestion, answer: Answer) -> Figures:
     precision, recall = citation_scores(() if abstained else cited_pages(answer, question.passages), question.passages)
     return {
         "abstention": float(not abstained),
-        "answer_match": 0.0 if abstained else answer_match(answer.text, question),
+        "answer_match": _match(question, answer, abstained=abstained),
         "citation_precision": precision,
         "citation_recall": recall,
         "context_precision": average_precision([best_match(context, question.passages) for context in contexts]),
         "context_recall": context_recall(contexts, question.passages),
+        "first_quotation": 0.0 if abstained else float(is_first_right(answer, question.passages)),
     }
+
+
+def is_first_right(answer: Answer, passages: Sequence[Quote]) -> bool:
+    """Return whether the first quote of an answer bears out a gold sentence of its document.
+
+    One holds half of the other: a gold sentence may be a part of what is quoted, or go on after it.
+    """
+    first = next(iter(answer.citations), None)
+    if first is None:
+        return False
+    there = [quote for quote in passages if quote.document == first.file]
+    cited = Quote(first.file, first.page, first.quote)
+    return best_match(first.quote, there) >= _BEARS_OUT or any(
+        best_match(one.quote, [cited]) >= _BEARS_OUT for one in there
+    )
+
+
+def _match(question: AnswerQuestion, answer: Answer, *, abstained: bool) -> float | None:
+    if not question.keywords:
+        return None
+    return 0.0 if abstained else answer_match(answer.text, question)
 
 
 def cited_pages(answer: Answer, passages: Sequence[Quote]) -> list[CitedPage]:

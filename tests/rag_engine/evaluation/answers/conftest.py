@@ -61,7 +61,7 @@ def make_answer(make_source: Callable[..., Source], make_evidence: Callable[...,
         status: AnswerStatus = "answered",
     ) -> Answer:
         sources = [make_source(number, context) for number, context in enumerate(contexts, start=1)]
-        citations = tuple(Citation(1, "c", "d", "1.pdf", "Plan", page, "quote", 0, 5) for page in pages)
+        citations = tuple(Citation(1, "c", "d", "1.pdf", "Plan", page, QUOTE, 0, 5) for page in pages)
         return Answer(status, text, citations, make_evidence("Who orders the evacuation?", sources), "written/model")
 
     return make

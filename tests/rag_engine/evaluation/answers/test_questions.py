@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rag_engine.errors import InputError
-from rag_engine.evaluation.answers.questions import read_answer_questions
+from rag_engine.evaluation.answers.questions import question_lines, read_answer_questions
 
 ASKED = {"id": "en-1", "language": "en", "kind": "institutional", "question": "Who decides?"}
 ANSWERED = {
@@ -36,9 +36,10 @@ def test_questions_with_and_without_an_answer_are_read(tmp_path: Path) -> None:
         ({"kind": "guess"}, "the kind is 'guess'"),
         ({"language": "english"}, "the language is 'english'"),
         ({"question": " "}, "'question' is ' '"),
-        ({"answer": ""}, "answer, passages and keywords do not go together"),
-        ({"keywords": []}, "answer, passages and keywords do not go together"),
-        ({"passages": []}, "answer, passages and keywords do not go together"),
+        ({"passages": []}, "an answer or keywords without passages"),
+        ({"passages": [], "answer": ""}, "an answer or keywords without passages"),
+        ({"filters": {"country": "Italy"}}, "the filters are"),
+        ({"filters": ["Italy"]}, "the filters are"),
         ({"passages": [{"document": "plan.md", "page": 0, "quote": "x"}]}, "the page is 0"),
         ({"keywords": "mayor"}, "the keywords are 'mayor'"),
         ({"keywords": ["?"]}, "the keywords are"),
@@ -56,3 +57,13 @@ def test_a_fault_is_named_with_its_line(tmp_path: Path, changed: dict[str, Any],
 def test_a_file_without_a_question_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no question"):
         read(tmp_path)
+
+
+def test_questions_are_read_as_they_were_written(tmp_path: Path) -> None:
+    evidence = {"passages": ANSWERED["passages"], "filters": {"country": ["Italy", "Spain"]}}
+    questions = read(tmp_path, ASKED | ANSWERED, {"id": "2", "language": "en", "question": "Who?"} | evidence)
+    assert questions[1].filters == {"country": ("Italy", "Spain")}
+    assert (questions[1].kind, questions[1].answer, questions[1].keywords) == ("", "", ())
+    again = tmp_path / "again.jsonl"
+    again.write_text(question_lines(questions), encoding="utf-8")
+    assert read_answer_questions(again) == questions

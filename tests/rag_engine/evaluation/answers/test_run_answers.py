@@ -7,6 +7,7 @@ import pytest
 
 from rag_engine.errors import BackendError, InputError
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS, Judge
+from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.rows import RowFile
 from rag_engine.evaluation.answers.run_answers import (
     Scorers,
@@ -31,9 +32,9 @@ class Asked:
         self.answer, self.fails = answer, fails
         self.questions: list[str] = []
 
-    def __call__(self, question: str) -> Answer:
-        self.questions.append(question)
-        if question == self.fails:
+    def __call__(self, question: AnswerQuestion) -> Answer:
+        self.questions.append(question.question)
+        if question.question == self.fails:
             raise BackendError("The model is gone.")
         return self.answer
 
@@ -42,7 +43,7 @@ def test_every_question_has_a_row_on_the_disk_before_the_next_is_asked(make_answ
     rows = RowFile(tmp_path / "rows.csv", METRICS)
     lines: list[int] = []
 
-    def ask(question: str) -> Answer:
+    def ask(question: AnswerQuestion) -> Answer:
         lines.append(len(rows.path.read_text(encoding="utf-8").splitlines()))
         return make_answer("The mayor orders the evacuation.")
 

@@ -1,0 +1,177 @@
+"""Acts of a person upon the workspace's own test questions: keeping, writing, importing and asking them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from ingestion.jobs.queue import Run
+from ingestion.operations.desk import Desk, queue_once
+from ingestion.spreadsheets.csv_writer import to_csv
+from rag_engine.config import judge_settings
+from rag_engine.conversations.feedback import RatedAnswer, rated_answers
+from rag_engine.conversations.store import Conversation, Turn, new_id, read_conversation
+from rag_engine.errors import InputError
+from rag_engine.evaluation.answers.own_questions import (
+    answer_id,
+    change_own_questions,
+    kept_question,
+    own_questions_path,
+    place_quote,
+    read_own_questions,
+    with_questions,
+)
+from rag_engine.evaluation.answers.own_results import results_table
+from rag_engine.evaluation.answers.own_runs import OwnRun, measure_own
+from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines, read_answer_questions
+from rag_engine.evaluation.answers.run_answers import AnswersRequest
+
+TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedQuestions:
+    """How many questions a file added and how many it replaced; `missing` are documents that the collection lacks."""
+
+    added: int
+    replaced: int
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedQuestion:
+    """A question that was removed, and its place among the others."""
+
+    question: AnswerQuestion
+    place: int
+
+
+def keep_answer(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
+    """Keep the question that was asked at that time as a test question, with what its answer cites as the evidence."""
+    kept = _kept(desk, conversation, asked)
+    change_own_questions(desk.workspace, lambda before: with_questions(before, [kept]))
+    return kept
+
+
+def good_answers(desk: Desk) -> list[RatedAnswer]:
+    """Return the answers rated as good that are no test questions yet, the latest first."""
+    known = {one.id for one in read_own_questions(desk.workspace)}
+    rated = (one for one in rated_answers(desk.workspace) if one.rating.good)
+    return [one for one in rated if answer_id(one.conversation, one.asked) not in known]
+
+
+def keep_good_answers(desk: Desk) -> tuple[AnswerQuestion, ...]:
+    """Keep every answer that was rated as good as a test question; return those that were not kept before."""
+    kept: list[AnswerQuestion] = []
+    for one in reversed(good_answers(desk)):
+        _, turn = _turn(desk, one.conversation, one.asked)
+        if turn.reply is not None and (turn.reply.citations or turn.reply.status == "insufficient_evidence"):
+            kept.append(_kept(desk, one.conversation, one.asked))
+    change_own_questions(desk.workspace, lambda before: with_questions(before, kept))
+    return tuple(kept)
+
+
+def put_question(desk: Desk, question: AnswerQuestion) -> AnswerQuestion:
+    """Keep a question that was written or edited by hand and return it; without an id it is a new one.
+
+    Each passage is looked up in its document: one without a page (0) gets the page that it is found on. InputError for
+    words that no document says, and for a question without any.
+    """
+    words = " ".join(question.question.split())
+    if not words:
+        raise InputError("The question has no words.", help="Write it as you would ask it.")
+    records = {one.file: one for one in desk.engine.collection.documents()}
+    passages = []
+    for quote in question.passages:
+        if quote.document not in records:
+            raise InputError(f"{quote.document} is not in the collection.", help="Choose a document that is.")
+        placed = replace(quote, quote=" ".join(quote.quote.split()))
+        passages.append(place_quote(placed, desk.engine.catalog.extracted(records[quote.document])))
+    put = replace(
+        question,
+        id=question.id or f"own-{new_id()[:12]}",
+        language=question.language or desk.engine.language_of(words) or "en",
+        question=words,
+        answer=question.answer.strip() if passages else "",
+        passages=tuple(passages),
+        keywords=question.keywords if passages else (),
+    )
+    change_own_questions(desk.workspace, lambda before: with_questions(before, [put]))
+    return put
+
+
+def remove_questions(desk: Desk, ids: Sequence[str]) -> tuple[RemovedQuestion, ...]:
+    """Remove test questions and return them, for `restore_questions`."""
+    before = change_own_questions(desk.workspace, lambda now: [one for one in now if one.id not in ids])
+    return tuple(RemovedQuestion(one, place) for place, one in enumerate(before) if one.id in ids)
+
+
+def restore_questions(desk: Desk, removed: Sequence[RemovedQuestion]) -> None:
+    """Bring back questions that were removed, each at its place."""
+
+    def restored(now: Sequence[AnswerQuestion]) -> list[AnswerQuestion]:
+        questions = [one for one in now if one.id not in {back.question.id for back in removed}]
+        for back in removed:
+            questions.insert(back.place, back.question)
+        return questions
+
+    change_own_questions(desk.workspace, restored)
+
+
+def import_questions(desk: Desk, file: Path) -> ImportedQuestions:
+    """Take over the questions of a file of `sextant eval answers`; one of a known id replaces it."""
+    new = read_answer_questions(file)
+    known = {one.id for one in change_own_questions(desk.workspace, lambda before: with_questions(before, new))}
+    files = {one.file for one in desk.engine.collection.documents()}
+    quoted = dict.fromkeys(quote.document for one in new for quote in one.passages)
+    replaced = sum(one.id in known for one in new)
+    return ImportedQuestions(len(new) - replaced, replaced, tuple(one for one in quoted if one not in files))
+
+
+def exported_questions(desk: Desk) -> bytes:
+    """Return the test questions as `import_questions` and `sextant eval answers` read them."""
+    return question_lines(read_own_questions(desk.workspace)).encode()
+
+
+def exported_results(run: OwnRun) -> bytes:
+    """Return a run as CSV, a row a question."""
+    return to_csv(*results_table(run.run.rows))
+
+
+def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1) -> Run:
+    """Have the worker ask every test question; with a `judge` a second model judges the answers.
+
+    A test that is under way serves as well, and continues where it was paused. InputError where there is no question.
+    """
+    if not read_own_questions(desk.workspace):
+        raise InputError(
+            "There are no test questions yet.", help="Keep a good answer as one, or write one on the Evaluation page."
+        )
+    if judge:
+        judge_settings(desk.engine.config.generation, judge, judge_url)
+    gold = str(own_questions_path(desk.workspace))
+    return queue_once(desk, TEST, asdict(AnswersRequest(gold, None, judge, judge_url, repeat)))
+
+
+def ask_test_questions(
+    desk: Desk, request: AnswersRequest, progress: Callable[[int, int, str], None] = lambda *_: None
+) -> tuple[OwnRun, str]:
+    """Ask every test question and keep the run; return it with a warning about questions that were left out."""
+    run, left_out = measure_own(desk.engine, request, progress)
+    named = "; ".join(one.question for one in left_out[:3])
+    warning = f"{len(left_out)} left out, as their documents are no longer in the collection: {named}."
+    return run, warning if left_out else ""
+
+
+def _kept(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
+    found, turn = _turn(desk, conversation, asked)
+    return kept_question(found.id, turn, desk.engine.language_of(turn.rewritten or turn.question) or "en")
+
+
+def _turn(desk: Desk, conversation: str, asked: str) -> tuple[Conversation, Turn]:
+    found = read_conversation(desk.workspace, conversation)
+    turn = next((one for one in found.turns if one.asked == asked), None) if found else None
+    if found is None or turn is None:
+        raise InputError("This conversation was deleted.", help="Write the question by hand on the Evaluation page.")
+    return found, turn
