@@ -14,6 +14,7 @@ import typer
 from rich.table import Table
 
 from cli.ask import Recipe, TopK
+from cli.own import own
 from cli.terminal import AsJson, Workspace, bar, engine_of, err, errors_end, out, print_json, print_table, warn
 from rag_engine.config import DATA, read_config, shared_folder
 from rag_engine.errors import InputError
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Measure what is found, in a collection of its own, and (answers, gate) what the workspace answers.",
+    help="Measure what is found, in a collection of its own, and (own, answers, gate) what the workspace answers.",
 )
+
+app.add_typer(own.app, name="own")
 
 Documents = Annotated[
     Path | None, typer.Option(help="Folder of the quoted documents; by default SEXTANT_SHARED/data/corpus.")

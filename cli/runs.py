@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 # What a bar shows of runs that have no phases.
-_DOING = {"ask": "asking", "compare": "comparing", "gate": "measuring", "rebuild": "rebuilding"}
+_DOING = {"ask": "asking", "compare": "comparing", "gate": "measuring", "rebuild": "rebuilding", "test": "testing"}
 
 RunId = Annotated[int, typer.Argument(help="Number of the run (`sextant runs`); none means the latest it can be.")]
 
@@ -135,7 +135,7 @@ def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) 
 
     with desk_of(workspace, as_json) as desk:
         run = runs.control(desk, "cancel", id)
-        rest = "asking the same again" if run.action in ("ask", "compare") else "`sextant run`"
+        rest = "asking the same again" if run.action in ("ask", "compare", "test") else "`sextant run`"
         _print_signal(run, f"Completed work is kept; {rest} does the rest.", as_json)
 
 

@@ -1,15 +1,22 @@
-"""Evaluation page: measurements of retrieval quality with their charts, and the questions behind them."""
+"""Evaluation page: the workspace's own test questions, asked by the worker, and the results of two runs compared."""
 
 import streamlit as st
 
-from pages._evaluation.measurements import draw_gold, draw_measurements
+from pages._evaluation.questions import draw_questions
+from pages._evaluation.results import draw_results
+from pages._evaluation.testing import draw_testing
+from pages._shared import resources
 from pages._shared.frame import guard
+from rag_engine.evaluation.answers.own_runs import own_run_ids
 
 guard(__file__)
 
 st.title("Evaluation")
-measured, questions = st.tabs(["Measurements", "Questions"])
-with measured:
-    draw_measurements()
-with questions:
-    draw_gold()
+st.caption("How well your collection answers your own questions, and whether a change made it better.")
+draw_testing()
+tabs = ("Questions", "Results")
+chosen, results = st.tabs(tabs, default=tabs[bool(own_run_ids(resources.workspace()))], key="evaluation tab")
+with chosen:
+    draw_questions()
+with results:
+    draw_results()

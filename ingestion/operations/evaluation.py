@@ -9,6 +9,7 @@ from pathlib import Path
 from ingestion.jobs.queue import Run
 from ingestion.operations.desk import Desk, queue_once
 from ingestion.spreadsheets.csv_writer import to_csv
+from rag_engine.atomic_write import write_atomic
 from rag_engine.config import judge_settings
 from rag_engine.conversations.feedback import RatedAnswer, rated_answers
 from rag_engine.conversations.store import Conversation, Turn, new_id, read_conversation
@@ -54,6 +55,11 @@ def keep_answer(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
     return kept
 
 
+def is_kept_answer(desk: Desk, conversation: str, asked: str) -> bool:
+    """Return whether the question that was asked at that time is a test question."""
+    return answer_id(conversation, asked) in {one.id for one in read_own_questions(desk.workspace)}
+
+
 def good_answers(desk: Desk) -> list[RatedAnswer]:
     """Return the answers rated as good that are no test questions yet, the latest first."""
     known = {one.id for one in read_own_questions(desk.workspace)}
@@ -72,15 +78,20 @@ def keep_good_answers(desk: Desk) -> tuple[AnswerQuestion, ...]:
     return tuple(kept)
 
 
-def put_question(desk: Desk, question: AnswerQuestion) -> AnswerQuestion:
+def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> AnswerQuestion:
     """Keep a question that was written or edited by hand and return it; without an id it is a new one.
 
     Each passage is looked up in its document: one without a page (0) gets the page that it is found on. InputError for
-    words that no document says, and for a question without any.
+    words that no document says, for a question without any, and for one that is `answerable` by no passage.
     """
     words = " ".join(question.question.split())
     if not words:
         raise InputError("The question has no words.", help="Write it as you would ask it.")
+    if answerable and not question.passages:
+        raise InputError(
+            "No passage answers the question.",
+            help="Choose a document and copy the words that answer, or say that the collection does not answer it.",
+        )
     records = {one.file: one for one in desk.engine.collection.documents()}
     passages = []
     for quote in question.passages:
@@ -134,9 +145,27 @@ def exported_questions(desk: Desk) -> bytes:
     return question_lines(read_own_questions(desk.workspace)).encode()
 
 
+def export_questions(desk: Desk, file: Path) -> int:
+    """Write the test questions to a file and return their number; InputError where it cannot be written."""
+    _write(file, exported_questions(desk))
+    return len(read_own_questions(desk.workspace))
+
+
 def exported_results(run: OwnRun) -> bytes:
     """Return a run as CSV, a row a question."""
     return to_csv(*results_table(run.run.rows))
+
+
+def export_results(run: OwnRun, file: Path) -> None:
+    """Write a run to a CSV file; InputError where it cannot be written."""
+    _write(file, exported_results(run))
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        write_atomic(file, content)
+    except OSError as error:
+        raise InputError(f"{file} cannot be written: {error.strerror}.", help="Name another file.") from error
 
 
 def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1) -> Run:

@@ -1,9 +1,10 @@
-"""Rating of an answer: good or not, and why."""
+"""Rating of an answer: good or not, and why; and keeping its question for tests."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from pages._ask.keeping import draw_keeping
 from pages._shared import resources
 from rag_engine.conversations.store import Turn, TurnRating, rate_turn
 
@@ -12,7 +13,7 @@ _REASON = "What is wrong with it?"
 
 @st.fragment
 def draw_rating(id: str, turn: Turn, number: int) -> None:
-    """Draw the thumbs below an answer, and for one that is not good the input for the reason."""
+    """Draw the thumbs below an answer, and for one that is not good the input for the reason, and the test question."""
     key = f"rating {id} {number}"
     if turn.rating is not None:
         st.session_state.setdefault(key, int(turn.rating.good))
@@ -29,6 +30,7 @@ def draw_rating(id: str, turn: Turn, number: int) -> None:
                 on_change=_rate,
                 args=(id, turn.asked, key),
             )
+        draw_keeping(id, turn, key)
 
 
 def _rate(id: str, asked: str, key: str) -> None:

@@ -44,9 +44,21 @@ def _draw_summaries(run: Run) -> None:
 _POLL_SECONDS = 1.0
 _LOOKED_AT = 50
 _SHOWN = 5
-_PAUSABLE = ("ask", "compare", "ground", "run")
+_PAUSABLE = ("ask", "compare", "ground", "run", "test")
 # What the progress of these counts; a rebuilding counts documents, then the questions that check it.
-_COUNTED = {"ask": "documents", "compare": "cells", "gate": "questions", "ground": "entries", "rebuild": "done"}
+_COUNTED = {
+    "ask": "documents",
+    "compare": "cells",
+    "gate": "questions",
+    "ground": "entries",
+    "rebuild": "done",
+    "test": "questions",
+}
+_TITLES = {
+    "ground": "Building the knowledge base",
+    "relabel": "Updating titles in the index",
+    "test": "Asking the test questions",
+}
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
 
@@ -212,6 +224,8 @@ def _draw_finished(run: Run) -> None:
         st.caption(_compared(result))
     for result in run.results if run.action == "erase" else ():
         st.caption(_erased(result))
+    for result in run.results if run.action == "test" else ():
+        st.caption(f"{pluralised(int(result['questions']), 'question')} asked; the Evaluation page has the results.")
     for result in run.results if run.action == "ground" else ():
         st.caption(escape(GroundingSummary(**result).describe()))
 
@@ -234,10 +248,8 @@ def _title(run: Run) -> str:
     if run.action == "erase":
         file = run.results[0]["file"] if run.results else _file_of(str(run.arguments.get("document_id", "")))
         return f"Deleting {escape(str(file))}"
-    if run.action == "relabel":
-        return "Updating titles in the index"
-    if run.action == "ground":
-        return "Building the knowledge base"
+    if run.action in _TITLES:
+        return _TITLES[run.action]
     names = [Path(path).name for path in run.arguments.get("paths", ())]
     return f"Adding {escape(names[0])}" if len(names) == 1 else f"Adding {len(names)} files"
 

@@ -1,50 +1,125 @@
-"""The page of measurements, over what is kept with the program and what a workspace measured itself."""
+"""The page of the workspace's own test questions, from a kept answer to two runs compared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ingestion.jobs.worker import work
+from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.evaluation import queue_test
+from rag_engine.config import read_config
+from rag_engine.conversations.feedback import rated_answers
+from rag_engine.conversations.store import TurnRating, list_conversations, rate_turn, read_conversation
+from rag_engine.engine import open_engine
+from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
+from tests.pages.test_ask import ask, texts
+
 Start = Callable[..., AppTest]
 
-OWN = """# Ways of chunking on our own documents
-
-| configuration | questions | n | recall |
-| --- | --- | --- | --- |
-| auto | all | 12 | **0.750** [0.5, 0.9] |
-
-- 2026-11-22; 2 cores.
-"""
-
-
-@pytest.fixture(scope="module")
-def page(start: Start, tmp_path_factory: pytest.TempPathFactory) -> AppTest:
-    workspace = tmp_path_factory.mktemp("evaluation") / "workspace"
-    (workspace / "evaluation").mkdir(parents=True)
-    (workspace / "evaluation" / "chunking.md").write_text(OWN, encoding="utf-8")
-    return start(workspace).switch_page("pages/evaluation.py").run()
+LASTS = "How long does a local flood plan remain valid?"
+LONG = {
+    "id": "long",
+    "language": "en",
+    "question": LASTS,
+    "passages": [{"document": "flood-act.txt", "page": 1, "quote": "A local flood plan remains valid for six years."}],
+}
+CUP = {"id": "cup", "language": "en", "question": "Who won the football world cup in 2014?"}
 
 
-def test_what_the_default_reaches_is_shown_first(page: AppTest) -> None:
+@pytest.fixture
+def workspace(collection: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(collection, tmp_path / "workspace"))
+
+
+def write(workspace: Path, *questions: Mapping[str, object]) -> None:
+    path = own_questions_path(workspace)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
+
+
+@contextmanager
+def desk_at(workspace: Path) -> Iterator[Desk]:
+    engine = open_engine(read_config(workspace))
+    desk = open_desk(engine)
+    yield Desk(desk.engine, desk.store, desk.jobs, lambda _: None)
+    engine.close()
+
+
+def test_without_questions_the_page_says_where_they_come_from(start: Start, workspace: Path) -> None:
+    page = start(workspace).switch_page("pages/evaluation.py").run()
+    assert not page.exception
+    assert "Keep as a test question" in texts(page)
+    assert page.button(key="test now").disabled
+
+
+def test_an_answer_is_kept_as_a_test_question_by_one_click_and_undone(start: Start, workspace: Path) -> None:
+    app = ask(start(workspace), LASTS)
+    [keep] = [one for one in app.button if one.label == "Keep as a test question"]
+    keep.click().run()
+    [kept] = read_own_questions(workspace)
+    assert kept.question == LASTS
+    assert kept.language == "en"
+    assert kept.passages[0].document == "flood-act.txt"
+    assert "six years" in kept.passages[0].quote
+    [undo] = [one for one in app.button if one.label == "Undo"]
+    undo.click().run()
+    assert not app.exception
+    assert read_own_questions(workspace) == ()
+
+
+def test_answers_rated_good_are_taken_over_in_bulk(start: Start, workspace: Path) -> None:
+    ask(start(workspace), LASTS)
+    [summary] = list_conversations(workspace)
+    conversation = read_conversation(workspace, summary.id)
+    assert conversation is not None
+    rate_turn(workspace, summary.id, conversation.turns[0].asked, TurnRating(good=True))
+    [rated] = rated_answers(workspace)
+    assert (rated.question, rated.rating.good, rated.refused) == (LASTS, True, False)
+    page = start(workspace).switch_page("pages/evaluation.py").run()
+    page.button(key="keep good").click().run()
+    assert [one.question for one in read_own_questions(workspace)] == [LASTS]
+    assert "keep good" not in [one.key for one in page.button]
+    page.button(key="undo question").click().run()
+    assert read_own_questions(workspace) == ()
+
+
+def test_a_question_is_removed_and_comes_back_at_its_place(start: Start, workspace: Path) -> None:
+    write(workspace, LONG, CUP)
+    page = start(workspace).switch_page("pages/evaluation.py").run()
+    assert "1 with an answer in the collection, 1 without" in texts(page)
+    page.button(key="remove long").click().run()
+    assert [one.id for one in read_own_questions(workspace)] == ["cup"]
+    page.button(key="undo question").click().run()
+    assert [one.id for one in read_own_questions(workspace)] == ["long", "cup"]
+
+
+def test_a_run_is_shown_with_intervals_and_two_are_compared(start: Start, workspace: Path) -> None:
+    write(workspace, LONG, CUP)
+    for _ in range(2):
+        with desk_at(workspace) as desk:
+            queue_test(desk)
+            work(desk.engine)
+    page = start(workspace).switch_page("pages/evaluation.py").run()
     assert not page.exception
     table = page.dataframe[0].value
-    assert {"scifact", "legalquad_de"} <= set(table["set"])
-    assert "nDCG@10" in table.columns
-
-
-def test_a_measurement_of_the_workspace_is_chosen_and_shown_without_marks(page: AppTest) -> None:
-    [choice] = page.selectbox
-    own = next(name for name in choice.options if name.startswith("Ways of chunking on our own documents"))
-    assert own.endswith("(this workspace)")
-    choice.set_value(choice.options.index(own)).run()
-    assert page.dataframe[0].value["recall"].tolist() == ["0.750 [0.5, 0.9]"]
-    assert any("2 cores" in caption.value for caption in page.caption)
-
-
-def test_every_question_is_listed_with_its_passage(page: AppTest) -> None:
-    questions = page.dataframe[-1].value
-    assert len(questions) == 126
-    assert questions["Passage"].str.len().min() > 0
-    assert questions["Cross-lingual only"].sum() == 25
+    assert list(table["Measure"]) == [
+        "Evidence found",
+        "Evidence cited",
+        "First quotation right",
+        "Rightly refused",
+    ]
+    assert list(table["Right"]) == ["1 of 1"] * 4
+    assert table["95% interval"][0] == "21% to 100%"
+    assert "2 questions: any difference between two runs may be chance" in texts(page)
+    page.selectbox(key="evaluation other run").select_index(0).run()
+    assert not page.exception
+    assert "**0 better**, **0 worse** and 2 as well" in texts(page)
+    assert "made with the same settings" in texts(page)
+    assert page.dataframe[0].value["Difference"].tolist() == ["may be chance"] * 4

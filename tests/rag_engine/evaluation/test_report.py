@@ -1,14 +1,15 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 
 from rag_engine.evaluation.metrics import Measured
-from rag_engine.evaluation.report import compare, kept_measurements, write_report
+from rag_engine.evaluation.report import compare, write_report
 
 
-def test_a_report_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+def test_a_report_has_a_table_notes_and_a_chart(tmp_path: Path) -> None:
     values = np.array([0.0, 0.5, 1.0, 1.0])
     measured = [Measured(name, {"recall": values * share}, values) for name, share in (("plain", 1.0), ("half", 0.5))]
     rows = compare(
@@ -18,24 +19,16 @@ def test_a_report_is_read_back_as_it_was_written(tmp_path: Path) -> None:
         tmp_path, "chunking", "Ways of chunking", rows, ["recall"], ["recall"], ["semantic is slow."], ["recall"]
     )
 
-    [kept] = kept_measurements([tmp_path, tmp_path / "not there"])
-    assert (kept.name, kept.title) == ("chunking", "Ways of chunking")
-    [table] = kept.tables
-    assert table.columns[:4] == ("configuration", "questions", "n", "recall")
+    text = (tmp_path / "chunking.md").read_text(encoding="utf-8")
+    assert text.startswith("# Ways of chunking\n")
     # The smaller groups of questions are in the CSV alone.
-    assert {row[:2] for row in table.rows} == {("plain", "all"), ("plain", "few"), ("half", "all"), ("half", "few")}
+    assert [line.split(" | ")[:3] for line in text.splitlines() if line.startswith("| ")][2:] == [
+        ["| plain", "all", "4"],
+        ["| half", "all", "4"],
+        ["| plain", "few", "2"],
+        ["| half", "few", "2"],
+    ]
     assert "one" in (tmp_path / "chunking.csv").read_text(encoding="utf-8")
-    assert kept.notes[-1] == "semantic is slow."
-    [chart] = kept.charts
+    assert text.endswith("- semantic is slow.\n")
+    chart = json.loads((tmp_path / "chunking.recall.vl.json").read_text(encoding="utf-8"))
     assert {value["configuration"] for value in chart["data"]["values"]} == {"plain", "half"}
-
-
-def test_headings_part_the_tables_and_a_broken_chart_is_left_out(tmp_path: Path) -> None:
-    cost, gain = "| a | b |\n| --- | --- |\n| 1 | 2 |", "| c |\n| --- |\n| 3 |"
-    text = f"# Reranking\n\nRead it so.\n\n## Cost\n\n{cost}\n\n## Gain\n\n{gain}\n"
-    (tmp_path / "reranking.md").write_text(text, encoding="utf-8")
-    (tmp_path / "reranking.x.vl.json").write_text("{", encoding="utf-8")
-    [kept] = kept_measurements([tmp_path])
-    assert [(one.heading, one.rows) for one in kept.tables] == [("Cost", (("1", "2"),)), ("Gain", (("3",),))]
-    assert kept.notes == ("Read it so.",)
-    assert kept.charts == ()

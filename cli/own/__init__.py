@@ -1,0 +1,1 @@
+"""Verbs of the workspace's own test questions."""

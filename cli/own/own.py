@@ -1,0 +1,200 @@
+"""Verbs of `sextant eval own`: the workspace's own test questions, their runs, and two runs compared."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from cli.runs import watch
+from cli.terminal import AsJson, Workspace, desk_of, out, print_json, print_table, warn
+
+if TYPE_CHECKING:
+    from rag_engine.evaluation.answers.own_runs import OwnRun
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Ask the workspace its own test questions, and compare the results, as the Evaluation page does.",
+)
+
+RunIdOption = Annotated[str, typer.Argument(metavar="[RUN]", help="A run of `own runs`; without one the last.")]
+
+
+@app.command("test")
+def ask_all(
+    judge: Annotated[str, typer.Option("--judge", help="A second model that judges: ollama/NAME or openai/NAME.")] = "",
+    judge_url: Annotated[str, typer.Option("--judge-url", help="The judge's endpoint.")] = "",
+    repeat: Annotated[int, typer.Option("--repeat", min=1, max=20, help="How often each answer is judged.")] = 1,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask every test question now and print the results; a test that was stopped continues."""
+    from ingestion.operations.evaluation import queue_test
+    from rag_engine.errors import BackendError
+    from rag_engine.evaluation.answers.own_runs import read_own_run
+
+    with desk_of(workspace, as_json) as desk:
+        ended = watch(desk, queue_test(desk, judge, judge_url, repeat))
+        if ended.status == "failed":
+            raise BackendError(ended.message)
+        if ended.status != "done":
+            warn((f"Run {ended.id} is {ended.status}; the same command continues it.",))
+            raise typer.Exit(130)
+        _print_run(read_own_run(desk.workspace, str(ended.results[0]["id"])), as_json)
+        warn(tuple(filter(None, (ended.message,))))
+
+
+@app.command()
+def results(
+    run: RunIdOption = "",
+    table: Annotated[Path | None, typer.Option("--export", help="Write the questions of the run to this .csv.")] = None,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the results of a run; --export writes it question by question."""
+    from ingestion.operations.evaluation import export_results
+
+    with desk_of(workspace, as_json) as desk:
+        found = _run(desk.workspace, run)
+        if table is not None:
+            export_results(found, table)
+        _print_run(found, as_json)
+
+
+@app.command()
+def runs(workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """List the runs that were kept, the latest first."""
+    from rag_engine.evaluation.answers.own_runs import own_run_ids, read_own_run
+
+    with desk_of(workspace, as_json) as desk:
+        found = [read_own_run(desk.workspace, id) for id in own_run_ids(desk.workspace)]
+    if as_json:
+        print_json({"runs": [{"id": one.id, "settings": one.run.settings} for one in found]})
+        return
+    listed = Table("run", "questions", "model", "index", box=None)
+    for one in found:
+        settings = one.run.settings
+        listed.add_row(one.id, str(len(one.run.rows)), str(settings["model"]), str(settings["generation"]))
+    print_table(listed)
+
+
+@app.command()
+def compare(
+    before: Annotated[str, typer.Argument(metavar="RUN", help="The earlier run (`own runs`).")],
+    after: RunIdOption = "",
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two runs question by question."""
+    from rag_engine.evaluation.answers.own_results import MEASURES, compare_own, describe_chance, describe_result
+
+    with desk_of(workspace, as_json) as desk:
+        found = compare_own(_run(desk.workspace, before).run, _run(desk.workspace, after).run)
+    changes = [
+        {
+            "question": one.after.question,
+            "change": one.change,
+            "before": describe_result(one.before),
+            "after": describe_result(one.after),
+        }
+        for one in found.changes
+    ]
+    if as_json:
+        shares = [asdict(share) | {"significant": share.significant} for share in found.shares]
+        print_json({"questions": changes, "shares": shares, "settings": dict(found.settings)})
+        return
+    listed = Table("measure", "n", "before", "after", "right now", "wrong now", "", box=None)
+    for share in found.shares:
+        counts = (share.questions, share.before, share.after, share.gained, share.lost)
+        verdict = "more than chance" if share.significant else "may be chance"
+        listed.add_row(MEASURES[share.measure], *map(str, counts), verdict)
+    print_table(listed)
+    out.print(describe_chance(len(found.changes)), markup=False)
+    for one in changes:
+        if one["change"] != "same":
+            out.print("{change}: {question} ({before} -> {after})".format(**one), markup=False, soft_wrap=True)
+    for name, (was, now) in found.settings.items():
+        out.print(f"{name}: {was} -> {now}", markup=False, soft_wrap=True)
+
+
+@app.command("import")
+def import_file(
+    file: Annotated[Path, typer.Argument(help="Questions as `sextant eval answers` reads them.")],
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take over questions of a file; one with a known id replaces it."""
+    from ingestion.operations.evaluation import import_questions
+
+    with desk_of(workspace, as_json) as desk:
+        found = import_questions(desk, file)
+    if as_json:
+        print_json(asdict(found))
+        return
+    out.print(f"{found.added} added, {found.replaced} replaced.")
+    warn(tuple(f"{document} is not in the collection." for document in found.missing))
+
+
+@app.command()
+def export(
+    file: Annotated[Path, typer.Argument(help="The file to write, one JSON object a line.")],
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the test questions to a file that `import` and `sextant eval answers` read."""
+    from ingestion.operations.evaluation import export_questions
+
+    with desk_of(workspace, as_json) as desk:
+        count = export_questions(desk, file)
+    if as_json:
+        print_json({"path": str(file), "questions": count})
+    else:
+        out.print(f"Wrote {count} questions to {file}.", markup=False)
+
+
+@app.command("keep-good")
+def keep_good(workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Keep every answer that was rated good as a test question."""
+    from ingestion.operations.evaluation import keep_good_answers
+
+    with desk_of(workspace, as_json) as desk:
+        kept = keep_good_answers(desk)
+    if as_json:
+        print_json({"kept": [asdict(one) for one in kept]})
+        return
+    for one in kept:
+        out.print(one.question, markup=False, soft_wrap=True)
+    out.print(f"{len(kept)} kept.")
+
+
+def _run(workspace: Path, id: str) -> OwnRun:
+    from rag_engine.errors import InputError
+    from rag_engine.evaluation.answers.own_runs import own_run_ids, read_own_run
+
+    known = own_run_ids(workspace)
+    if not known:
+        raise InputError("There are no runs yet.", help="`sextant eval own test` makes one.")
+    return read_own_run(workspace, id or known[0])
+
+
+def _print_run(run: OwnRun, as_json: bool) -> None:
+    from rag_engine.evaluation.answers.own_results import MEASURES, describe_chance, describe_result, shares
+
+    found = shares(run.run.rows)
+    if as_json:
+        listed = [asdict(one) | {"interval": asdict(one.interval)} for one in found]
+        questions = [asdict(row) | {"result": describe_result(row)} for row in run.run.rows]
+        print_json({"id": run.id, "settings": run.run.settings, "shares": listed, "questions": questions})
+        return
+    table = Table("measure", "right", "share", "95%", box=None)
+    for one in found:
+        interval = one.interval
+        right = f"{one.right} of {one.questions}"
+        table.add_row(MEASURES[one.measure], right, f"{interval.value:.0%}", f"{interval.low:.0%}-{interval.high:.0%}")
+    print_table(table)
+    out.print(describe_chance(len(run.run.rows)), markup=False)
+    for row in run.run.rows:
+        out.print(f"{describe_result(row)}: {row.question}", markup=False, soft_wrap=True)

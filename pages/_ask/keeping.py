@@ -1,0 +1,35 @@
+"""One click that keeps an answered question as a test question, and undoes it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ingestion.operations.evaluation import is_kept_answer, keep_answer, remove_questions
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from rag_engine.conversations.store import Turn
+from rag_engine.evaluation.answers.own_questions import answer_id
+
+
+def draw_keeping(conversation: str, turn: Turn, key: str) -> None:
+    """Draw the button that keeps the question, or the way back; none where the answer cites nothing."""
+    refused = turn.reply is not None and turn.reply.status == "insufficient_evidence"
+    if turn.reply is None or not (turn.reply.citations or refused):
+        return
+    with show_errors():
+        if is_kept_answer(resources.desk(), conversation, turn.asked):
+            st.caption(":material/check: Test question", width="content")
+            if st.button("Undo", icon=":material/undo:", type="tertiary", key=f"{key} unkeep"):
+                remove_questions(resources.desk(), [answer_id(conversation, turn.asked)])
+                st.rerun()
+            return
+        help = (
+            "Expects that the collection does not answer it."
+            if refused
+            else "Keeps the question, its filters and the cited passages for the Evaluation page."
+        )
+        if st.button(
+            "Keep as a test question", icon=":material/fact_check:", type="tertiary", key=f"{key} keep", help=help
+        ):
+            keep_answer(resources.desk(), conversation, turn.asked)
+            st.rerun()

@@ -1,0 +1,98 @@
+"""A test question written or edited by hand: its words, and the passages that answer it or that nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from ingestion.operations.evaluation import put_question
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from rag_engine.evaluation.answers.questions import AnswerQuestion
+from rag_engine.evaluation.gold import Quote
+
+_ANSWERED, _UNANSWERED = "The collection answers this", "The collection does not answer this"
+_NEW = AnswerQuestion("", "", "", "", "", (), ())
+
+
+@st.dialog("Test question", width="large", icon=":material/fact_check:")
+def edit_question(question: AnswerQuestion | None, words: str = "") -> None:
+    """Draw the form for a question, a new one with these words where there is none, and keep what is saved."""
+    before, id = question or _NEW, question.id if question else "new"
+    asked = st.text_area("Question", before.question or words, key=f"asked {id}", max_chars=2000)
+    expected = st.radio(
+        "Expected",
+        (_ANSWERED, _UNANSWERED),
+        index=int(bool(question) and not before.answerable),
+        key=f"expected {id}",
+        horizontal=True,
+        label_visibility="collapsed",
+    )
+    passages: tuple[Quote, ...] = ()
+    answer = before.answer
+    if expected == _ANSWERED:
+        passages = _draw_passages(before, id)
+        answer = st.text_area(
+            "Reference answer (optional)",
+            before.answer,
+            key=f"answer {id}",
+            help="Only a judge reads it: a second language model that compares answers with it.",
+            max_chars=5000,
+        )
+    filters = before.filters
+    if filters and not st.checkbox("Ask with the filters that were set", value=True, key=f"filtered {id}"):
+        filters = {}
+    if st.button("Save", key=f"save question {id}", type="primary", icon=":material/check:"):
+        with show_errors():
+            changed = AnswerQuestion(
+                before.id,
+                before.language if asked == before.question else "",
+                before.kind,
+                asked,
+                answer,
+                passages,
+                before.keywords,
+                before.split,
+                filters,
+            )
+            put_question(resources.desk(), changed, answerable=expected == _ANSWERED)
+            st.rerun()
+
+
+def _draw_passages(before: AnswerQuestion, id: str) -> tuple[Quote, ...]:
+    """Draw the passages that answer, each with its document and quote, and return those with words."""
+    titles = {one.file: one.metadata.title or one.file for one in resources.engine().collection.documents()}
+    known = [*titles, *dict.fromkeys(quote.document for quote in before.passages if quote.document not in titles)]
+    count_key = f"passages {id}"
+    count: int = st.session_state.setdefault(count_key, max(len(before.passages), 1))
+    st.caption("Passages of one document answer together; another document answers on its own.")
+    drawn = [_draw_passage(before, id, place, known, titles) for place in range(count)]
+    if st.button("Add a passage", key=f"add passage {id}", icon=":material/add:", type="tertiary"):
+        st.session_state[count_key] = count + 1
+        st.rerun(scope="fragment")
+    return tuple(one for one in drawn if one.quote.strip())
+
+
+def _draw_passage(before: AnswerQuestion, id: str, place: int, known: list[str], titles: Mapping[str, str]) -> Quote:
+    given = before.passages[place] if place < len(before.passages) else Quote("", 0, "")
+    with st.container(border=True):
+        document = st.selectbox(
+            "Document",
+            known,
+            index=known.index(given.document) if given.document else None,
+            format_func=lambda file: titles.get(file, file),
+            key=f"document {id} {place}",
+            placeholder="Choose the document that answers",
+        )
+        quote = st.text_area(
+            "Passage",
+            given.quote,
+            key=f"quote {id} {place}",
+            placeholder="Its words, copied from the document; empty leaves this passage out",
+            max_chars=5000,
+        )
+        page = st.number_input(
+            "Page", min_value=1, value=given.page or None, key=f"page {id} {place}", placeholder="Found by its words"
+        )
+    return Quote(document or "", int(page or 0), quote)

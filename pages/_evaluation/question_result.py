@@ -1,0 +1,64 @@
+"""The result of each question, with the answers to read once it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages._shared.markdown import answer_markdown, escape
+from rag_engine.evaluation.answers.own_results import QuestionChange, describe_result, is_as_expected
+from rag_engine.evaluation.answers.rows import AnswerRow
+
+# Questions drawn at once.
+_SHOWN = 30
+_SIGNS = {"better": ":material/trending_up:", "worse": ":material/trending_down:", "same": ":material/trending_flat:"}
+
+
+def draw_results_of(rows: Sequence[AnswerRow]) -> None:
+    """Draw the questions of a run, each with its answer once it is opened."""
+    for row in rows[: _shown(len(rows))]:
+        icon = ":material/check:" if is_as_expected(row) else ":material/priority_high:"
+        title = f"{escape(row.question)} · {describe_result(row)}"
+        with st.expander(title, icon=icon, key=f"result {row.id}", on_change="rerun") as folded:
+            if folded.open:
+                _draw_answer(row)
+    _draw_more(len(rows))
+
+
+def draw_changes_of(changes: Sequence[QuestionChange]) -> None:
+    """Draw the questions of two runs, each with both answers once it is opened."""
+    for one in changes[: _shown(len(changes))]:
+        was, is_ = describe_result(one.before), describe_result(one.after)
+        results = was if was == is_ else f"{was} → {is_}"
+        title = f"{escape(one.after.question)} · {escape(results)}"
+        with st.expander(title, icon=_SIGNS[one.change], key=f"change {one.after.id}", on_change="rerun") as folded:
+            if folded.open:
+                for column, name, row in zip(st.columns(2), ("Earlier", "Later"), (one.before, one.after), strict=True):
+                    with column:
+                        st.caption(f"**{name}** · {describe_result(row)}")
+                        _draw_answer(row)
+    _draw_more(len(changes))
+
+
+def _draw_answer(row: AnswerRow) -> None:
+    if row.failure:
+        st.caption(f":material/error: {escape(row.failure)}")
+    st.markdown(answer_markdown(row.answer, lambda n: f":green-badge[{n}]"))
+    cited = f"Cited: {escape('; '.join(row.cited))}" if row.cited else "Nothing cited"
+    st.caption(f"{cited} · {row.seconds:.1f} s")
+
+
+def _shown(count: int) -> int:
+    most: int = st.session_state.setdefault("results shown", _SHOWN)
+    return min(count, most)
+
+
+def _draw_more(count: int) -> None:
+    if hidden := count - _shown(count):
+        label = f"Show more questions ({hidden:,})"
+        st.button(label, icon=":material/expand_more:", type="tertiary", key="more results", on_click=_show_more)
+
+
+def _show_more() -> None:
+    st.session_state["results shown"] += _SHOWN
