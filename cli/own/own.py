@@ -103,14 +103,13 @@ def compare(
         for one in found.changes
     ]
     if as_json:
-        shares = [asdict(share) | {"significant": share.significant} for share in found.shares]
+        shares = [asdict(share) | {"difference": share.verdict} for share in found.shares]
         print_json({"questions": changes, "shares": shares, "settings": dict(found.settings)})
         return
-    listed = Table("measure", "n", "before", "after", "right now", "wrong now", "", box=None)
+    listed = Table("measure", "n", "before", "after", "right now", "wrong now", "difference", box=None)
     for share in found.shares:
         counts = (share.questions, share.before, share.after, share.gained, share.lost)
-        verdict = "more than chance" if share.significant else "may be chance"
-        listed.add_row(MEASURES[share.measure], *map(str, counts), verdict)
+        listed.add_row(MEASURES[share.measure], *map(str, counts), share.verdict)
     print_table(listed)
     out.print(describe_chance(len(found.changes)), markup=False)
     for one in changes:

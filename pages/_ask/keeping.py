@@ -18,7 +18,7 @@ def draw_keeping(conversation: str, turn: Turn, key: str) -> None:
         return
     with show_errors():
         if is_kept_answer(resources.desk(), conversation, turn.asked):
-            st.caption(":material/check: Test question", width="content")
+            st.caption(":material/check: Kept as a test question", width="content")
             if st.button("Undo", icon=":material/undo:", type="tertiary", key=f"{key} unkeep"):
                 remove_questions(resources.desk(), [answer_id(conversation, turn.asked)])
                 st.rerun()

@@ -32,7 +32,7 @@ def draw_comparison(one: OwnRun, other: OwnRun) -> None:
             "Later": f"{share.after} ({share.after / share.questions:.0%})",
             "Turned right": share.gained,
             "Turned wrong": share.lost,
-            "Difference": "more than chance" if share.significant else "may be chance",
+            "Difference": share.verdict,
         }
         for share in found.shares
     ]

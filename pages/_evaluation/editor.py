@@ -57,6 +57,7 @@ def edit_question(question: AnswerQuestion | None, words: str = "") -> None:
                 filters,
             )
             put_question(resources.desk(), changed, answerable=expected == _ANSWERED)
+            st.session_state.pop(f"passages {id}", None)
             st.rerun()
 
 

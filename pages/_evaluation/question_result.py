@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages._shared import resources
 from pages._shared.markdown import answer_markdown, escape
+from rag_engine.evaluation.answers.own_questions import read_own_questions
 from rag_engine.evaluation.answers.own_results import QuestionChange, describe_result, is_as_expected
 from rag_engine.evaluation.answers.rows import AnswerRow
 
@@ -23,6 +25,7 @@ def draw_results_of(rows: Sequence[AnswerRow]) -> None:
         with st.expander(title, icon=icon, key=f"result {row.id}", on_change="rerun") as folded:
             if folded.open:
                 _draw_answer(row)
+                _draw_expected(row)
     _draw_more(len(rows))
 
 
@@ -38,6 +41,7 @@ def draw_changes_of(changes: Sequence[QuestionChange]) -> None:
                     with column:
                         st.caption(f"**{name}** · {describe_result(row)}")
                         _draw_answer(row)
+                _draw_expected(one.after)
     _draw_more(len(changes))
 
 
@@ -47,6 +51,17 @@ def _draw_answer(row: AnswerRow) -> None:
     st.markdown(answer_markdown(row.answer, lambda n: f":green-badge[{n}]"))
     cited = f"Cited: {escape('; '.join(row.cited))}" if row.cited else "Nothing cited"
     st.caption(f"{cited} · {row.seconds:.1f} s")
+
+
+def _draw_expected(row: AnswerRow) -> None:
+    """Draw the passages that the question expects, where it is still a test question."""
+    questions = read_own_questions(resources.workspace())
+    expected = next((one for one in questions if (one.id, one.question) == (row.id, row.question)), None)
+    if expected is None:
+        return
+    st.caption("Expected" if expected.answerable else "Expected: no answer, since the collection does not answer this.")
+    for quote in expected.passages:
+        st.markdown(f"> “{escape(quote.quote)}” {escape(quote.document)}, page {quote.page}")
 
 
 def _shown(count: int) -> int:

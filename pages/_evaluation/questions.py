@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import shorten
 
 import streamlit as st
 
@@ -149,7 +150,7 @@ def _draw_question(question: AnswerQuestion, files: Mapping[str, str]) -> None:
         st.caption(":material/search_off: Expected: no answer, since the collection does not answer this.")
     for quote in question.passages:
         place = f"{escape(quote.document)}, {page_link(files.get(quote.document, ''), quote.page)}"
-        st.markdown(f":material/format_quote: “{escape(quote.quote[:_QUOTED])}” {place}")
+        st.markdown(f":material/format_quote: “{escape(shorten(quote.quote, _QUOTED, placeholder=' …'))}” {place}")
         if quote.document not in files:
             st.caption(f":material/info: No longer in the collection: {escape(quote.document)}")
     with st.container(horizontal=True):

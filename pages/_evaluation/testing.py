@@ -10,6 +10,7 @@ from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.jobs import draw_runs_of
+from pages._shared.markdown import escape
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS
 from rag_engine.evaluation.answers.own_questions import read_own_questions
 
@@ -28,6 +29,9 @@ def draw_testing() -> None:
             with st.popover("With a judge", icon=":material/gavel:", type="tertiary"):
                 _draw_judge()
     draw_runs_of(_is_test)
+    latest = next((run for run in resources.jobs().runs() if _is_test(run) and not run.active), None)
+    if latest is not None and latest.status == "done" and latest.message:
+        st.caption(f":material/info: Last test: {escape(latest.message)}")
 
 
 def _is_test(run: Run) -> bool:

@@ -122,4 +122,4 @@ def test_a_run_is_shown_with_intervals_and_two_are_compared(start: Start, worksp
     assert not page.exception
     assert "**0 better**, **0 worse** and 2 as well" in texts(page)
     assert "made with the same settings" in texts(page)
-    assert page.dataframe[0].value["Difference"].tolist() == ["may be chance"] * 4
+    assert page.dataframe[0].value["Difference"].tolist() == ["none"] * 4

@@ -67,9 +67,11 @@ class ShareChange:
     lost: int
 
     @property
-    def significant(self) -> bool:
-        """Whether the difference is more than chance explains."""
-        return sign_p(self.gained, self.lost) < _SIGNIFICANT
+    def verdict(self) -> str:
+        """What the difference means, in a few words."""
+        if not self.gained and not self.lost:
+            return "none"
+        return "more than chance" if sign_p(self.gained, self.lost) < _SIGNIFICANT else "may be chance"
 
 
 @dataclass(frozen=True, slots=True)

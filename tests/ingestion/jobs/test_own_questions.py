@@ -1,0 +1,183 @@
+"""Test questions of a workspace: kept, written, imported, and asked by the worker until all are answered."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ingestion.jobs.worker import work
+from ingestion.operations import evaluation
+from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.runs import control
+from rag_engine.config import read_config
+from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, TurnRating, restore_conversation
+from rag_engine.engine import open_engine
+from rag_engine.errors import InputError
+from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
+from rag_engine.evaluation.answers.own_runs import own_run_ids, read_own_run
+from rag_engine.evaluation.answers.questions import AnswerQuestion
+from rag_engine.evaluation.answers.run_answers import AnswersRequest
+from rag_engine.evaluation.gold import Quote
+from tests.rag_engine.conversations.test_store import REPLY
+
+EVACUATION = "The mayor orders the evacuation and the fire service carries it out."
+WRITTEN = AnswerQuestion("", "", "", "Who orders the evacuation?", "", (Quote("flood.md", 0, EVACUATION),), ())
+CONVERSATION = "0" * 31 + "1"
+
+
+@pytest.fixture
+def desk(small_workspace: Path, tmp_path: Path) -> Iterator[Desk]:
+    config = read_config(Path(shutil.copytree(small_workspace, tmp_path / "workspace")))
+    config = replace(config, retrieval=replace(config.retrieval, rerank=False), reader="none")
+    engine = open_engine(config)
+    yield replace(open_desk(engine), start_worker=lambda _: None)
+    engine.close()
+
+
+def rated(desk: Desk, *turns: Turn) -> None:
+    restore_conversation(desk.workspace, Conversation(CONVERSATION, turns))
+
+
+def test_a_kept_answer_has_its_question_its_filter_and_what_it_cites(desk: Desk) -> None:
+    settings = QuestionSettings({"country": ("Ireland",)}, 1, 3, "default", 8, 0.35)
+    rated(desk, Turn("And in Ireland?", "2026-11-25T10:00:00", REPLY, "How long is a plan valid in Ireland?", settings))
+    kept = evaluation.keep_answer(desk, CONVERSATION, "2026-11-25T10:00:00")
+    assert read_own_questions(desk.workspace) == (kept,)
+    assert (kept.question, kept.language) == ("How long is a plan valid in Ireland?", "en")
+    assert kept.filters == {"country": ("Ireland",)}
+    assert kept.passages == (Quote("act.pdf", 3, "six years"),)
+    assert evaluation.is_kept_answer(desk, CONVERSATION, "2026-11-25T10:00:00")
+    assert evaluation.keep_answer(desk, CONVERSATION, "2026-11-25T10:00:00") == kept
+    assert len(read_own_questions(desk.workspace)) == 1
+
+
+def test_a_refusal_is_kept_as_what_the_collection_does_not_answer(desk: Desk) -> None:
+    refusal = replace(REPLY, status="insufficient_evidence", citations=())
+    rated(
+        desk, Turn("Who won?", "1", refusal), Turn("Why?", "2", replace(REPLY, citations=())), Turn("How?", "3", None)
+    )
+    assert not evaluation.keep_answer(desk, CONVERSATION, "1").answerable
+    for asked, fault in (("2", "cites nothing"), ("3", "no answer to keep"), ("4", "was deleted")):
+        with pytest.raises(InputError, match=fault):
+            evaluation.keep_answer(desk, CONVERSATION, asked)
+
+
+def test_only_answers_rated_good_are_taken_over_and_each_once(desk: Desk) -> None:
+    good, bad = TurnRating(good=True), TurnRating(good=False, reason="Wrong act.")
+    uncited = replace(REPLY, citations=())
+    rated(
+        desk,
+        Turn("How long?", "1", REPLY, rating=good),
+        Turn("How wide?", "2", REPLY, rating=bad),
+        Turn("Why?", "3", uncited, rating=good),
+        Turn("Who?", "4", REPLY),
+    )
+    assert [one.question for one in evaluation.keep_good_answers(desk)] == ["How long?"]
+    assert evaluation.keep_good_answers(desk) == ()
+
+
+def test_a_written_question_gets_its_page_and_its_language(desk: Desk) -> None:
+    put = evaluation.put_question(desk, WRITTEN, answerable=True)
+    assert (put.passages[0].page, put.language) == (1, "en")
+    edited = evaluation.put_question(desk, replace(put, question="Who orders  an evacuation?"), answerable=True)
+    assert [one.question for one in read_own_questions(desk.workspace)] == ["Who orders an evacuation?"]
+    assert edited.id == put.id
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [
+        ({"question": " "}, "no words"),
+        ({"passages": ()}, "No passage answers"),
+        ({"passages": (Quote("other.md", 0, EVACUATION),)}, "not in the collection"),
+        ({"passages": (Quote("flood.md", 0, "The governor sleeps."),)}, "does not say"),
+        ({"passages": (Quote("flood.md", 7, EVACUATION),)}, "Page 7 of flood.md does not say"),
+    ],
+)
+def test_a_question_that_nothing_can_be_held_against_is_refused(
+    desk: Desk, changed: dict[str, object], fault: str
+) -> None:
+    with pytest.raises(InputError, match=fault):
+        evaluation.put_question(desk, replace(WRITTEN, **changed), answerable=True)  # type: ignore[arg-type]
+    assert read_own_questions(desk.workspace) == ()
+
+
+def test_what_is_removed_comes_back_at_its_place(desk: Desk) -> None:
+    ids = [evaluation.put_question(desk, WRITTEN, answerable=True).id for _ in range(4)]
+    removed = evaluation.remove_questions(desk, [ids[0], ids[2]])
+    assert [one.id for one in read_own_questions(desk.workspace)] == [ids[1], ids[3]]
+    evaluation.restore_questions(desk, removed)
+    assert [one.id for one in read_own_questions(desk.workspace)] == ids
+    evaluation.remove_questions(desk, ids)
+    assert not own_questions_path(desk.workspace).exists()
+
+
+def test_an_export_is_imported_again_and_what_is_missing_is_named(desk: Desk, tmp_path: Path) -> None:
+    put = evaluation.put_question(desk, WRITTEN, answerable=True)
+    file = tmp_path / "questions.jsonl"
+    assert evaluation.export_questions(desk, file) == 1
+    other = {
+        "id": "x",
+        "language": "en",
+        "question": "Why?",
+        "passages": [{"document": "z.pdf", "page": 1, "quote": "a"}],
+    }
+    file.write_text(file.read_text(encoding="utf-8") + json.dumps(other), encoding="utf-8")
+    found = evaluation.import_questions(desk, file)
+    assert (found.added, found.replaced, found.missing) == (1, 1, ("z.pdf",))
+    assert [one.id for one in read_own_questions(desk.workspace)] == [put.id, "x"]
+    with pytest.raises(InputError, match="cannot be written"):
+        evaluation.export_questions(desk, tmp_path / "nowhere" / "q.jsonl")
+
+
+def test_the_worker_asks_every_question_and_leaves_out_those_without_documents(desk: Desk) -> None:
+    with pytest.raises(InputError, match="no test questions"):
+        evaluation.queue_test(desk)
+    put = evaluation.put_question(desk, WRITTEN, answerable=True)
+    evaluation.put_question(desk, replace(WRITTEN, question="Who won the cup?", passages=()), answerable=False)
+    gone = replace(put, id="gone", passages=(Quote("gone.pdf", 1, "Nothing."),))
+    with own_questions_path(desk.workspace).open("a", encoding="utf-8") as file:
+        file.write(evaluation.question_lines([gone]))
+    evaluation.queue_test(desk)
+    assert evaluation.queue_test(desk).id == 1
+    work(desk.engine)
+    [run] = desk.jobs.runs()
+    assert (run.status, run.results[0]["questions"]) == ("done", 2)
+    assert "1 left out" in run.message
+    kept = read_own_run(desk.workspace, own_run_ids(desk.workspace)[0])
+    assert kept.run.rows[0].id == put.id
+    assert kept.run.rows[0].figures["first_quotation"] == 1
+    assert kept.run.settings["generation"] == 1
+    assert b"First quotation right" in evaluation.exported_results(kept)
+    with pytest.raises(InputError, match="There is no run"):
+        read_own_run(desk.workspace, "../accepted")
+
+
+def test_a_test_that_is_paused_continues_where_it_was(desk: Desk) -> None:
+    for _ in range(3):
+        evaluation.put_question(desk, WRITTEN, answerable=True)
+    asked: list[int] = []
+
+    def stop(done: int, total: int, now: str) -> None:
+        asked.append(done)
+        if len(asked) == 3:
+            raise InterruptedError
+
+    request = AnswersRequest(str(own_questions_path(desk.workspace)))
+    with pytest.raises(InterruptedError):
+        evaluation.ask_test_questions(desk, request, stop)
+    assert own_run_ids(desk.workspace) == []
+    [rows] = (desk.workspace / "evaluation").glob("questions.jsonl.*.csv")
+    assert rows.read_text(encoding="utf-8").count("\nown-") == 2
+    evaluation.ask_test_questions(desk, request)
+    assert len(own_run_ids(desk.workspace)) == 1
+    assert not rows.exists()
+    run = evaluation.queue_test(desk)
+    control(desk, "cancel", run.id)
+    work(desk.engine)
+    assert len(own_run_ids(desk.workspace)) == 1
