@@ -17,7 +17,7 @@ QUESTIONS: list[dict[str, object]] = [
     {
         "id": "evacuation",
         "language": "en",
-        "question": "Who orders the evacuation when the gauge at Milltown passes 4.5 metres?",
+        "question": "Who orders the evacuation?",
         "passages": [{"document": "flood.md", "page": 1, "quote": EVACUATION}],
     },
     {"id": "cup", "language": "en", "question": "Who won the football world cup in 2014?"},
