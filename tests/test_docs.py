@@ -18,6 +18,7 @@ DOCUMENTS = (
     "docs/answers.md",
     "docs/architecture.md",
     "docs/glossary.md",
+    "docs/measurements.md",
     "docs/retrieval.md",
 )
 FOLDERS = ("rag_engine", "ingestion", "pages", "cli", "tests", "benchmarks", "docs", ".ci", "data")
@@ -60,6 +61,12 @@ def test_links_lead_somewhere(document: str) -> None:
     folder = (ROOT / document).parent
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / document).read_text(encoding="utf-8"))
     assert not [link for link in links if not (folder / link).exists()]
+
+
+def test_every_table_that_was_measured_is_listed() -> None:
+    listed = (ROOT / "docs" / "measurements.md").read_text(encoding="utf-8")
+    tables = (ROOT / "benchmarks" / "results").glob("*.md")
+    assert not [path.name for path in tables if f"(../benchmarks/results/{path.name})" not in listed]
 
 
 def test_the_picture_of_the_rooms_is_current() -> None:

@@ -26,7 +26,7 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
         st.markdown(f"and {len(documents) - _NAMED:,} more")
     st.markdown(
         "Files, texts and index entries are removed from this machine and cannot be recovered. "
-        "Conversations and notebooks keep the sentences they have quoted. "
+        "Conversations, notebooks and test questions keep the sentences they have quoted. "
         f"You can undo this for {UNDO_SECONDS:.0f} seconds, in the Library."
     )
     author, note = "", ""

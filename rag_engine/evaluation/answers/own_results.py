@@ -68,7 +68,7 @@ class ShareChange:
 
     @property
     def verdict(self) -> str:
-        """What the difference means, in a few words."""
+        """Whether the difference is more than chance, in a few words."""
         if not self.gained and not self.lost:
             return "none"
         return "more than chance" if sign_p(self.gained, self.lost) < _SIGNIFICANT else "may be chance"
