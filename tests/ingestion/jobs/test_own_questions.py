@@ -20,7 +20,7 @@ from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
 from rag_engine.evaluation.answers.own_runs import own_run_ids, read_own_run
-from rag_engine.evaluation.answers.questions import AnswerQuestion
+from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.evaluation.gold import Quote
 from tests.rag_engine.conversations.test_store import REPLY
@@ -142,7 +142,7 @@ def test_the_worker_asks_every_question_and_leaves_out_those_without_documents(d
     evaluation.put_question(desk, replace(WRITTEN, question="Who won the cup?", passages=()), answerable=False)
     gone = replace(put, id="gone", passages=(Quote("gone.pdf", 1, "Nothing."),))
     with own_questions_path(desk.workspace).open("a", encoding="utf-8") as file:
-        file.write(evaluation.question_lines([gone]))
+        file.write(question_lines([gone]))
     evaluation.queue_test(desk)
     assert evaluation.queue_test(desk).id == 1
     work(desk.engine)
