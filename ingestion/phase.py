@@ -37,6 +37,19 @@ class SourcePhase:
     follow_up: Callable[[SourceRecord, Outcome, SourceStore], None] = field(default=lambda *_: None)
 
 
+# So many of the sources that come next are named.
+_NAMED = 50
+
+
+def source_progress(
+    phase: Phase, total: int, now: Sequence[SourceRecord], waiting: Sequence[SourceRecord], current: str = ""
+) -> Progress:
+    """Return the progress of a phase that has done all but those it is at `now` and those still `waiting`."""
+    done = total - len(now) - len(waiting)
+    codes, following = ([one.source.code for one in some] for some in (now, waiting[:_NAMED]))
+    return Progress(done, total, 0, 0, current, phase, now=tuple(codes), waiting=tuple(following))
+
+
 @dataclass(frozen=True, slots=True)
 class CollectionRun:
     """Input of a phase over the whole collection.

@@ -505,7 +505,8 @@ class Progress:
     """Progress of work; bytes tell the remaining time of an addition better than files do.
 
     `phase` names the phase of a run over sources, whose `done` and `total` count sources. `pages` counts those that an
-    addition has read and indexed, not those of files that were unchanged.
+    addition has read and indexed, not those of files that were unchanged. `now` are the codes of the sources that are
+    being worked on, `waiting` those of the next ones, as many as a page can show.
     """
 
     done: int
@@ -515,6 +516,8 @@ class Progress:
     current: str
     phase: str = ""
     pages: int = 0
+    now: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,8 @@
-"""Admin page: sources, runs, licence decisions, quarantine, metadata corrections, dataset, knowledge base, settings."""
+"""Admin page: sources, runs, licences, quarantine, metadata, dataset, knowledge base, feedback, settings."""
 
 import streamlit as st
 
 from pages._admin.dataset import draw_dataset
-from pages._admin.knowledge import draw_knowledge
 from pages._admin.metadata import draw_metadata
 from pages._admin.quarantine import draw_quarantine
 from pages._admin.review import draw_review
@@ -11,6 +10,8 @@ from pages._admin.run import draw_run
 from pages._admin.settings import draw_settings
 from pages._admin.sources import draw_sources
 from pages._admin.tabs import choose_tab
+from pages._evaluation.feedback import draw_feedback
+from pages._knowledge.knowledge import draw_knowledge
 from pages._shared.frame import guard
 
 guard(__file__)
@@ -24,6 +25,7 @@ tabs = {
     "metadata": draw_metadata,
     "dataset": draw_dataset,
     "knowledge": draw_knowledge,
+    "feedback": draw_feedback,
     "settings": draw_settings,
 }
 tabs[choose_tab(tuple(tabs))]()

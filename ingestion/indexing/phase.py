@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ingestion.book_index.read import index_of_document
 from ingestion.fingerprints import hash_of
-from ingestion.phase import Batch, CollectionPhase, CollectionRun
+from ingestion.phase import Batch, CollectionPhase, CollectionRun, source_progress
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import FROM_LIST, SourceRecord
 from ingestion.tools import Tools
@@ -110,7 +110,7 @@ def _index_all(
         for position, record in enumerate(pending):
             code = record.source.code
             current = f"{code} {record.metadata.title}"
-            run.progress(Progress(position, len(pending), 0, 0, current, "indexing"))
+            run.progress(source_progress("indexing", len(pending), [record], pending[position + 1 :], current))
             if run.signal():
                 break
             indexed[code] = _try(record, known.get(code), prints[code], indexer, run.tools), prints[code]

@@ -170,10 +170,18 @@ class JobQueue:
 
 def _run(row: Sequence[Any]) -> Run:
     values = dict(zip(runs.c.keys(), row, strict=True))
-    progress = json.loads(values["progress"]) if values["progress"] else None
     decoded = {
         "arguments": json.loads(values["arguments"]),
         "results": json.loads(values["results"]),
-        "progress": Progress(**progress) if progress else None,
+        "progress": _progress(values["progress"]),
     }
     return Run(**values | decoded)
+
+
+def _progress(stored: str) -> Progress | None:
+    if not stored:
+        return None
+    values: dict[str, Any] = json.loads(stored)
+    # JSON has no tuples.
+    values |= {name: tuple(one) for name, one in values.items() if isinstance(one, list)}
+    return Progress(**values)

@@ -9,6 +9,7 @@ from typing import IO
 
 from ingestion.add_files import Added, add_paths
 from ingestion.book_index import apply as book_index
+from ingestion.book_index.read import index_of_file
 from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
@@ -24,9 +25,10 @@ from ingestion.records.source_record import EXCLUDED, Decision, SourceRecord
 from ingestion.records.source_store import now
 from ingestion.tools import open_reader
 from ingestion.types import PHASES, Progress
+from rag_engine.book_index.anchors import IndexTable
 from rag_engine.errors import InputError
 from rag_engine.storage.deletion import Erasure
-from rag_engine.storage.index_entries import index_sources
+from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
 from rag_engine.types import DocumentRecord
 
 # How long a deletion on a page waits for whoever thinks better of it.
@@ -124,6 +126,17 @@ def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "", *
 def is_listed(desk: Desk, record: DocumentRecord) -> bool:
     """Return whether the document came from the list of sources, so that erasing it is a decision."""
     return _listed(desk, record) is not None
+
+
+def preview_index_table(desk: Desk, file: Path) -> IndexTable:
+    """Return what is read in an index table, a glossary or a book with an index; nothing is applied."""
+    with open_reader(desk.engine.config.ocr) as reader:
+        return index_of_file(file, reader)
+
+
+def applied_index_tables(desk: Desk) -> dict[str, int]:
+    """Return the index tables that are applied, each with how many documents it lists."""
+    return {name: count for name, count in index_sources(desk.engine.catalog).items() if name not in OWN_SOURCES}
 
 
 def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.Applied:

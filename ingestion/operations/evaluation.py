@@ -60,10 +60,24 @@ def is_kept_answer(desk: Desk, conversation: str, asked: str) -> bool:
     return answer_id(conversation, asked) in {one.id for one in read_own_questions(desk.workspace)}
 
 
+def list_feedback(desk: Desk) -> tuple[RatedAnswer, ...]:
+    """Return the rated answers, the latest first; every door reads ratings here."""
+    return rated_answers(desk.workspace)
+
+
+def exported_feedback(rated: Sequence[RatedAnswer]) -> bytes:
+    """Return ratings as CSV."""
+    rows = [
+        (one.asked, "good" if one.rating.good else "bad", one.question, one.rating.reason, one.title, one.conversation)
+        for one in rated
+    ]
+    return to_csv(("Asked", "Rating", "Question", "Reason", "Conversation", "Id"), rows)
+
+
 def good_answers(desk: Desk) -> list[RatedAnswer]:
     """Return the answers rated as good that are no test questions yet, the latest first."""
     known = {one.id for one in read_own_questions(desk.workspace)}
-    rated = (one for one in rated_answers(desk.workspace) if one.rating.good)
+    rated = (one for one in list_feedback(desk) if one.rating.good)
     return [one for one in rated if answer_id(one.conversation, one.asked) not in known]
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from ingestion.jobs.plain_language import Command, interpret
 from ingestion.jobs.queue import JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads
-from ingestion.operations.desk import Desk, queue_run
+from ingestion.operations.desk import LATEST_RUNS, Desk, queue_run
 from ingestion.operations.sources import check_codes
 from ingestion.types import RunRequest
 from rag_engine.errors import InputError
@@ -27,6 +27,20 @@ def run(desk: Desk, request: RunRequest) -> Run:
     """Have the worker take sources through phases; InputError for a phase or code that there is not."""
     codes, without = (check_codes(desk.store, codes) for codes in (request.codes, request.without))
     return queue_run(desk, replace(request, codes=codes, without=without))
+
+
+def unfinished_runs(desk: Desk) -> list[Run]:
+    """Return the runs over the sources that are at work, wait or are paused, in the order in which they come."""
+    found = (one for one in desk.jobs.runs(LATEST_RUNS) if one.active or one.status == "paused")
+    return sorted((one for one in found if one.action == "run"), key=lambda one: one.id)
+
+
+def describe_unfinished(run: Run) -> str:
+    """Return what a run that has not ended does and how far it is, as a sentence."""
+    progress = run.progress
+    far = f": {progress.phase}, {progress.done:,} of {progress.total:,} sources" if progress and progress.phase else ""
+    standing = {"running": "At work", "paused": "Paused"}.get(run.status, "Waiting")
+    return f"{standing}{far}. {run.request.describe()}"
 
 
 def control(desk: Desk, what: Control, id: int = 0) -> Run:

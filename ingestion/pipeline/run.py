@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from ingestion.phase import CollectionPhase, CollectionRun, SourcePhase
+from ingestion.phase import CollectionPhase, CollectionRun, SourcePhase, source_progress
 from ingestion.pipeline.scheduling import find_phase, fingerprint_of, is_ready, needs_run
 from ingestion.records.quarantine import sort_file
 from ingestion.records.source_record import SourceRecord, decided
@@ -91,7 +91,7 @@ class _Run:
         todo = [records[code] for code in order(list(pending), records)]
         model = tools.language_model.name if tools.language_model else ""
         with closing(self._work(name, phase, todo, tools)) as working:
-            for ended, (code, outcome, seconds) in enumerate(working, start=1):
+            for code, outcome, seconds in working:
                 phase.follow_up(records[code], outcome, self._store)
                 self._store.record(
                     code,
@@ -103,7 +103,6 @@ class _Run:
                 )
                 self._count(name, code, outcome)
                 sort_file(tools.workspace, _after(records[code], name, outcome))
-                self._progress(Progress(ended, len(pending), 0, 0, _named(records[code]), name))
 
     def _run_together(self, name: Phase, phase: CollectionPhase) -> None:
         records = self._store.records()
@@ -166,9 +165,8 @@ class _Run:
             while queue or working:
                 while queue and len(working) < workers and not self._signal():
                     record = queue.pop(_next_in_turn(queue, working.values()))
-                    begun = len(todo) - len(queue) - 1 - len(working)
-                    self._progress(Progress(begun, len(todo), 0, 0, _named(record), name))
                     working[pool.submit(_timed, phase, record, tools)] = record
+                    self._progress(source_progress(name, len(todo), [*working.values()], queue, _named(record)))
                 if not working:
                     return
                 ended = wait(working, timeout=_LISTEN_SECONDS, return_when=FIRST_COMPLETED).done
@@ -179,6 +177,8 @@ class _Run:
                     record, (outcome, seconds) = working.pop(future), future.result()
                     if not (cancelled and outcome.status == "failed"):
                         yield record.source.code, outcome, seconds
+                        # Only now is it recorded.
+                        self._progress(source_progress(name, len(todo), [*working.values()], queue, _named(record)))
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

@@ -9,12 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.jobs.plain_language import Command
-from ingestion.operations.runs import run, understand
+from ingestion.operations.runs import describe_unfinished, understand, unfinished_runs
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import FunnelStage, funnel, state_of
 from ingestion.status.views import display_reason, next_due
 from ingestion.types import PHASES, Phase, RunRequest, Which
 from pages._admin.indexes import draw_indexes
+from pages._admin.tabs import draw_second_run, start_run
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.jobs import draw_runs
@@ -112,6 +113,7 @@ def draw_run() -> None:
 
 def _draw_pipeline(sources: Mapping[str, SourceRecord]) -> None:
     failed = sum(1 for one in sources.values() if state_of(one) == "failed")
+    draw_second_run()
     with st.container(border=True):
         _draw_buttons(next_due(sources.values()), failed)
         _draw_words()
@@ -124,17 +126,21 @@ def _draw_pipeline(sources: Mapping[str, SourceRecord]) -> None:
 def _draw_buttons(due: int, failed: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = f"Run all phases ({due:,} waiting)" if due else "Run all phases"
-        if st.button(label, icon=":material/play_arrow:", type="primary", key="run all"):
-            _ask(RunRequest())
+        before = unfinished_runs(resources.desk())
+        if before:
+            label = f"Run all phases after the {'current run' if len(before) == 1 else f'{len(before)} others'}"
+        named = "  \n".join(escape(describe_unfinished(one)) for one in before)
+        if st.button(label, icon=":material/play_arrow:", type="primary", key="run all", help=named or None):
+            start_run(RunRequest())
         if st.button(f"Retry failed ({failed:,})", icon=":material/replay:", disabled=not failed, key="run failed"):
-            _ask(RunRequest(which="failed"))
+            start_run(RunRequest(which="failed"))
         if st.button(
             "Refresh",
             icon=":material/sync:",
             help="Checks the addresses of downloaded files for newer versions.",
             key="run refresh",
         ):
-            _ask(RunRequest(refresh=True))
+            start_run(RunRequest(refresh=True))
         with st.popover("Choose phases", icon=":material/checklist:"):
             _draw_choice()
 
@@ -148,7 +154,7 @@ def _draw_choice() -> None:
         refresh = st.checkbox("Check known addresses for newer files")
         if st.form_submit_button("Run selected phases", type="primary", icon=":material/play_arrow:"):
             if chosen:
-                _ask(RunRequest(tuple(phase for phase in PHASES if phase in chosen), (), which, refresh))
+                start_run(RunRequest(tuple(phase for phase in PHASES if phase in chosen), (), which, refresh))
             st.error("Choose at least one phase.")
 
 
@@ -181,12 +187,7 @@ def _draw_command(words: str, command: Command | None) -> None:
         with st.container(horizontal=True):
             if st.button("Confirm", type="primary", icon=":material/check:", key="confirm command"):
                 del st.session_state[_COMMAND]
-                _ask(command.request)
+                start_run(command.request)
             if st.button("Cancel", key="leave command"):
                 del st.session_state[_COMMAND]
                 st.rerun()
-
-
-def _ask(request: RunRequest) -> None:
-    run(resources.desk(), request)
-    st.rerun()

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.operations.runs import run
+from ingestion.operations.runs import describe_unfinished, run, unfinished_runs
 from ingestion.status.source_status import state_of
 from ingestion.status.views import in_quarantine
 from ingestion.types import RunRequest
 from pages._shared import resources
+from pages._shared.markdown import escape
 
 _KEY, _LAST = "admin tab", "admin tab last open"
+_ASKED = "second run asked for"
 _ICONS = {
     "sources": ":material/list_alt:",
     "run": ":material/play_circle:",
@@ -21,6 +23,7 @@ _ICONS = {
     "metadata": ":material/edit_note:",
     "dataset": ":material/table_view:",
     "knowledge": ":material/menu_book:",
+    "feedback": ":material/thumbs_up_down:",
     "settings": ":material/settings:",
 }
 
@@ -57,10 +60,33 @@ def open_tab(name: str) -> None:
 
 
 def start_run(request: RunRequest) -> None:
-    """Start a run and show it on its tab."""
-    run(resources.desk(), request)
+    """Start a run and show it on its tab, or ask there first where another one has not ended."""
+    if unfinished_runs(resources.desk()):
+        st.session_state[_ASKED] = request
+    else:
+        run(resources.desk(), request)
     open_tab("run")
     st.rerun()
+
+
+def draw_second_run() -> None:
+    """Draw what a run that was asked for would come after, with the ways to queue it all the same or to leave it."""
+    asked: RunRequest | None = st.session_state.get(_ASKED)
+    if asked is None:
+        return
+    before = unfinished_runs(resources.desk())
+    with st.container(border=True, key="second run"):
+        words = "; ".join(describe_unfinished(one) for one in before) or "The other run has ended."
+        st.markdown(f":material/hourglass_top: **Another run has not ended.** {escape(words)}")
+        st.caption(f"You asked for: {escape(asked.describe())}")
+        with st.container(horizontal=True):
+            if st.button("Queue it after", key="second run queue", icon=":material/playlist_add:", type="primary"):
+                del st.session_state[_ASKED]
+                run(resources.desk(), asked)
+                st.rerun()
+            if st.button("Cancel", key="second run leave"):
+                del st.session_state[_ASKED]
+                st.rerun()
 
 
 def _open_chosen() -> None:

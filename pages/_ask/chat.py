@@ -36,6 +36,8 @@ _LATEST_TURNS = 10
 # Pixels that a line of text may fill.
 _READING_WIDTH = 760
 _TYPED, _CHOSEN, _SCROLLED = "question typed", "question chosen", "question scrolled to"
+# In the address: the turn that a link leads to.
+_ASKED_AT = "asked"
 
 
 def current_conversation(workspace: Path) -> Conversation:
@@ -66,6 +68,7 @@ def draw_chat(
             conversation = jobs.start(conversation.id, asked[0], answer, settings_of(engine, wanted, retrieval))
             # In the address, so that a browser that reloads finds the question, and soon its answer.
             st.query_params["conversation"] = conversation.id
+            st.query_params.pop(_ASKED_AT, None)
     busy = jobs.progress(conversation.id) is not None
     # Placed by hand: where Streamlit places it, the page also jumps to its end, past the answer to the last source.
     with st.bottom:
@@ -82,7 +85,8 @@ def draw_chat(
     last = len(conversation.turns) - 1
     for number in range(_draw_earlier(conversation), len(conversation.turns)):
         _draw_turn(conversation, number, latest=number == last)
-    _scroll_once(conversation.id, last, conversation.turns[last])
+    shown = _turn_in_address(conversation, last)
+    _scroll_once(conversation.id, shown, conversation.turns[shown])
 
 
 def choose(question: str, *, as_written: bool = False) -> None:
@@ -119,8 +123,14 @@ def _answerer(
     return answer
 
 
+def _turn_in_address(conversation: Conversation, last: int) -> int:
+    """Return the number of the turn that the address names by the time of its question, else of the last one."""
+    asked = st.query_params.get(_ASKED_AT)
+    return next((number for number, turn in enumerate(conversation.turns) if turn.asked == asked), last)
+
+
 def _scroll_once(id: str, number: int, turn: Turn) -> None:
-    """Scroll to the last question when it is asked, when it is answered and when the conversation is opened."""
+    """Scroll to a question when it is asked, when it is answered and when the conversation is opened at it."""
     state = id, number, turn.reply is None
     if st.session_state.get(_SCROLLED) != state:
         st.session_state[_SCROLLED] = state
@@ -131,7 +141,11 @@ def _scroll_once(id: str, number: int, turn: Turn) -> None:
 def _draw_earlier(conversation: Conversation) -> int:
     """Draw the button for the turns before the latest ones, if there are more; return the number of the first shown."""
     key = f"shown {conversation.id}"
-    shown: int = st.session_state.setdefault(key, _LATEST_TURNS)
+    count = len(conversation.turns)
+    # The turn of an address is drawn however far back it is.
+    needed = count - _turn_in_address(conversation, count - 1)
+    most: int = st.session_state.setdefault(key, _LATEST_TURNS)
+    shown = max(most, needed)
     hidden = max(len(conversation.turns) - shown, 0)
     if hidden:
         label = f"Show earlier questions ({hidden})"

@@ -12,6 +12,7 @@ import streamlit as st
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations.runs import control
+from ingestion.status.run_progress import running_sources
 from ingestion.status.views import display_reason, pluralised, rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
@@ -141,6 +142,8 @@ def _draw_active(run: Run) -> None:
             st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
         elif run.progress:
             st.caption(escape(run.progress.current))
+        if run.action == "run" and run.progress and run.progress.phase:
+            _draw_sources(run, run.progress)
         if run.action in ("add", "gate", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
@@ -207,6 +210,18 @@ def _sources_done(now: Progress) -> str:
         escape(now.current),
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _draw_sources(run: Run, now: Progress) -> None:
+    """Draw, once it is opened, which sources of the phase are done, which it is at, and which wait."""
+    waiting = now.total - now.done - len(now.now)
+    title = f"Sources: {now.done:,} done, {len(now.now)} now, {waiting:,} waiting"
+    with st.expander(title, icon=":material/list_alt:", key=f"sources of {run.id}", on_change="rerun") as folded:
+        if folded.open:
+            titles = {one.code: one.title for one in resources.store().sources()}
+            found = running_sources(now, resources.store().latest(_EVENTS), titles, run.started)
+            rows = [{"Source": one.code, "Title": one.title, "State": one.state.capitalize()} for one in found]
+            draw_table(rows, f"running {run.id}", "Sources of the phase: done, now, waiting")
 
 
 def _draw_finished(run: Run) -> None:

@@ -17,7 +17,7 @@ from rag_engine.errors import WorkspaceError
 from tests.pages.sources import build_sources
 
 Start = Callable[..., AppTest]
-TABS = ("sources", "run", "review", "quarantine", "metadata", "dataset", "knowledge")
+TABS = ("sources", "run", "review", "quarantine", "metadata", "dataset", "knowledge", "feedback")
 
 
 @pytest.fixture(scope="module")
@@ -264,3 +264,23 @@ def test_the_funnel_counts_what_came_how_far(start: Start, listed: Path) -> None
 def runs_of() -> list[dict[str, object]]:
     """Return what the runs of the page's workspace were asked for."""
     return [dict(run.arguments) for run in resources.jobs().runs()]
+
+
+def test_a_second_run_is_queued_only_when_a_person_says_so(
+    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingestion.jobs.process._may_start", lambda _: False)
+    app = admin(start(changed), "run")
+    app.button(key="run failed").click().run()
+    assert [run.request.which for run in resources.jobs().runs()] == ["failed"]
+    assert "after the current run" in app.button(key="run all").label
+    assert "what failed" in app.button(key="run all").help
+    app.button(key="run all").click().run()
+    assert "Another run has not ended" in words(app)
+    assert len(resources.jobs().runs()) == 1
+    app.button(key="second run leave").click().run()
+    assert "Another run has not ended" not in words(app)
+    app.button(key="run all").click().run()
+    app.button(key="second run queue").click().run()
+    assert [run.request.which for run in resources.jobs().runs()] == ["due", "failed"]
+    assert not app.exception

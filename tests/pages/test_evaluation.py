@@ -13,13 +13,23 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, open_desk
-from ingestion.operations.evaluation import queue_test
+from ingestion.operations.evaluation import exported_feedback, list_feedback, queue_test
 from rag_engine.config import read_config
 from rag_engine.conversations.feedback import rated_answers
-from rag_engine.conversations.store import TurnRating, list_conversations, rate_turn, read_conversation
+from rag_engine.conversations.store import (
+    Conversation,
+    Turn,
+    TurnRating,
+    list_conversations,
+    rate_turn,
+    read_conversation,
+    restore_conversation,
+)
 from rag_engine.engine import open_engine
 from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
+from tests.pages.test_admin import admin
 from tests.pages.test_ask import ask, texts
+from tests.rag_engine.conversations.test_store import REPLY
 
 Start = Callable[..., AppTest]
 
@@ -123,3 +133,26 @@ def test_a_run_is_shown_with_intervals_and_two_are_compared(start: Start, worksp
     assert "**0 better**, **0 worse** and 2 as well" in texts(page)
     assert "made with the same settings" in texts(page)
     assert page.dataframe[0].value["Difference"].tolist() == ["none"] * 4
+
+
+def test_feedback_is_listed_filtered_kept_and_leads_to_the_answer(start: Start, workspace: Path) -> None:
+    turns = tuple(
+        Turn(f"How long is plan {number} valid?", f"2026-11-25T10:0{number}:00", REPLY, rating=rating)
+        for number, rating in enumerate([TurnRating(good=True), TurnRating(good=False, reason="Wrong act."), None])
+    )
+    restore_conversation(workspace, Conversation("0" * 31 + "1", turns))
+    app = admin(start(workspace), "feedback")
+    assert not app.exception
+    assert "“Wrong act\\.”" in texts(app)
+    assert "plan 2" not in texts(app)
+    app.button_group(key="feedback kind").set_value("good").run()
+    assert "Wrong act" not in texts(app)
+    [keep] = [one for one in app.button if one.label == "Keep as a test question"]
+    keep.click().run()
+    assert [one.question for one in read_own_questions(workspace)] == ["How long is plan 0 valid?"]
+    assert "Kept as a test question" in texts(app)
+    with desk_at(workspace) as desk:
+        lines = exported_feedback(list_feedback(desk)).decode("utf-8-sig").splitlines()
+    assert [line.split(",")[1] for line in lines] == ["Rating", "bad", "good"]
+    app = start(workspace, conversation="0" * 31 + "1", asked="2026-11-25T10:00:00")
+    assert not app.exception

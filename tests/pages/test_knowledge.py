@@ -15,7 +15,7 @@ from ingestion.jobs.worker import work
 from pages._shared.markdown import escape
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
-from rag_engine.storage.index_entries import IndexedEntry, replace_index
+from rag_engine.storage.index_entries import IndexedEntry, index_sources, replace_index
 from tests.pages.test_admin import admin, words
 
 Start = Callable[..., AppTest]
@@ -43,7 +43,7 @@ def opened(workspace: Path) -> closing[Engine]:
 
 def test_the_knowledge_base_is_built_as_a_run_and_shown_with_its_passages(start: Start, workspace: Path) -> None:
     app = admin(start(workspace), "knowledge")
-    assert "terms\\.csv: 1 document" in words(app)
+    assert "**terms\\.csv** · 1 document" in words(app)
 
     app.button(key="ground").click().run()
     with opened(workspace) as engine:
@@ -69,3 +69,22 @@ def test_building_twice_queues_one_run(start: Start, workspace: Path) -> None:
     app.button(key="ground").click().run()
     with opened(workspace) as engine:
         assert [run.action for run in JobQueue(engine.catalog).runs()] == ["ground"]
+
+
+def test_an_index_table_is_previewed_applied_and_removed(start: Start, collection: Path, tmp_path: Path) -> None:
+    workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
+    app = admin(start(workspace), "knowledge")
+    uploader = next(one for one in app.file_uploader if one.label == "Index table")
+    table = b"term,file,page\npenalty,flood-act.txt,1\nflood plan,flood-act.txt,1\nnowhere,other.pdf,3\n"
+    uploader.set_value(("terms.csv", table, "text/csv")).run()
+    assert not app.exception
+    assert app.dataframe[0].value["Term"].tolist() == ["penalty", "flood plan", "nowhere"]
+    assert "3 terms read. Nothing has been applied" in words(app)
+    app.button(key="apply table").click().run()
+    assert "2 terms at 2 places" in words(app)
+    assert "No document: other" in words(app)
+    assert "**terms\\.csv** · 1 document" in words(app)
+    app.button(key="remove table terms.csv now").click().run()
+    assert "terms\\.csv" not in words(app)
+    with opened(workspace) as engine:
+        assert index_sources(engine.catalog) == {}

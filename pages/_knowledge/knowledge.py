@@ -10,6 +10,7 @@ import streamlit as st
 from ingestion.dataset.knowledge_base import knowledge_base, knowledge_base_bytes
 from ingestion.operations.documents import ground
 from ingestion.status.views import pluralised
+from pages._knowledge.index_tables import draw_index_tables
 from pages._shared import resources
 from pages._shared.elements import draw_table
 from pages._shared.errors import show_errors
@@ -22,6 +23,7 @@ _FORMATS = {
     ".xlsx": ("Excel workbook", ":material/table_view:", "One row per entry, with its passages beside each other."),
     ".json": ("JSON", ":material/data_object:", "Everything that is known of each entry, for programs."),
 }
+_INSIDE = {OWN_INDEX: "an index", OWN_GLOSSARY: "a glossary"}
 
 
 def draw_knowledge() -> None:
@@ -29,15 +31,18 @@ def draw_knowledge() -> None:
     indexes = index_sources(resources.engine().catalog)
     if not indexes:
         st.info(
-            "No index found. Add a document with an index or glossary, or apply a table of terms with "
-            "`sextant index-table FILE --apply`."
+            "No index found. Add a document with an index or glossary, or apply a table of terms.",
         )
+        draw_index_tables()
         return
     st.markdown(
         "Each entry of an index with its three best passages and a short text that cites them. "
         "Entries that have not changed are kept."
     )
-    st.caption(" · ".join(_index(name, documents) for name, documents in indexes.items()))
+    inside = [_index(name, documents) for name, documents in indexes.items() if name in _INSIDE]
+    if inside:
+        st.caption(" · ".join(inside))
+    draw_index_tables()
     with st.container(horizontal=True):
         if st.button("Build the knowledge base", type="primary", icon=":material/play_arrow:", key="ground"):
             _build(again=False)
@@ -56,9 +61,7 @@ def _build(*, again: bool) -> None:
 
 
 def _index(name: str, documents: int) -> str:
-    counted = pluralised(documents, "document")
-    inside = {OWN_INDEX: "an index", OWN_GLOSSARY: "a glossary"}
-    return f"{counted} with {inside[name]} inside" if name in inside else f"{escape(name)}: {counted}"
+    return f"{pluralised(documents, 'document')} with {_INSIDE[name]} inside"
 
 
 def _draw_entries(entries: Sequence[GroundedEntry]) -> None:

@@ -1,0 +1,108 @@
+"""Feedback tab: what people said of answers, with the way to each answer, and good ones kept as test questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ingestion.operations.evaluation import (
+    exported_feedback,
+    is_kept_answer,
+    keep_answer,
+    list_feedback,
+    remove_questions,
+)
+from pages._evaluation.editor import edit_question
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from pages._shared.markdown import escape
+from rag_engine.conversations.feedback import RatedAnswer
+from rag_engine.evaluation.answers.own_questions import answer_id
+
+# Ratings drawn at once.
+_SHOWN = 30
+_MOST = "feedback shown"
+_KINDS = {"all": "All", "good": ":material/thumb_up: Good", "bad": ":material/thumb_down: Bad"}
+
+
+def draw_feedback() -> None:
+    """Draw the ratings, the latest first, as they are filtered."""
+    with show_errors():
+        found = list_feedback(resources.desk())
+        if not found:
+            st.info("No feedback yet. The thumbs below an answer on the Ask page rate it.", icon=":material/thumb_up:")
+            return
+        shown = _draw_filter(found)
+        most: int = st.session_state.setdefault(_MOST, _SHOWN)
+        for one in shown[:most]:
+            with st.container(border=True, key=f"rating {one.conversation} {one.asked}"):
+                _draw_rating(one)
+        if len(shown) > most:
+            label = f"Show more ratings ({len(shown) - most:,})"
+            st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more)
+
+
+def _draw_filter(found: Sequence[RatedAnswer]) -> list[RatedAnswer]:
+    good = sum(one.rating.good for one in found)
+    counts = {"all": len(found), "good": good, "bad": len(found) - good}
+    with st.container(horizontal=True, vertical_alignment="center"):
+        chosen = st.segmented_control(
+            "Rated",
+            list(_KINDS),
+            default="all",
+            key="feedback kind",
+            format_func=lambda kind: f"{_KINDS[kind]} ({counts[kind]:,})",
+            required=True,
+            label_visibility="collapsed",
+        )
+        shown = [one for one in found if chosen == "all" or one.rating.good == (chosen == "good")]
+        st.download_button(
+            "Export CSV",
+            lambda: exported_feedback(shown),
+            "feedback.csv",
+            "application/octet-stream",
+            key="export feedback",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+        )
+    return shown
+
+
+def _draw_rating(one: RatedAnswer) -> None:
+    key = f"{one.conversation} {one.asked}"
+    sign = ":green[:material/thumb_up:]" if one.rating.good else ":red[:material/thumb_down:]"
+    st.markdown(f"{sign} **{escape(one.question)}**")
+    if one.rating.reason:
+        st.markdown(f"“{escape(one.rating.reason)}”")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"{one.asked[:16].replace('T', ' ')} UTC", width="content")
+        st.page_link(
+            "pages/ask.py",
+            label="Open the answer",
+            icon=":material/forum:",
+            query_params={"conversation": one.conversation, "asked": one.asked},
+        )
+        if is_kept_answer(resources.desk(), one.conversation, one.asked):
+            st.caption(":material/check: Kept as a test question", width="content")
+            if st.button("Undo", key=f"unkeep {key}", icon=":material/undo:", type="tertiary"):
+                remove_questions(resources.desk(), [answer_id(one.conversation, one.asked)])
+                st.rerun()
+        elif one.rating.good:
+            if st.button("Keep as a test question", key=f"keep {key}", icon=":material/fact_check:", type="tertiary"):
+                with show_errors():
+                    keep_answer(resources.desk(), one.conversation, one.asked)
+                    st.rerun()
+        elif st.button(
+            "Write a test question",
+            key=f"write {key}",
+            icon=":material/fact_check:",
+            type="tertiary",
+            help="With the passage that should have been cited; the evidence of a bad answer is not taken over.",
+        ):
+            edit_question(None, one.question)
+
+
+def _show_more() -> None:
+    st.session_state[_MOST] += _SHOWN
