@@ -37,7 +37,7 @@ def draw_index_tables() -> None:
     """Draw the tables that are applied, each with the way to remove it, and the preview of another one."""
     if _MESSAGE in st.session_state:
         for line in st.session_state.pop(_MESSAGE):
-            st.caption(f":material/check: {line}")
+            st.caption(line)
     for name, documents in applied_index_tables(resources.desk()).items():
         with st.container(horizontal=True, vertical_alignment="center", key=f"index table {name}"):
             st.markdown(f"**{escape(name)}** · {pluralised(documents, 'document')}", width="content")
@@ -88,7 +88,7 @@ def _draw_preview(path: Path) -> None:
         with show_errors():
             applied = apply_index_table(resources.desk(), path, document or "")
             st.session_state[_MESSAGE] = [
-                f"{escape(one.file)}: {pluralised(one.entries, 'term')} at {pluralised(one.places, 'place')}"
+                f":material/check: {escape(one.file)}: {pluralised(one.entries, 'term')} at {pluralised(one.places, 'place')}"
                 for one in applied.documents
-            ] + [f"No document: {escape(name)}" for name in applied.unmatched]
+            ] + [f":material/info: No document: {escape(name)}" for name in applied.unmatched]
             leave(_PLACE)

@@ -215,8 +215,11 @@ def _sources_done(now: Progress) -> str:
 def _draw_sources(run: Run, now: Progress) -> None:
     """Draw, once it is opened, which sources of the phase are done, which it is at, and which wait."""
     waiting = now.total - now.done - len(now.now)
-    title = f"Sources: {now.done:,} done, {len(now.now)} now, {waiting:,} waiting"
-    with st.expander(title, icon=":material/list_alt:", key=f"sources of {run.id}", on_change="rerun") as folded:
+    st.caption(f"{now.done:,} done · {len(now.now)} now · {waiting:,} waiting")
+    # A label that never changes: with another one it would close itself each second.
+    with st.expander(
+        "Sources of this phase", icon=":material/list_alt:", key=f"sources of {run.id}", on_change="rerun"
+    ) as folded:
         if folded.open:
             titles = {one.code: one.title for one in resources.store().sources()}
             found = running_sources(now, resources.store().latest(_EVENTS), titles, run.started)

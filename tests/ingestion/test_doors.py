@@ -485,7 +485,12 @@ def _acts(folder: Path) -> dict[str, Act]:
             before=lambda desk: documents.apply_index_table(desk, folder / "terms.csv"),
         ),
         "run a phase": Act(["run", "quality"], None, lambda desk: runs.run(desk, RunRequest(("quality",)))),
-        "retry": Act(["retry"], _press("run", "run failed"), lambda desk: runs.run(desk, RunRequest(which="failed"))),
+        "retry": Act(
+            ["retry"],
+            # The workspace has a run that is paused: the page asks before it queues another.
+            lambda app: _press("run", "run failed")(app).button(key="second run queue").click().run(),
+            lambda desk: runs.run(desk, RunRequest(which="failed")),
+        ),
     }
 
 
