@@ -87,8 +87,11 @@ def _draw_preview(path: Path) -> None:
     if st.button("Apply", key="apply table", icon=":material/check:", type="primary"):
         with show_errors():
             applied = apply_index_table(resources.desk(), path, document or "")
-            st.session_state[_MESSAGE] = [
-                f":material/check: {escape(one.file)}: {pluralised(one.entries, 'term')} at {pluralised(one.places, 'place')}"
+            found = [
+                f":material/check: {escape(one.file)}: "
+                f"{pluralised(one.entries, 'term')} at {pluralised(one.places, 'place')}"
                 for one in applied.documents
-            ] + [f":material/info: No document: {escape(name)}" for name in applied.unmatched]
+            ]
+            missing = [f":material/info: No document: {escape(name)}" for name in applied.unmatched]
+            st.session_state[_MESSAGE] = [*found, *missing]
             leave(_PLACE)
