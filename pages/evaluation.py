@@ -7,7 +7,7 @@ from pages._evaluation.results import draw_results
 from pages._evaluation.testing import draw_testing
 from pages._shared import resources
 from pages._shared.frame import guard
-from rag_engine.evaluation.answers.own_runs import own_run_ids
+from rag_engine.evaluation.answers.own_runs import list_own_runs
 
 guard(__file__)
 
@@ -15,7 +15,7 @@ st.title("Evaluation")
 st.caption("How well your collection answers your own questions, and whether a change made it better.")
 draw_testing()
 tabs = ("Questions", "Results")
-chosen, results = st.tabs(tabs, default=tabs[bool(own_run_ids(resources.workspace()))], key="evaluation tab")
+chosen, results = st.tabs(tabs, default=tabs[bool(list_own_runs(resources.workspace()))], key="evaluation tab")
 with chosen:
     draw_questions()
 with results:

@@ -67,17 +67,16 @@ def results(
 @app.command()
 def runs(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """List the runs that were kept, the latest first."""
-    from rag_engine.evaluation.answers.own_runs import own_run_ids, read_own_run
+    from rag_engine.evaluation.answers.own_runs import list_own_runs
 
     with desk_of(workspace, as_json) as desk:
-        found = [read_own_run(desk.workspace, id) for id in own_run_ids(desk.workspace)]
+        found = list_own_runs(desk.workspace)
     if as_json:
-        print_json({"runs": [{"id": one.id, "settings": one.run.settings} for one in found]})
+        print_json({"runs": [asdict(one) for one in found]})
         return
     listed = Table("run", "questions", "model", "index", box=None)
     for one in found:
-        settings = one.run.settings
-        listed.add_row(one.id, str(len(one.run.rows)), str(settings["model"]), str(settings["generation"]))
+        listed.add_row(one.id, str(one.questions), one.model, str(one.generation))
     print_table(listed)
 
 
@@ -171,12 +170,12 @@ def keep_good(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
 def _run(workspace: Path, id: str) -> OwnRun:
     from rag_engine.errors import InputError
-    from rag_engine.evaluation.answers.own_runs import own_run_ids, read_own_run
+    from rag_engine.evaluation.answers.own_runs import list_own_runs, read_own_run
 
-    known = own_run_ids(workspace)
+    known = list_own_runs(workspace)
     if not known:
         raise InputError("There are no runs yet.", help="`sextant eval own test` makes one.")
-    return read_own_run(workspace, id or known[0])
+    return read_own_run(workspace, id or known[0].id)
 
 
 def _print_run(run: OwnRun, as_json: bool) -> None:

@@ -95,8 +95,8 @@ def keep_good_answers(desk: Desk) -> tuple[AnswerQuestion, ...]:
 def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> AnswerQuestion:
     """Keep a question that was written or edited by hand and return it; without an id it is a new one.
 
-    Each passage is looked up in its document: one without a page (0) gets the page that it is found on. InputError for
-    words that no document says, for a question without any, and for one that is `answerable` by no passage.
+    Each new passage is looked up in its document: one without a page (0) gets the page that it is found on. InputError
+    for words that no document says, for a question without any, and for one that is `answerable` by no passage.
     """
     words = " ".join(question.question.split())
     if not words:
@@ -107,8 +107,13 @@ def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> A
             help="Choose a document and copy the words that answer, or say that the collection does not answer it.",
         )
     records = {one.file: one for one in desk.engine.collection.documents()}
+    # An answer may have quoted over the end of a page, or a document that has left since.
+    known = {quote for one in read_own_questions(desk.workspace) if one.id == question.id for quote in one.passages}
     passages = []
     for quote in question.passages:
+        if quote in known:
+            passages.append(quote)
+            continue
         if quote.document not in records:
             raise InputError(f"{quote.document} is not in the collection.", help="Choose a document that is.")
         placed = replace(quote, quote=" ".join(quote.quote.split()))

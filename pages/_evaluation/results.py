@@ -16,7 +16,7 @@ from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS
 from rag_engine.evaluation.answers.own_results import MEASURES, describe_chance, is_as_expected, settings_of, shares
-from rag_engine.evaluation.answers.own_runs import OwnRun, own_run_ids, read_own_run
+from rag_engine.evaluation.answers.own_runs import OwnRun, OwnRunSummary, list_own_runs, read_own_run
 from rag_engine.evaluation.answers.rows import AnswerRow
 
 _RUN, _OTHER = "evaluation run", "evaluation other run"
@@ -31,40 +31,39 @@ _HELP = {
 def draw_results() -> None:
     """Draw the run that is chosen, the last one at first, and the run that it is compared with."""
     workspace = resources.workspace()
-    ids = own_run_ids(workspace)
-    if not ids:
-        st.info("No results yet. “Test now” asks every test question.", icon=":material/monitoring:")
-        return
     with show_errors():
-        run = read_own_run(workspace, _draw_choice("Run", ids, _RUN) or ids[0])
-        others = [id for id in ids if id != run.id]
-        other = _draw_choice("Compare with", others, _OTHER, none=True) if others else None
+        runs = list_own_runs(workspace)
+        if not runs:
+            st.info("No results yet. “Test now” asks every test question.", icon=":material/monitoring:")
+            return
+        # With the last run in its key: one that has just ended is the one to look at.
+        chosen = st.selectbox("Run", runs, key=f"{_RUN} {runs[0].id}", format_func=describe_run, width=520) or runs[0]
+        run = read_own_run(workspace, chosen.id)
+        others = [one for one in runs if one != chosen]
+        other = _draw_other(others) if others else None
         if other:
-            draw_comparison(read_own_run(workspace, other), run)
+            draw_comparison(read_own_run(workspace, other.id), run)
         else:
             _draw_run(run)
 
 
-def _draw_choice(label: str, ids: Sequence[str], key: str, *, none: bool = False) -> str | None:
-    # A run that has just ended is the one to look at.
-    latest = f"{key} {ids[0]}" if not none else key
+def _draw_other(others: Sequence[OwnRunSummary]) -> OwnRunSummary | None:
     return st.selectbox(
-        label,
-        ids,
-        index=None if none else 0,
-        key=latest,
-        format_func=lambda one: describe_run(read_own_run(resources.workspace(), one)),
+        "Compare with",
+        others,
+        index=None,
+        key=_OTHER,
+        format_func=describe_run,
         placeholder="No other run",
         width=520,
     )
 
 
-def describe_run(run: OwnRun) -> str:
+def describe_run(run: OwnRunSummary) -> str:
     """Return when a run was, over how many questions, by which model and on which generation of the index."""
-    settings = run.run.settings
     when = run.when.astimezone().strftime("%d %b %Y %H:%M:%S")
-    model = "quotations only" if settings["model"] == "extractive" else settings["model"]
-    return f"{when} · {pluralised(len(run.run.rows), 'question')} · {model} · index {settings['generation']}"
+    model = "quotations only" if run.model == "extractive" else run.model
+    return f"{when} · {pluralised(run.questions, 'question')} · {model} · index {run.generation}"
 
 
 def _draw_run(run: OwnRun) -> None:
@@ -108,6 +107,8 @@ def _draw_run(run: OwnRun) -> None:
 def _draw_judged(run: OwnRun) -> None:
     judged = [one for one in run.run.figures if one.group == "all" and one.metric in JUDGED_METRICS]
     if not judged:
+        names = ", ".join(name.replace("_", " ") for name in JUDGED_METRICS)
+        st.caption(f"Not measured, as no judge was named: {names}.")
         return
     table = [
         {

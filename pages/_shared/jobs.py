@@ -221,7 +221,7 @@ def _draw_sources(run: Run, now: Progress) -> None:
         "Sources of this phase", icon=":material/list_alt:", key=f"sources of {run.id}", on_change="rerun"
     ) as folded:
         if folded.open:
-            titles = {one.code: one.title for one in resources.store().sources()}
+            titles = {one.code: one.title or one.url or one.path for one in resources.store().sources()}
             found = running_sources(now, resources.store().latest(_EVENTS), titles, run.started)
             rows = [{"Source": one.code, "Title": one.title, "State": one.state.capitalize()} for one in found]
             draw_table(rows, f"running {run.id}", "Sources of the phase: done, now, waiting")

@@ -26,6 +26,16 @@ class OwnRun:
     id: str
     run: KeptRun
 
+
+@dataclass(frozen=True, slots=True)
+class OwnRunSummary:
+    """A run in a list: when it ended, over how many questions, by which model, on which generation of the index."""
+
+    id: str
+    questions: int
+    model: str
+    generation: int
+
     @property
     def when(self) -> datetime:
         """When the run ended."""
@@ -65,22 +75,30 @@ def testable(questions: Sequence[AnswerQuestion], files: Collection[str]) -> tup
     )
 
 
-def own_run_ids(workspace: Path) -> list[str]:
-    """Return the ids of the runs that were kept, the latest first."""
-    return sorted((path.stem for path in _folder(workspace).glob("*Z.json")), reverse=True)
+def list_own_runs(workspace: Path) -> list[OwnRunSummary]:
+    """Return the runs that were kept, the latest first."""
+    paths = sorted(_folder(workspace).glob("*Z.json"), reverse=True)
+    return [_summary(path, path.stat().st_mtime_ns) for path in paths]
 
 
 def read_own_run(workspace: Path, id: str) -> OwnRun:
     """Return a run that was kept; InputError where there is none of this id."""
     path = _folder(workspace) / f"{id}.json"
-    if id not in own_run_ids(workspace):
+    if id not in [one.id for one in list_own_runs(workspace)]:
         raise InputError(f"There is no run {id!r}.", help="`sextant eval own runs` lists them.")
     return OwnRun(id, _read(path, path.stat().st_mtime_ns))
 
 
+# A run is never changed, but for its answers it may be large; the list of all of them is small.
 @lru_cache(maxsize=8)
 def _read(path: Path, _: int) -> KeptRun:
     return read_run(path)
+
+
+@lru_cache(maxsize=1024)
+def _summary(path: Path, _: int) -> OwnRunSummary:
+    run = read_run(path)
+    return OwnRunSummary(path.stem, len(run.rows), str(run.settings["model"]), int(run.settings["generation"]))
 
 
 def _folder(workspace: Path) -> Path:

@@ -19,7 +19,7 @@ from rag_engine.conversations.store import Conversation, QuestionSettings, Turn,
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
-from rag_engine.evaluation.answers.own_runs import own_run_ids, read_own_run
+from rag_engine.evaluation.answers.own_runs import list_own_runs, read_own_run
 from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.evaluation.gold import Quote
@@ -89,6 +89,13 @@ def test_a_written_question_gets_its_page_and_its_language(desk: Desk) -> None:
     assert edited.id == put.id
 
 
+def test_a_passage_that_was_kept_stays_when_its_question_is_edited(desk: Desk) -> None:
+    rated(desk, Turn("How long?", "1", REPLY))
+    kept = evaluation.keep_answer(desk, CONVERSATION, "1")
+    edited = evaluation.put_question(desk, replace(kept, question="For how long?"), answerable=True)
+    assert edited.passages == kept.passages == (Quote("act.pdf", 3, "six years"),)
+
+
 @pytest.mark.parametrize(
     ("changed", "fault"),
     [
@@ -149,7 +156,7 @@ def test_the_worker_asks_every_question_and_leaves_out_those_without_documents(d
     [run] = desk.jobs.runs()
     assert (run.status, run.results[0]["questions"]) == ("done", 2)
     assert "1 left out" in run.message
-    kept = read_own_run(desk.workspace, own_run_ids(desk.workspace)[0])
+    kept = read_own_run(desk.workspace, list_own_runs(desk.workspace)[0].id)
     assert kept.run.rows[0].id == put.id
     assert kept.run.rows[0].figures["first_quotation"] == 1
     assert kept.run.settings["generation"] == 1
@@ -171,13 +178,13 @@ def test_a_test_that_is_paused_continues_where_it_was(desk: Desk) -> None:
     request = AnswersRequest(str(own_questions_path(desk.workspace)))
     with pytest.raises(InterruptedError):
         evaluation.ask_test_questions(desk, request, stop)
-    assert own_run_ids(desk.workspace) == []
+    assert list_own_runs(desk.workspace) == []
     [rows] = (desk.workspace / "evaluation").glob("questions.jsonl.*.csv")
     assert rows.read_text(encoding="utf-8").count("\nown-") == 2
     evaluation.ask_test_questions(desk, request)
-    assert len(own_run_ids(desk.workspace)) == 1
+    assert len(list_own_runs(desk.workspace)) == 1
     assert not rows.exists()
     run = evaluation.queue_test(desk)
     control(desk, "cancel", run.id)
     work(desk.engine)
-    assert len(own_run_ids(desk.workspace)) == 1
+    assert len(list_own_runs(desk.workspace)) == 1
