@@ -12,6 +12,7 @@ from ingestion.status.views import pluralised
 from pages._ask.form import draw_records
 from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
+from pages._ask.translation import can_translate, draw_translation
 from pages._shared import resources
 from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
@@ -213,6 +214,8 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
             st.caption(":material/info: This document is no longer in the collection.")
         else:
             _draw_original(source, document, citations, key)
+        if can_translate(source) and st.toggle("Translate", key=f"{key} translation"):
+            draw_translation(source, citations, conversation.turns[number].asked)
 
 
 def _draw_original(source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str) -> None:
