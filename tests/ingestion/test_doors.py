@@ -22,18 +22,20 @@ from typer.testing import CliRunner
 from cli.main import app as terminal
 from ingestion import workspace as folders
 from ingestion.jobs.worker import work
-from ingestion.operations import corrections, dataset, decisions, documents, indexes, runs, sources
+from ingestion.operations import corrections, dataset, decisions, documents, evaluation, indexes, runs, sources
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.records.source_store import SourceStore
 from ingestion.types import LicenceVerdict, Outcome, RunRequest, SeedSource
 from pages._shared import resources
 from rag_engine.config import Config, read_config
+from rag_engine.conversations.store import Conversation, Turn, TurnRating, restore_conversation
 from rag_engine.engine import Engine
 from tests.conftest import ROOT
 from tests.ingestion.web_server import page as answer
 from tests.ingestion.web_server import serving
 from tests.portal.texts import DROUGHT, FLOOD, HEAT
 from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conversations.test_store import REPLY
 
 WHY, ADA = "It was agreed by letter.", "Ada"
 # Times, the random folders of uploads and the length of things differ from one run of an act to the next.
@@ -156,7 +158,13 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
 
 def _takes(label: str, files: Sequence[Path]) -> bool:
     """Return whether the uploader of this label is the one that the files are for."""
-    labels = {".csv": "Seed list", ".xlsx": "The workbook", ".md": "Files to add", ".txt": "Your own documents"}
+    labels = {
+        ".csv": ("Seed list", "Index table"),
+        ".jsonl": ("Questions",),
+        ".md": ("Files to add",),
+        ".txt": ("Your own documents",),
+        ".xlsx": ("The workbook",),
+    }
     return any(label.startswith(labels[path.suffix]) for path in files)
 
 
@@ -183,6 +191,8 @@ def _prepare(workspace: Path, folder: Path) -> None:
     (folder / "own.md").write_text("# Rules of the harbour\n\nThe harbour master keeps the rules. " * 20, "utf-8")
     (folder / "more.md").write_text("# Rules of the marina\n\nThe marina keeps other rules. " * 20, "utf-8")
     (folder / "bay.txt").write_text("Rules of the bay\n\nThe bay has rules of its own. " * 20, "utf-8")
+    question = '{"id": "1", "language": "en", "question": "Who keeps the rules?"}'
+    (folder / "questions.jsonl").write_text(question, encoding="utf-8")
     (folder / "terms.csv").write_text("Term,Pages,File\nHarbour master,1,own.md\n", encoding="utf-8")
     (folder / "more.csv").write_text("code,url\nB1,https://example.org/b1.pdf\n", encoding="utf-8")
     with closing(_engine(read_config(workspace))) as engine:
@@ -367,6 +377,16 @@ def _upload(app: AppTest) -> AppTest:
     return next(one for one in app.button if one.label.startswith("Add to")).click().run()
 
 
+def _evaluation(app: AppTest) -> AppTest:
+    return app.switch_page("pages/evaluation.py").run()
+
+
+def _rate(desk: Desk) -> None:
+    """Leave an answer that was rated as good."""
+    turn = Turn("How long?", "2026-11-25T10:00:00", REPLY, rating=TurnRating(good=True))
+    restore_conversation(desk.workspace, Conversation("0" * 32, (turn,)))
+
+
 # --- the acts
 
 _DECIDE = ("--note", WHY, "--by", ADA)
@@ -475,14 +495,27 @@ def _acts(folder: Path) -> dict[str, Act]:
         ),
         "apply an index table": Act(
             ["index-table", str(folder / "terms.csv"), "--apply"],
-            None,
+            _press("knowledge", "apply table"),
             lambda desk: documents.apply_index_table(desk, folder / "terms.csv"),
+            [folder / "terms.csv"],
         ),
         "remove an index table": Act(
             ["index-table", str(folder / "terms.csv"), "--remove"],
-            None,
+            _press("knowledge", "remove table terms.csv now"),
             lambda desk: documents.remove_index_table(desk, "terms.csv"),
             before=lambda desk: documents.apply_index_table(desk, folder / "terms.csv"),
+        ),
+        "keep good answers as test questions": Act(
+            ["eval", "own", "keep-good"],
+            lambda app: _evaluation(app).button(key="keep good").click().run(),
+            evaluation.keep_good_answers,
+            before=_rate,
+        ),
+        "import test questions": Act(
+            ["eval", "own", "import", str(folder / "questions.jsonl")],
+            lambda app: _evaluation(app).button(key="import").click().run(),
+            lambda desk: evaluation.import_questions(desk, folder / "questions.jsonl"),
+            [folder / "questions.jsonl"],
         ),
         "run a phase": Act(["run", "quality"], None, lambda desk: runs.run(desk, RunRequest(("quality",)))),
         "retry": Act(

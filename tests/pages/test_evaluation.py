@@ -154,5 +154,13 @@ def test_feedback_is_listed_filtered_kept_and_leads_to_the_answer(start: Start, 
     with desk_at(workspace) as desk:
         lines = exported_feedback(list_feedback(desk)).decode("utf-8-sig").splitlines()
     assert [line.split(",")[1] for line in lines] == ["Rating", "bad", "good"]
-    app = start(workspace, conversation="0" * 31 + "1", asked="2026-11-25T10:00:00")
+
+
+def test_a_link_to_an_answer_draws_it_however_far_back_it_is(start: Start, workspace: Path) -> None:
+    turns = tuple(Turn(f"Is plan {n} valid?", f"2026-11-25T10:00:{n:02}", REPLY) for n in range(12))
+    id = "0" * 31 + "1"
+    restore_conversation(workspace, Conversation(id, turns))
+    assert "Is plan 0 valid?" not in texts(start(workspace, conversation=id))
+    app = start(workspace, conversation=id, asked=turns[0].asked)
     assert not app.exception
+    assert "Is plan 0 valid?" in texts(app)
