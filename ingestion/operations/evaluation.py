@@ -12,7 +12,7 @@ from ingestion.spreadsheets.csv_writer import to_csv
 from rag_engine.atomic_write import write_atomic
 from rag_engine.config import judge_settings
 from rag_engine.conversations.feedback import RatedAnswer, rated_answers
-from rag_engine.conversations.store import Conversation, Turn, new_id, read_conversation
+from rag_engine.conversations.store import Turn, new_id, read_conversation
 from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.own_questions import (
     answer_id,
@@ -50,9 +50,7 @@ class RemovedQuestion:
 
 def keep_answer(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
     """Keep the question that was asked at that time as a test question, with what its answer cites as the evidence."""
-    kept = _kept(desk, conversation, asked)
-    change_own_questions(desk.workspace, lambda before: with_questions(before, [kept]))
-    return kept
+    return _keep(desk, [(conversation, asked)])[0]
 
 
 def is_kept_answer(desk: Desk, conversation: str, asked: str) -> bool:
@@ -75,21 +73,15 @@ def exported_feedback(rated: Sequence[RatedAnswer]) -> bytes:
 
 
 def good_answers(desk: Desk) -> list[RatedAnswer]:
-    """Return the answers rated as good that are no test questions yet, the latest first."""
+    """Return the answers rated as good that can be test questions and are none yet, the latest first."""
     known = {one.id for one in read_own_questions(desk.workspace)}
-    rated = (one for one in list_feedback(desk) if one.rating.good)
-    return [one for one in rated if answer_id(one.conversation, one.asked) not in known]
+    good = (one for one in list_feedback(desk) if one.rating.good and (one.cites or one.refused))
+    return [one for one in good if answer_id(one.conversation, one.asked) not in known]
 
 
-def keep_good_answers(desk: Desk) -> tuple[AnswerQuestion, ...]:
+def keep_good_answers(desk: Desk) -> list[AnswerQuestion]:
     """Keep every answer that was rated as good as a test question; return those that were not kept before."""
-    kept: list[AnswerQuestion] = []
-    for one in reversed(good_answers(desk)):
-        _, turn = _turn(desk, one.conversation, one.asked)
-        if turn.reply is not None and (turn.reply.citations or turn.reply.status == "insufficient_evidence"):
-            kept.append(_kept(desk, one.conversation, one.asked))
-    change_own_questions(desk.workspace, lambda before: with_questions(before, kept))
-    return tuple(kept)
+    return _keep(desk, [(one.conversation, one.asked) for one in reversed(good_answers(desk))])
 
 
 def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> AnswerQuestion:
@@ -212,14 +204,20 @@ def ask_test_questions(
     return run, warning if left_out else ""
 
 
-def _kept(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
-    found, turn = _turn(desk, conversation, asked)
-    return kept_question(found.id, turn, desk.engine.language_of(turn.rewritten or turn.question) or "en")
+def _keep(desk: Desk, answers: Sequence[tuple[str, str]]) -> list[AnswerQuestion]:
+    """Keep answers, each named by its conversation and the time of its question, and return their test questions."""
+    kept = []
+    for conversation, asked in answers:
+        turn = _turn(desk, conversation, asked)
+        language = desk.engine.language_of(turn.rewritten or turn.question) or "en"
+        kept.append(kept_question(conversation, turn, language))
+    change_own_questions(desk.workspace, lambda before: with_questions(before, kept))
+    return kept
 
 
-def _turn(desk: Desk, conversation: str, asked: str) -> tuple[Conversation, Turn]:
+def _turn(desk: Desk, conversation: str, asked: str) -> Turn:
     found = read_conversation(desk.workspace, conversation)
     turn = next((one for one in found.turns if one.asked == asked), None) if found else None
-    if found is None or turn is None:
+    if turn is None:
         raise InputError("This conversation was deleted.", help="Write the question by hand on the Evaluation page.")
-    return found, turn
+    return turn

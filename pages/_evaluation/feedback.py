@@ -89,7 +89,7 @@ def _draw_rating(one: RatedAnswer) -> None:
             if st.button("Undo", key=f"unkeep {key}", icon=":material/undo:", type="tertiary"):
                 remove_questions(resources.desk(), [answer_id(one.conversation, one.asked)])
                 st.rerun()
-        elif one.rating.good:
+        elif one.rating.good and (one.cites or one.refused):
             if st.button("Keep as a test question", key=f"keep {key}", icon=":material/fact_check:", type="tertiary"):
                 with show_errors():
                     keep_answer(resources.desk(), one.conversation, one.asked)
@@ -99,7 +99,7 @@ def _draw_rating(one: RatedAnswer) -> None:
             key=f"write {key}",
             icon=":material/fact_check:",
             type="tertiary",
-            help="With the passage that should have been cited; the evidence of a bad answer is not taken over.",
+            help="With the passage that should have been cited: the evidence of this answer is not taken over.",
         ):
             edit_question(None, one.question)
 

@@ -16,7 +16,8 @@ from rag_engine.conversations.store import CODEC, TurnRating, conversation_files
 class RatedAnswer:
     """A rating with the question whose answer it is of.
 
-    `asked` is when, as an ISO time, `conversation` the id of where; `refused` whether nothing was found to answer.
+    `asked` is when, as an ISO time, `conversation` the id of where. `cites` says whether the answer cites anything,
+    `refused` whether nothing was found to answer.
     """
 
     conversation: str
@@ -24,6 +25,7 @@ class RatedAnswer:
     asked: str
     question: str
     rating: TurnRating
+    cites: bool
     refused: bool
 
 
@@ -48,6 +50,7 @@ def _rated(path: Path, *_: int) -> tuple[RatedAnswer, ...]:
             turn.asked,
             turn.rewritten or turn.question,
             turn.rating,
+            turn.reply is not None and bool(turn.reply.citations),
             turn.reply is not None and turn.reply.status == "insufficient_evidence",
         )
         for turn in conversation.turns

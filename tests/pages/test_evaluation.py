@@ -91,7 +91,7 @@ def test_answers_rated_good_are_taken_over_in_bulk(start: Start, workspace: Path
     assert conversation is not None
     rate_turn(workspace, summary.id, conversation.turns[0].asked, TurnRating(good=True))
     [rated] = rated_answers(workspace)
-    assert (rated.question, rated.rating.good, rated.refused) == (LASTS, True, False)
+    assert (rated.question, rated.rating.good, rated.cites, rated.refused) == (LASTS, True, True, False)
     page = start(workspace).switch_page("pages/evaluation.py").run()
     page.button(key="keep good").click().run()
     assert [one.question for one in read_own_questions(workspace)] == [LASTS]
@@ -160,7 +160,7 @@ def test_a_link_to_an_answer_draws_it_however_far_back_it_is(start: Start, works
     turns = tuple(Turn(f"Is plan {n} valid?", f"2026-11-25T10:00:{n:02}", REPLY) for n in range(12))
     id = "0" * 31 + "1"
     restore_conversation(workspace, Conversation(id, turns))
-    assert "Is plan 0 valid?" not in texts(start(workspace, conversation=id))
+    assert "Is plan 0 valid" not in texts(start(workspace, conversation=id))
     app = start(workspace, conversation=id, asked=turns[0].asked)
     assert not app.exception
-    assert "Is plan 0 valid?" in texts(app)
+    assert "Is plan 0 valid" in texts(app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from filelock import FileLock
@@ -24,7 +25,17 @@ def own_questions_path(workspace: Path) -> Path:
 def read_own_questions(workspace: Path) -> tuple[AnswerQuestion, ...]:
     """Return the workspace's test questions in their order; InputError where the file is damaged."""
     path = own_questions_path(workspace)
-    return read_answer_questions(path) if path.exists() else ()
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return ()
+    return _read(path, status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+# Pages look at everything a person does whether a question is one of them.
+@lru_cache(maxsize=4)
+def _read(path: Path, *_: int) -> tuple[AnswerQuestion, ...]:
+    return read_answer_questions(path)
 
 
 def change_own_questions(

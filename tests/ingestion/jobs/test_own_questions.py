@@ -78,7 +78,8 @@ def test_only_answers_rated_good_are_taken_over_and_each_once(desk: Desk) -> Non
         Turn("Who?", "4", REPLY),
     )
     assert [one.question for one in evaluation.keep_good_answers(desk)] == ["How long?"]
-    assert evaluation.keep_good_answers(desk) == ()
+    assert not evaluation.good_answers(desk)
+    assert not evaluation.keep_good_answers(desk)
 
 
 def test_a_written_question_gets_its_page_and_its_language(desk: Desk) -> None:
