@@ -19,6 +19,7 @@ from rag_engine.conversations.store import Conversation, QuestionSettings, Turn,
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
+from rag_engine.evaluation.answers.own_results import describe_result
 from rag_engine.evaluation.answers.own_runs import list_own_runs, read_own_run
 from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
@@ -189,3 +190,12 @@ def test_a_test_that_is_paused_continues_where_it_was(desk: Desk) -> None:
     control(desk, "cancel", run.id)
     work(desk.engine)
     assert len(list_own_runs(desk.workspace)) == 1
+
+
+def test_a_question_is_asked_with_its_filter(desk: Desk) -> None:
+    put = evaluation.put_question(desk, replace(WRITTEN, filters={"language": ("it",)}), answerable=True)
+    run, _ = evaluation.ask_test_questions(desk, AnswersRequest(str(own_questions_path(desk.workspace))))
+    [row] = run.run.rows
+    assert row.id == put.id
+    assert not any(cited.startswith("flood.md") for cited in row.cited)
+    assert describe_result(row) in ("Evidence not found", "Wrongly refused")

@@ -144,3 +144,22 @@ def test_contexts_together_recall_what_each_has_a_part_of() -> None:
     assert context_recall(["one two three", "five six seven"], quotes) == 0.75
     assert context_recall(["five six seven"], (*quotes, Quote("b.pdf", 1, "five six seven"))) == 1
     assert context_recall([], quotes) == 0
+
+
+def test_the_first_quotation_may_be_a_part_of_the_gold_sentence_or_hold_it(make_answer: MakeAnswer) -> None:
+    answer = make_answer()
+    for quote, file, expected in (
+        ("The mayor orders the evacuation and the fire service", "1.pdf", 1.0),
+        (f"When the gauge passes 4.5 metres: {QUOTE} It is announced by radio.", "1.pdf", 1.0),
+        ("The cook makes the soup for the fire service.", "1.pdf", 0.0),
+        (QUOTE, "2.pdf", 0.0),
+    ):
+        cited = replace(answer, citations=(replace(answer.citations[0], quote=quote, file=file),))
+        assert score(QUESTION, cited)["first_quotation"] == expected
+    assert score(QUESTION, replace(answer, citations=()))["first_quotation"] == 0
+
+
+def test_without_key_words_the_words_of_an_answer_are_not_measured(make_answer: MakeAnswer) -> None:
+    figures = score(replace(QUESTION, answer="", keywords=()), make_answer())
+    assert figures["answer_match"] is None
+    assert figures["citation_recall"] == 1
