@@ -21,6 +21,14 @@ MEASURES: Mapping[Measure, str] = {
 }
 Change = Literal["better", "worse", "same"]
 
+# Settings that are hashes, as people call what they are of.
+_HASHES = {
+    "questions": "test questions (hash)",
+    "collection": "documents (hash)",
+    "versions.code": "program (hash)",
+    "model_digest": "model (hash)",
+}
+_DIGITS = 12
 # What the passages found must hold of the expected ones.
 _HALF = 0.5
 # A difference that chance brings about in fewer cases than this is more than chance.
@@ -200,8 +208,10 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str,
 
 
 def _flat(settings: Mapping[str, Any], outer: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in settings.items():
+    for inner, value in settings.items():
+        name = f"{outer}{inner}"
         if isinstance(value, dict):
-            yield from _flat(value, f"{outer}{name}.")
+            yield from _flat(value, f"{name}.")
         else:
-            yield f"{outer}{name}", str(value)
+            # Enough of a hash to see that it is another one.
+            yield _HASHES.get(name, name), str(value)[:_DIGITS] if name in _HASHES else str(value)

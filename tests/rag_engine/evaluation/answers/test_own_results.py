@@ -98,6 +98,14 @@ def test_two_runs_are_compared_on_the_questions_that_both_asked() -> None:
     assert settings_of(after) == {"model": "a", "settings.top_k": "8", "settings.rerank": "True"}
 
 
+def test_hashes_are_called_by_what_they_are_of_and_shortened() -> None:
+    assert settings_of(run(collection="0123456789abcdef", versions={"code": "c", "python": "3.11.7"})) == {
+        "documents (hash)": "0123456789ab",
+        "program (hash)": "c",
+        "versions.python": "3.11.7",
+    }
+
+
 def test_six_questions_that_all_turned_right_are_more_than_chance() -> None:
     olds = [replace(FOUND, id=str(number)) for number in range(6)]
     news = [replace(FIRST, id=str(number)) for number in range(6)]
