@@ -20,7 +20,7 @@ def again(config):
 resources.open_engine = again
 known = set(sys.modules)
 print(len(resources.engine().collection.documents()))
-import pages._admin.source_detail, pages._ask.answer, pages._evaluation.measurements, pages._library.documents
+import pages._admin.source_detail, pages._ask.answer, pages._evaluation.results, pages._library.documents
 print([name for name in sys.modules if name.startswith("pages.") and name not in known])
 """
 
