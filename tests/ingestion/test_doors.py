@@ -129,6 +129,8 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         patch.setenv("SEXTANT_HOST_SECONDS", "0")
         patch.setattr("rag_engine.engine.open_engine", _engine)
         patch.setattr("pages._shared.resources.open_engine", _engine)
+        # By its own name, and before the other: imported while that is replaced, it would stay replaced for good.
+        patch.setattr("pages._shared.jobs.ensure_worker", _work_here)
         patch.setattr("ingestion.jobs.process.ensure_worker", _work_here)
         patch.setattr("pages._library.erasure.UNDO_SECONDS", 0)
         patch.setattr(Desk.__init__, "__defaults__", (_work_here,))
