@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
+from typing import Literal
 
 from rag_engine.config import DATA
 from rag_engine.text.languages import language_name
@@ -225,14 +226,14 @@ def insufficient(language: str) -> str:
     return INSUFFICIENT.get(language, INSUFFICIENT["en"])
 
 
-def quotations_heading(language: str, *, sure: bool, failed: bool = False) -> str:
+def quotations_heading(language: str, *, sure: bool, after: Literal["", "failure", "refusal"] = "") -> str:
     """Return the line above quotations, which calls them relevant or merely the closest, else in English.
 
-    It says that there is no language model, or that the one there is `failed`.
+    It says that there is no language model, or that the one there is failed or found no answer.
     """
     sentences = QUOTATIONS_ONLY if sure else CLOSEST
-    if failed:
-        sentences = _SENTENCES["relevant_after_failure" if sure else "closest_after_failure"]
+    if after:
+        sentences = _SENTENCES[f"{'relevant' if sure and after == 'failure' else 'closest'}_after_{after}"]
     return sentences.get(language, sentences["en"])
 
 

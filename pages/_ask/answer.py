@@ -83,8 +83,6 @@ def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
     """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
     if reply.status == "error":
         show_error(reply.text)
-        if reply.quotations:
-            st.markdown(answer_markdown(reply.quotations, mark))
     elif reply.status == "insufficient_evidence":
         st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
         st.caption(f"Try rephrasing{_clear_filters()}.")
@@ -93,6 +91,8 @@ def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
                 st.markdown(escape_paragraphs(reply.withheld))
     else:
         st.markdown(answer_markdown(reply.text, mark))
+    if reply.quotations:
+        st.markdown(answer_markdown(reply.quotations, mark))
     if summary := support_summary(reply.support, reply.judge):
         _draw_support(reply, summary)
     if reply.records:
