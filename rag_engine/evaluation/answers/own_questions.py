@@ -71,8 +71,11 @@ def kept_question(conversation: str, turn: Turn, language: str) -> AnswerQuestio
     """
     if turn.reply is None or turn.reply.status == "error":
         raise InputError("This question has no answer to keep.", help="Ask it again.")
-    passages = dict.fromkeys(Quote(one.file, one.page, one.quote) for one in turn.reply.citations)
-    if turn.reply.status == "answered" and not passages:
+    answered = turn.reply.status == "answered"
+    # What is quoted below a refusal is no answer.
+    cited = turn.reply.citations if answered else ()
+    passages = dict.fromkeys(Quote(one.file, one.page, one.quote) for one in cited)
+    if answered and not passages:
         raise InputError("This answer cites nothing.", help="Write the question by hand on the Evaluation page.")
     question = " ".join((turn.rewritten or turn.question).split())
     filters = turn.settings.wanted if turn.settings else {}

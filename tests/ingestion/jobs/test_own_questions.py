@@ -58,7 +58,7 @@ def test_a_kept_answer_has_its_question_its_filter_and_what_it_cites(desk: Desk)
 
 
 def test_a_refusal_is_kept_as_what_the_collection_does_not_answer(desk: Desk) -> None:
-    refusal = replace(REPLY, status="insufficient_evidence", citations=())
+    refusal = replace(REPLY, status="insufficient_evidence")
     rated(
         desk, Turn("Who won?", "1", refusal), Turn("Why?", "2", replace(REPLY, citations=())), Turn("How?", "3", None)
     )
