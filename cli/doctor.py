@@ -218,7 +218,7 @@ def _vectors(engine: Engine, wanted: int) -> Check:
 def _sources(engine: Engine) -> Iterator[Check]:
     from ingestion.records.source_record import FROM_LIST
 
-    places = ((record.file, record.source) for record in engine.collection.documents())
+    places = ((record.file, record.source) for record in engine.collection.documents() if not record.is_former)
     # What came through the page or the list of sources has no place of its own.
     own = [(file, source) for file, source in places if not source.startswith(("upload:", FROM_LIST))]
     gone = [file for file, source in own if not Path(source).exists()]

@@ -34,12 +34,14 @@ from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import Gazetteer, load_gazetteer
-from rag_engine.storage.indexer import Indexer, fingerprint
+from rag_engine.storage.indexer import FormerVersion, Indexer, fingerprint, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.analyzer import has_analyser
-from rag_engine.types import Document, DocumentRecord, ExtractedText
+from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
 
 Status = Literal["indexed", "unchanged", "rejected", "failed"]
+
+_FORMER_KEPT = "What it said before is kept as a former version."
 
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
 
@@ -142,15 +144,23 @@ class _Reader:
         for one in standing(CorrectionJournal(engine.catalog).entries()):
             self._corrections.setdefault(one.code, []).append(one)
         self._by_source: dict[str, tuple[str, Added]] = {}
+        self._records: dict[str, DocumentRecord] = {}
         self._by_content: dict[str, tuple[str, Added]] = {}
         self._of_this_run = {self.source(path): path for path in files}
         for record, print_ in engine.catalog.fingerprints():
-            self.remember(record.source, record.sha256, print_, _added(record))
+            self._records[record.source] = record
+            if not record.is_former:
+                # A former version answers no question of today: what has its content is a document of its own.
+                self.remember(record.source, record.sha256, print_, _added(record))
 
     def remember(self, source: str, sha256: str, print_: str, added: Added) -> None:
         """Record that the collection has this content for this source."""
         self._by_source[source] = print_, added
         self._by_content[sha256] = source, added
+
+    def known(self, source: str) -> DocumentRecord | None:
+        """Return the document that the collection had of this source before the addition."""
+        return self._records.get(source)
 
     def source(self, path: Path) -> str:
         """Return the identity of a file over the versions of its content; every upload is a file of its own."""
@@ -235,14 +245,15 @@ def _index(
     unchanged = reader.unchanged(read.path, document.sha256, read.fingerprint)
     if unchanged:
         return unchanged
-    if replaces is not None:
-        document = replace(document, metadata=replace(document.metadata, work=_work_of(replaces)))
+    known = reader.known(document.source)
+    former = former_version(known, _today()) if known is not None and known.sha256 != document.sha256 else None
+    document = replace(document, metadata=_among_versions(document.metadata, known, former, replaces))
     try:
         kept = stored_name(paths.files(engine.config.workspace), document.sha256, document.file)
         kept.parent.mkdir(exist_ok=True)
         read.copy.replace(kept)
         reader.descriptions.put(document.source, read.described)
-        children = indexer.add(document, read.fingerprint, read.records)
+        children = indexer.add(document, read.fingerprint, read.records, former)
     except (BackendError, OSError) as error:
         return Added(path, document.document_id, "failed", f"{document.file} was not indexed: {error}")
     finally:
@@ -251,7 +262,7 @@ def _index(
         path=path,
         document_id=document.document_id,
         status="indexed",
-        reason=_not_done(document.extracted, document.metadata.language),
+        reason=f"{_FORMER_KEPT if former else ''} {_not_done(document.extracted, document.metadata.language)}".strip(),
         pages=document.extracted.pages,
         ocr_pages=len(document.extracted.ocr_pages),
         children=children,
@@ -269,14 +280,27 @@ def _is_new_version(added: Added, former: DocumentRecord) -> bool:
 def _supersede(former: DocumentRecord, indexer: Indexer) -> None:
     """Have the former version answer only questions about a day before this one."""
     indexer.flush()
-    today = datetime.now(UTC).date().isoformat()
-    metadata = replace(former.metadata, work=_work_of(former), superseded=former.metadata.superseded or today)
-    indexer.redescribe(former, metadata, f"superseded {former.sha256}")
+    indexer.redescribe(former, former_version(former, _today()).metadata, f"superseded {former.sha256}")
 
 
-def _work_of(record: DocumentRecord) -> str:
-    """Return what the versions of a document have in common."""
-    return record.metadata.work or record.source
+def _among_versions(
+    metadata: Metadata, known: DocumentRecord | None, former: FormerVersion | None, replaced: DocumentRecord | None
+) -> Metadata:
+    """Return a file's metadata with its place among the versions of its work, which the collection alone knows.
+
+    `known` is what the collection has of its source: `former` where its content was another, else the file read anew.
+    """
+    if replaced is not None:
+        return replace(metadata, work=former_version(replaced, "").metadata.work)
+    if former is not None:
+        return replace(metadata, work=former.metadata.work)
+    if known is None:
+        return metadata
+    return replace(metadata, work=known.metadata.work, superseded=known.metadata.superseded)
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _describe(reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, path: Path) -> FileDescription:

@@ -12,7 +12,7 @@ from ingestion.book_index import apply as book_index
 from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
-from ingestion.indexing.phase import code_of, is_former
+from ingestion.indexing.phase import code_of
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
 from ingestion.operations.corrections import correction_code, restore_corrections
@@ -44,7 +44,7 @@ def add_files(
     """Index files and folders now; return what became of each file.
 
     A file that `replaces` a document becomes its new version; else it is a document of its own, unless one was added
-    from the same path before.
+    from the same path before: where its content was another, that stays as a former version.
     """
     former = _replaced(desk, replaces)
     added = add_paths(files, desk.engine, replaces=former, progress=progress, cancelled=cancelled)
@@ -95,7 +95,7 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
     """
     record = desk.engine.catalog.find_document(document)
     source_record = _listed(desk, record)
-    if is_former(record):
+    if record.is_former and code_of(record):
         remove_files(desk.workspace, desk.store, code_of(record), record.sha256)
     if source_record is not None:
         _check_erasure(record, source_record, author, note)
@@ -106,8 +106,10 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
         if source_record.source.path and upload.is_relative_to(own_files(desk)):
             shutil.rmtree(upload.parent, ignore_errors=True)
         desk.store.erase(code, PHASES[PHASES.index("acquisition") :])
-        for former in [one for one in desk.engine.collection.documents() if is_former(one) and code_of(one) == code]:
-            _erase_record(desk, former)
+    if not record.is_former:
+        for one in desk.engine.collection.documents():
+            if one.is_former and one.origin == record.source:
+                _erase_record(desk, one)
     return _erase_record(desk, record)
 
 
@@ -179,7 +181,7 @@ def _erase_record(desk: Desk, record: DocumentRecord) -> Erasure:
 
 
 def _listed(desk: Desk, record: DocumentRecord) -> SourceRecord | None:
-    return None if is_former(record) else desk.store.records().get(code_of(record))
+    return None if record.is_former else desk.store.records().get(code_of(record))
 
 
 def _check_erasure(record: DocumentRecord, source_record: SourceRecord, author: str, note: str) -> None:

@@ -180,9 +180,15 @@ class Catalog:
             raise InputError("The document's name is empty.", help="Give an id or a file name from `sextant list`.")
         found = [d for d in self.active_documents() if d.document_id.startswith(name.lower()) and len(name) >= 4]
         found = found or [d for d in self.active_documents() if name in (d.file, d.source, d.metadata.title)]
+        # By the name that they share, the present version is meant.
+        found = [d for d in found if not d.is_former] or found
         if len(found) > 1:
-            ids = ", ".join(d.document_id for d in found)
-            raise InputError(f"{name!r} names {len(found)} documents: {ids}.", help="Give one of these ids.")
+            ids = [d.document_id for d in found]
+            # Files of one content have the same id.
+            names = ids if len(set(ids)) == len(ids) else [d.source for d in found]
+            raise InputError(
+                f"{name!r} names {len(found)} documents: {', '.join(names)}.", help="Give one of these names."
+            )
         if not found:
             raise InputError(f"No document is called {name!r}.", help="`sextant list` shows ids and file names.")
         return found[0]

@@ -57,6 +57,58 @@ def test_a_plan_that_was_renamed_and_replaced_is_there_in_both_editions(
     assert set(outcomes(add_paths([folder], engine)).values()) == {"unchanged"}
 
 
+def test_what_a_changed_file_said_before_stays_as_a_former_version(engine: Engine, folder: Path) -> None:
+    plan = folder / "plan.txt"
+    plan.write_text(FIRST)
+    add_paths([folder], engine)
+    plan.write_text(SECOND)
+    [added] = add_paths([folder], engine)
+    assert "kept as a former version" in added.reason
+    former, present = engine.collection.documents()
+    assert (former.origin, former.is_former, present.is_former) == (present.source, True, False)
+    assert former.metadata.work == present.metadata.work != ""
+    assert all(engine.collection.stored_file(one).exists() for one in (former, present))
+    assert engine.catalog.find_document("plan.txt") == present
+    assert {hit.document.key for hit in engine.search("edition of the plan").hits} == {present.key}
+    before = {hit.document.key for hit in engine.search("edition of the plan", {"as_of": ("2001",)}).hits}
+    assert former.key in before
+
+
+def test_a_file_that_is_changed_back_is_its_own_former_version_no_longer(engine: Engine, folder: Path) -> None:
+    for text in (FIRST, SECOND, FIRST):
+        (folder / "plan.txt").write_text(text)
+        add_paths([folder], engine)
+    former, present = engine.collection.documents()
+    assert [engine.catalog.text(one.key).split()[1] for one in (former, present)] == ["second", "first"]
+    assert (former.is_former, present.is_former) == (True, False)
+
+
+def test_files_of_one_name_in_two_folders_are_two_documents(engine: Engine, folder: Path) -> None:
+    for name, text in (("a", FIRST), ("b", SECOND)):
+        (folder / name).mkdir()
+        (folder / name / "report.txt").write_text(text)
+        add_paths([folder / name / "report.txt"], engine)
+    assert sorted(engine.catalog.text(one.key).split()[1] for one in engine.collection.documents()) == [
+        "first",
+        "second",
+    ]
+
+
+def test_a_version_that_was_replaced_stays_so_when_it_is_read_again(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "old.txt").write_text(FIRST)
+    (folder / "new.txt").write_text(SECOND)
+    add_paths([folder / "old.txt"], engine)
+    [old] = engine.collection.documents()
+    add_paths([folder / "new.txt"], engine, replaces=old)
+    monkeypatch.setattr("ingestion.add_files.EXTRACTION_VERSION", "another")
+    add_paths([folder], engine)
+    old, new = sorted(engine.collection.documents(), key=lambda one: one.file, reverse=True)
+    assert (bool(old.metadata.superseded), bool(new.metadata.superseded)) == (True, False)
+    assert old.metadata.work == new.metadata.work
+
+
 def test_eight_equal_files_are_one_text_and_no_error(engine: Engine, folder: Path) -> None:
     for number in range(8):
         (folder / f"plan{number}.txt").write_text(FIRST)
