@@ -178,7 +178,19 @@ def _servers(engine: Engine) -> Check:
 
 
 def _index(engine: Engine) -> Iterator[Check]:
+    from ingestion.operations.desk import open_desk
+    from ingestion.operations.documents import unfinished_erasures
+
     snapshot = engine.collection.snapshot()
+    unfinished = unfinished_erasures(open_desk(engine))
+    if unfinished or engine.collection.is_erasing():
+        found = (
+            f"begun and not finished: {', '.join(unfinished) or 'files of the indexes are still to be written anew'}"
+        )
+        remedy = (
+            "Whatever writes next finishes it: `sextant erase FILE` again, `sextant add`, a run, `sextant rebuild`."
+        )
+        yield Check("Erasures", "bad", found, remedy)
     yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
     if not snapshot.documents:
         return

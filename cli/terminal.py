@@ -74,9 +74,12 @@ def errors_end(as_json: bool, shape: Callable[[str], dict[str, Any]] | None = No
 def desk_of(workspace: Path | None, as_json: bool) -> Iterator[Desk]:
     """Open the workspace for a person's acts; errors end the command as those of `engine_of` do."""
     from ingestion.operations.desk import open_desk
+    from ingestion.operations.documents import finish_erasures
 
     with engine_of(workspace, as_json) as engine:
-        yield open_desk(engine)
+        desk = open_desk(engine)
+        finish_erasures(desk)
+        yield desk
 
 
 def author_of(by: str) -> str:

@@ -26,7 +26,7 @@ from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftove
 from ingestion.operations.answers import measure_gate
 from ingestion.operations.corrections import relabel
 from ingestion.operations.desk import open_desk
-from ingestion.operations.documents import add_files, erase
+from ingestion.operations.documents import add_files, erase, finish_erasures
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_store import SourceStore
@@ -58,6 +58,7 @@ _KEEPING = ("ask", "compare", "ground", "run")
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Carry out runs until none waits, or until it shall not continue; return their number."""
     jobs, count = JobQueue(engine.catalog), 0
+    finish_erasures(open_desk(engine))
     while goes_on() and (run := jobs.next()) is not None:
         _carry_out(run, engine, jobs)
         count += 1

@@ -17,7 +17,7 @@ from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
 from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorFile, VectorIndex, Vectors
 from rag_engine.storage.catalog import Catalog, set_state
-from rag_engine.storage.deletion import Erasure, erase
+from rag_engine.storage.deletion import ERASING, Erasure, erase, leave_no_words
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
 from rag_engine.storage.indexer import Indexer, activate
 from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
@@ -192,6 +192,18 @@ class Collection:
             self._forget_waiting()
             self._repair(stores)
             return erase(stores, document)
+
+    def finish_erasures(self) -> tuple[str, ...]:
+        """Finish the erasures that were broken off, and return what was still found afterwards."""
+        manifest = self._require_manifest()
+        with paths.write_lock(self.workspace):
+            stores = self._stores(manifest.name, manifest.dimension)
+            self._repair(stores)
+            return leave_no_words(stores)
+
+    def is_erasing(self) -> bool:
+        """Return whether an erasure is under way or was broken off; the next writer finishes it."""
+        return bool(self.catalog.state(ERASING))
 
     def relabel(self, keys: AbstractSet[int]) -> None:
         """Have keyword searches find documents under their present title and language, as the catalog has them.
