@@ -63,8 +63,6 @@ def leave_no_words(stores: Stores, *, dense: bool = True) -> tuple[str, ...]:
         left.append("words in the files of the keyword index, where no search finds them, until `sextant rebuild`")
     if dense and not stores.dense.compact(at_most=_WRITTEN_BYTES):
         left.append("words in the database of Chroma, where no search finds them, until `sextant rebuild`")
-    with stores.catalog.begin() as connection:
-        set_state(connection, ERASING, "")
     stores.catalog.checkpoint()
     return tuple(left)
 

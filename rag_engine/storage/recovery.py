@@ -26,6 +26,7 @@ def recover(stores: Stores) -> int:
     purge(stores, *{*half} - {"pending"})
     purge(stores, "pending", keep_vectors=True)
     if stores.catalog.state(ERASING):
+        # The words; the vectors of deleted documents leave with the files of the dense index (Collection).
         sweep(stores)
         leave_no_words(stores)
     forget_unused_models(stores)
