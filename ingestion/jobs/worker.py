@@ -182,7 +182,8 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     if not pulse.begin_for_good():
         return []
     try:
-        return [asdict(erase(desk, document, warning.get("author", ""), warning.get("note", "")))]
+        redact = bool(warning.get("redact"))
+        return [asdict(erase(desk, document, warning.get("author", ""), warning.get("note", ""), redact=redact))]
     except InputError:
         # A worker before this one may have been killed when it was done, and before it could report it.
         if pulse.again and not any(document in (one.document_id, one.source) for one in engine.collection.documents()):

@@ -25,7 +25,9 @@ from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, Sourc
 from ingestion.records.source_store import now
 from ingestion.tools import open_reader
 from ingestion.types import PHASES, Progress
+from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.notebook.forgetting import forget_in_notebooks
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import index_sources
 from rag_engine.types import DocumentRecord
@@ -89,12 +91,13 @@ def add_sample(desk: Desk, folder: Path) -> bool:
     return True
 
 
-def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasure:
+def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False) -> Erasure:
     """Remove a document, named by id, file, title or source, everywhere and for good.
 
     A document of the list is excluded first, so that no run brings it back; its downloads, its former versions and
     what the phases learnt of it are removed with it. A former version goes alone. One whose erasure was broken off is
-    named in the same way, and its erasure is finished.
+    named in the same way, and its erasure is finished. Conversations and notebooks keep the sentences that they have
+    quoted, unless it is to `redact` those.
     """
     begun = BegunErasures(desk.engine.catalog)
     try:
@@ -111,7 +114,7 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
     who = {"author": author.strip(), "note": note.strip()}
     names = {"document_id": record.document_id, "source": record.source, "sha256": record.sha256, "file": record.file}
     with erasing(desk.workspace):
-        asked = BegunErasure(record.key, code=code_of(record), former=record.is_former, **names, **who)
+        asked = BegunErasure(record.key, code=code_of(record), former=record.is_former, redact=redact, **names, **who)
         begun.begin(asked)
         return _carry_out(desk, asked)
 
@@ -139,13 +142,20 @@ def finish_erasures(desk: Desk) -> int:
     return len(unfinished)
 
 
-def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "", *, undo_seconds: float = 0) -> Run:
+def queue_erasure(
+    desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False, undo_seconds: float = 0
+) -> Run:
     """Have the worker remove a document everywhere and for good; for so many seconds the run can be cancelled first."""
     record = desk.engine.catalog.find_document(document)
     source_record = _listed(desk, record)
     if source_record is not None:
         _check_erasure(record, source_record, author, note)
-    who = {"document_id": record.source, "author": author.strip(), "note": note.strip()}
+    who: dict[str, object] = {
+        "document_id": record.source,
+        "author": author.strip(),
+        "note": note.strip(),
+        "redact": redact,
+    }
     return queue_action(desk, "erase", who | ({"undo_seconds": undo_seconds} if undo_seconds else {}))
 
 
@@ -214,9 +224,9 @@ def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
         if one.key == asked.key:
             record = one
         elif not asked.former and one.is_former and one.origin == asked.source:
-            _forget(desk, one.document_id, one.source)
+            _forget(desk, one.document_id, one.source, redact=asked.redact)
             desk.engine.collection.erase(one)
-    _forget(desk, asked.document_id, asked.source)
+    _forget(desk, asked.document_id, asked.source, redact=asked.redact)
     if record is not None:
         erased = desk.engine.collection.erase(record)
     else:
@@ -226,8 +236,14 @@ def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
     return erased
 
 
-def _forget(desk: Desk, document_id: str, source: str) -> None:
+def _forget(desk: Desk, document_id: str, source: str, *, redact: bool) -> None:
     """Remove what repeats a document: replies, comparisons, its description, and what was agreed with, word by word."""
+    alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
+    if all(one.source == source for one in alike):
+        # No document has this content any more.
+        forget_in_conversations(desk.workspace, document_id, redact=redact)
+        if redact:
+            forget_in_notebooks(desk.workspace, document_id)
     AnswerStore(desk.engine.catalog).forget_documents([document_id])
     ComparisonStore(desk.engine.catalog).forget_documents([document_id])
     FileDescriptions(desk.engine.catalog).forget(source)

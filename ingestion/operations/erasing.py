@@ -22,7 +22,7 @@ erasures = sql.Table(
         sql.Column(name, sql.String, nullable=False)
         for name in ["document_id", "source", "sha256", "file", "code", "author", "note"]
     ),
-    sql.Column("former", sql.Boolean, nullable=False),
+    *(sql.Column(name, sql.Boolean, nullable=False) for name in ("former", "redact")),
 )
 
 
@@ -39,6 +39,7 @@ class BegunErasure:
     author: str
     note: str
     former: bool
+    redact: bool
 
 
 class BegunErasures:

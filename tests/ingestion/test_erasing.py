@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -17,8 +18,14 @@ from ingestion.operations.desk import Desk, open_desk
 from ingestion.operations.documents import add_files, erase, unfinished_erasures
 from ingestion.operations.erasing import erasing
 from rag_engine.config import read_config
+from rag_engine.conversations.reply import reply_of
+from rag_engine.conversations.store import begin_turn, end_turn, new_id
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.notebook.notebook import answer_entry, with_entry
+from rag_engine.notebook.store import DEFAULT, change_notebook
+from rag_engine.storage.catalog import pack_text
+from rag_engine.types import Answer
 from tests.rag_engine.conftest import CountingEmbedder
 
 # Just before: anything is removed, the catalog knows, its rows go, the words go from the indexes, it is noted as done.
@@ -29,7 +36,8 @@ STEPS = (
     "rag_engine.storage.deletion.leave_no_words",
     "ingestion.operations.erasing.BegunErasures.end",
 )
-WORDS = (b"zanzibar", b"harbourmaster")
+WORDS = ("zanzibar", "harbourmaster", "ylang")
+TEXT = "# The ylang statute\n\n" + "The harbourmaster keeps the zanzibar rules. " * 20
 
 
 class Killed(BaseException):
@@ -39,8 +47,8 @@ class Killed(BaseException):
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     """Return a workspace of two documents."""
-    for name, text in (("own.md", "The harbourmaster keeps the zanzibar rules. "), ("bay.md", "The bay has others. ")):
-        (tmp_path / name).write_text(f"# {name}\n\n" + text * 20, encoding="utf-8")
+    for name, text in (("own.md", TEXT), ("bay.md", "# The bay\n\n" + "The bay has other rules. " * 20)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
     with closing(open_engine(tmp_path / "workspace")) as engine:
         add_files(desk_of(engine), [tmp_path / "own.md", tmp_path / "bay.md"])
     return tmp_path / "workspace"
@@ -66,11 +74,46 @@ def kill(workspace: Path, step: str) -> None:
         pytest.fail("nothing was broken off")
 
 
-def holding(workspace: Path) -> Iterator[Path]:
-    """Yield the files that hold a word of the document."""
+def holding(workspace: Path, *more: bytes) -> Iterator[Path]:
+    """Yield the files that hold a word of the document in any form, its packed text, or one of some more bytes."""
+    wanted = [word.encode(coding) for word in WORDS for coding in ("utf-8", "utf-16-le", "utf-16-be")]
+    wanted += [word.title().encode() for word in WORDS]
     for path in workspace.rglob("*"):
-        if path.is_file() and any(word in path.read_bytes() for word in WORDS):
-            yield path
+        if path.is_file():
+            content = path.read_bytes()
+            content += gzip.decompress(content) if path.suffix == ".gz" else b""
+            if any(one in content for one in (*wanted, *more)):
+                yield path
+
+
+@pytest.mark.parametrize("what", ["document", "former version"])
+def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_document(workspace: Path, what: str) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk, named = desk_of(engine), "own.md"
+        text = engine.catalog.text(engine.catalog.find_document(named).key)
+        rows = [row.tobytes() for row in engine.collection.view().vectors if row.any()]
+        begun = begin_turn(workspace, new_id(), "Who keeps the rules?")
+        parts = list(engine.ask("Who keeps the rules?"))
+        assert isinstance(parts[-1], Answer)
+        ended = end_turn(workspace, begun, reply_of(parts[-1]))
+        assert ended is not None
+        assert ended.turns[0].reply is not None
+        entry = answer_entry(ended.id, ended.turns[0])
+        change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, entry))
+        if what == "former version":
+            new = "# The new statute\n\n" + "Nobody keeps any rules. " * 20
+            (workspace.parent / "own.md").write_text(new, encoding="utf-8")
+            add_files(desk, [workspace.parent / "own.md"])
+            named = next(one.source for one in engine.collection.documents() if one.is_former)
+        packed = pack_text(text)[:64]
+        assert len({path.name for path in holding(workspace, packed)}) >= 4
+        assert erase(desk, named, redact=True).left_behind == ()
+        left = {row.tobytes() for row in engine.collection.view().vectors if row.any()}
+        gone = [one for one in rows if one not in left]
+        assert gone
+        # Both while the engine is open and after it has ended.
+        assert list(holding(workspace, packed, *gone)) == []
+    assert list(holding(workspace, packed, *gone)) == []
 
 
 @pytest.mark.parametrize("step", STEPS)
