@@ -28,6 +28,7 @@ from ingestion.records.file_descriptions import DescribedFile, FileDescription, 
 from ingestion.tools import open_reader
 from ingestion.types import FileReading, Progress, Refusal
 from rag_engine import workspace as paths
+from rag_engine.atomic_write import replacing
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import OcrChoice
@@ -41,6 +42,7 @@ from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
 
 Status = Literal["indexed", "unchanged", "rejected", "failed"]
 
+_PUT_BACK = "The workspace's copy of it was missing and was put back."
 _FORMER_KEPT = "What it said before is kept as a former version."
 
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
@@ -184,6 +186,19 @@ class _Reader:
             reason = f"Same content as {shown}."
         return replace(added, path=_shown(path), status="unchanged", reason=reason)
 
+    def _put_back(self, unchanged: Added, path: Path, sha256: str) -> Added:
+        """Return the entry for an unchanged file, with the workspace's copies of this content where they were lost."""
+        files = paths.files(self._workspace)
+        lost = [stored_name(files, sha256, record.file) for record in self._records.values() if record.sha256 == sha256]
+        lost = [copy for copy in lost if not copy.exists()]
+        for copy in lost:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(copy, durable=True) as temporary:
+                shutil.copyfile(path, temporary)
+                if file_hash(temporary) != sha256:
+                    raise OSError(f"{path.name} was changed while it was read")
+        return replace(unchanged, reason=f"{unchanged.reason} {_PUT_BACK}".strip()) if lost else unchanged
+
     def read_all(self) -> Generator[_Read | Added, None, None]:
         """Yield every file read or refused, in order; one is read in the child while another is being indexed."""
         pool = ThreadPoolExecutor(1)
@@ -218,7 +233,7 @@ class _Reader:
         sha256 = file_hash(path)
         unchanged = self.unchanged(path, sha256, fingerprint(sha256, described, self._chunking))
         if unchanged:
-            return unchanged
+            return self._put_back(unchanged, path, sha256)
         # Hash, text and page images are all of this copy, whatever becomes of the file meanwhile.
         copy = _keep_copy(path, paths.files(self._workspace))
         sha256 = copy.parent.name.rpartition("-")[2]

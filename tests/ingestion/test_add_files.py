@@ -10,6 +10,7 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from cli.doctor import examine
 from ingestion.add_files import Added, add_paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
@@ -19,6 +20,7 @@ from tests.rag_engine.conftest import CountingEmbedder
 
 FIRST = "The first edition of the plan names the river authority. " * 12
 SECOND = "The second edition of the plan names the fire service. " * 12
+THIRD = "The third edition of the plan names the mayor. " * 12
 HAZARDS = ("flood", "heatwave", "avalanche", "quake", "landslide", "drought", "storm", "volcano", "tsunami", "wildfire")
 
 
@@ -143,6 +145,37 @@ def test_names_that_are_long_or_no_utf8_are_read_like_others(engine: Engine, fol
     assert [one.status for one in added] == ["indexed", "indexed"], added
     assert all(one.path.encode() for one in added)
     assert all(engine.collection.stored_file(record).exists() for record in engine.collection.documents())
+
+
+def test_a_lost_copy_is_put_back_by_adding_the_file_again(engine: Engine, folder: Path) -> None:
+    (folder / "plan.txt").write_text(FIRST)
+    add_paths([folder], engine)
+    [record] = engine.collection.documents()
+    copy = engine.collection.stored_file(record)
+    copy.unlink()
+    found = {one.name: one for one in examine(engine)}["Originals"]
+    assert (found.state, "plan.txt" in found.found) == ("bad", True)
+    [added] = add_paths([folder], engine)
+    assert (added.status, "put back" in added.reason) == ("unchanged", True)
+    assert copy.read_text() == FIRST
+    assert "Originals" not in {one.name for one in examine(engine)}
+
+
+def test_two_files_that_were_edited_into_one_content_are_named_apart(engine: Engine, folder: Path) -> None:
+    for name, text in (("a.txt", FIRST), ("b.txt", SECOND)):
+        (folder / name).write_text(text)
+    add_paths([folder], engine)
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text(THIRD)
+    add_paths([folder], engine)
+    alike = [one for one in engine.collection.documents() if not one.is_former]
+    assert [one.file for one in alike] == ["a.txt", "b.txt"]
+    assert len({one.document_id for one in alike}) == 1
+    with pytest.raises(InputError, match=r"a\.txt, .*b\.txt"):
+        engine.catalog.find_document(alike[0].document_id)
+    engine.collection.erase(engine.catalog.find_document(alike[0].source))
+    assert [one.file for one in engine.collection.documents() if not one.is_former] == ["b.txt"]
+    assert engine.collection.stored_file(alike[1]).exists()
 
 
 def test_a_file_that_is_not_there_fails_alone(engine: Engine, folder: Path) -> None:
