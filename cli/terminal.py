@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag_engine.config import read_config
-from rag_engine.errors import SextantError
+from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.waiting import while_waiting
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=V
 
 WatchedPart = TypeVar("WatchedPart")
 
+_DISK = "See that the disk has room and that its folder can be written; nothing was left half done."
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 # A pipe has no width; what is one line in it can be searched.
 _PIPE_WIDTH = 4_000
@@ -63,11 +64,31 @@ def errors_end(as_json: bool, shape: Callable[[str], dict[str, Any]] | None = No
     try:
         yield
     except SextantError as error:
-        if as_json:
-            print_json(shape(str(error)) if shape else {"error": str(error), "retryable": error.retryable})
-        else:
-            err.print(str(error), style="red", markup=False)
-        raise typer.Exit(2) from None
+        ended = error
+    except Exception as error:
+        failure = _of_the_machine(error)
+        if failure is None:
+            raise
+        ended = failure
+    else:
+        return
+    if as_json:
+        print_json(shape(str(ended)) if shape else {"error": str(ended), "retryable": ended.retryable})
+    else:
+        err.print(str(ended), style="red", markup=False)
+    raise typer.Exit(2)
+
+
+def _of_the_machine(error: Exception) -> SextantError | None:
+    """Return what to say of a disk that is full, cannot be written or fails; None for an error of another kind."""
+    from sqlalchemy.exc import OperationalError
+
+    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+        place = f"{error.filename}: " if error.filename else ""
+        return WorkspaceError(f"{place}{error.strerror or error}.", help=_DISK, retryable=True)
+    if isinstance(error, OperationalError):
+        return WorkspaceError(f"The catalog cannot be used: {error.orig}.", help=_DISK, retryable=True)
+    return None
 
 
 @contextmanager

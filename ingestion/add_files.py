@@ -18,7 +18,7 @@ from typing import Any, Literal
 from ingestion import workspace as folders
 from ingestion.book_index.read import index_of_document
 from ingestion.extraction.extract import EXTRACTION_VERSION
-from ingestion.file_names import file_hash
+from ingestion.file_names import file_hash, why_no_file
 from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
@@ -26,7 +26,7 @@ from ingestion.protocols import Extractor
 from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
 from ingestion.records.file_descriptions import DescribedFile, FileDescription, FileDescriptions
 from ingestion.tools import open_reader
-from ingestion.types import FileReading, Progress, Refusal
+from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.backends.language_identification import identify_language
@@ -87,7 +87,7 @@ def add_paths(
     One bad file never stops the others. What was indexed before `cancelled` turned true stays. The one file that
     `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier date.
     """
-    files = _listed(paths)
+    files, refused = _listed(paths)
     if replaces is not None and len(files) != 1:
         raise InputError(f"{len(files)} files cannot replace {replaces.file}.", help="Name the one new version of it.")
     # All before the first file: a wrong line shall not end a long addition in its middle.
@@ -95,7 +95,7 @@ def add_paths(
     sizes = [_size(path) for path in files]
     results: list[Added] = []
     with engine.indexer() as indexer, open_reader(engine.config.ocr) as extractor:
-        reader = _Reader(engine, files, descriptions, extractor)
+        reader = _Reader(engine, files, refused, descriptions, extractor)
         with closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):
                 progress(_progress(results, sizes, files[position].name))
@@ -115,28 +115,37 @@ def _progress(results: Sequence[Added], sizes: Sequence[int], current: str) -> P
     return Progress(done, len(sizes), sum(sizes[:done]), sum(sizes), current, pages=pages)
 
 
-def _listed(paths: Sequence[Path]) -> list[Path]:
-    """Return the files of the paths in a stable order, each once."""
+def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
+    """Return the files of the paths in a stable order, each once, and why some of them are not to be read."""
     found: dict[Path, None] = {}
+    refused: dict[Path, str] = {}
     for path in paths:
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.is_file() and p.name != NAME)
+            inside = sorted(p for p in path.rglob("*") if not p.is_dir() and p.name != NAME)
             visible = [p for p in inside if not any(part.startswith(".") for part in p.relative_to(path).parts)]
             found.update(dict.fromkeys(p.absolute() for p in visible))
+            refused |= {p.absolute(): why for p in visible if (why := why_no_file(p, path))}
         else:
             found[path.absolute()] = None
-    return list(found)
+            refused |= {path.absolute(): why} if (why := why_no_file(path)) else {}
+    return list(found), refused
 
 
 class _Reader:
     """Reads the files of one addition, each from a copy of its own, and knows what the collection holds already."""
 
     def __init__(
-        self, engine: Engine, files: Sequence[Path], descriptions: _Descriptions, extractor: Extractor
+        self,
+        engine: Engine,
+        files: Sequence[Path],
+        refused: Mapping[Path, str],
+        descriptions: _Descriptions,
+        extractor: Extractor,
     ) -> None:
         self._workspace = engine.config.workspace
         self._chunking = engine.config.chunking
         self._files = files
+        self._refused = refused
         self._descriptions = descriptions
         self._extractor = extractor
         self._gazetteer = load_gazetteer()
@@ -218,6 +227,11 @@ class _Reader:
 
     def _read(self, path: Path) -> _Read | Added:
         try:
+            if path in self._refused:
+                raise Refusal("unsupported_type", f"{self._refused[path]}.", help="Add the file itself.")
+            if path.stat().st_size > ExtractionLimits().max_bytes:
+                size, most = path.stat().st_size, ExtractionLimits().max_bytes
+                raise Refusal("too_large", f"{path.name} has {size:,} bytes; the limit is {most:,}.", help="Split it.")
             return self._read_copy(path)
         except Refusal as refusal:
             return Added(_shown(path), "", refusal.status, str(refusal))

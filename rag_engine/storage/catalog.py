@@ -21,6 +21,7 @@ from sqlalchemy.engine import Connection
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.schema import TABLES, children, documents, parents, state, texts, vectors
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
+from rag_engine.workspace import make_folder
 
 Item = TypeVar("Item")
 
@@ -248,7 +249,7 @@ class Catalog:
 def open_catalog(workspace: Path, url: str = "") -> Catalog:
     """Return the workspace's catalog, made when it is not there; `url` names another database (PostgreSQL)."""
     if not url:
-        workspace.mkdir(parents=True, exist_ok=True)
+        make_folder(workspace)
         url = f"sqlite:///{workspace / 'catalog.sqlite'}"
     try:
         engine = sql.create_engine(url)

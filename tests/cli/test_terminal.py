@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import io
+from pathlib import Path
 
 import pytest
+import typer
 from rich.console import Console
+from sqlalchemy.exc import OperationalError
+from typer.testing import CliRunner
 
 from cli import terminal
-from cli.terminal import spinner, watched
+from cli.main import app
+from cli.terminal import errors_end, spinner, watched
 from rag_engine.types import Evidence, QueryPlan
 from rag_engine.waiting import still_waiting
 
@@ -46,3 +52,29 @@ def test_the_sign_says_what_is_done_and_goes_once_words_come(screen: io.StringIO
     before = screen.getvalue()
     assert list(parts) == ["it is."]
     assert screen.getvalue() == before
+
+
+@pytest.mark.parametrize("beneath", ["", "below"])
+def test_a_file_in_the_place_of_the_workspace_is_a_sentence(tmp_path: Path, beneath: str) -> None:
+    (tmp_path / "taken").write_text("A file.")
+    result = CliRunner().invoke(app, ["list", "--workspace", str(tmp_path / "taken" / beneath)])
+    assert result.exit_code == 2
+    assert "cannot be a workspace" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        OSError(errno.ENOSPC, "No space left on device", "/data/x"),
+        PermissionError(errno.EACCES, "Permission denied", "/data/x"),
+        OperationalError("INSERT", {}, Exception("database or disk is full")),
+        OperationalError("INSERT", {}, Exception("attempt to write a readonly database")),
+    ],
+)
+def test_a_disk_that_fails_ends_the_command_with_a_sentence(
+    failure: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as ended, errors_end(as_json=False):
+        raise failure
+    assert ended.value.exit_code == 2
+    assert "See that the disk has room" in " ".join(capsys.readouterr().err.split())

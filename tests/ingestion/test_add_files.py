@@ -147,6 +147,32 @@ def test_names_that_are_long_or_no_utf8_are_read_like_others(engine: Engine, fol
     assert all(engine.collection.stored_file(record).exists() for record in engine.collection.documents())
 
 
+def test_what_is_no_file_is_refused_by_its_kind_and_the_others_are_read(engine: Engine, folder: Path) -> None:
+    (folder / "good.txt").write_text(FIRST)
+    (folder.parent / "secret.txt").write_text(SECOND)
+    (folder / "out.txt").symlink_to(folder.parent / "secret.txt")
+    (folder / "within.txt").symlink_to(folder / "good.txt")
+    os.mkfifo(folder / "pipe.txt")
+    added = {Path(one.path).name: one for one in add_paths([folder, Path("/dev/zero")], engine)}
+    assert {name: one.status for name, one in added.items()} == {
+        "good.txt": "indexed",
+        "out.txt": "rejected",
+        "pipe.txt": "rejected",
+        "within.txt": "unchanged",
+        "zero": "rejected",
+    }
+    assert "leads out of the folder" in added["out.txt"].reason
+    assert ("is a pipe" in added["pipe.txt"].reason, "is a device" in added["zero"].reason) == (True, True)
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_copied(engine: Engine, folder: Path) -> None:
+    with (folder / "large.txt").open("wb") as file:
+        file.truncate(3 * 2**30)
+    [added] = add_paths([folder], engine)
+    assert (added.status, "3,221,225,472 bytes" in added.reason) == ("rejected", True)
+    assert not [path for path in (engine.config.workspace / "files").rglob("*") if path.is_file()]
+
+
 def test_a_lost_copy_is_put_back_by_adding_the_file_again(engine: Engine, folder: Path) -> None:
     (folder / "plan.txt").write_text(FIRST)
     add_paths([folder], engine)

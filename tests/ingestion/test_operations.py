@@ -16,6 +16,7 @@ from ingestion.operations.desk import Desk
 from ingestion.operations.sources import add_own_files, add_sources, check_codes
 from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import SourceStore
+from ingestion.seeds.merge import SeedReport
 from ingestion.status.views import review_report, source_report, source_rows, status_report
 from ingestion.types import PHASES, LicenceVerdict, Outcome, Phase, RunRequest, SeedSource
 from rag_engine.config import read_config
@@ -164,7 +165,7 @@ def test_two_lists_that_are_added_at_the_same_instant_both_keep_every_row(
         (tmp_path / f"{name}.csv").write_text(f"Title,URL,Authority\n{rows}", encoding="utf-8")
     read, meanwhile = sources.read_list, [tmp_path / "theirs.csv"]
 
-    def read_list(desk: Desk, file: Path) -> sources.SeedReport:
+    def read_list(desk: Desk, file: Path) -> SeedReport:
         report = read(desk, file)
         if meanwhile:
             sources.add_list(desk, meanwhile.pop())
