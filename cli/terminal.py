@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from rag_engine.config import read_config
 from rag_engine.errors import SextantError, WorkspaceError
+from rag_engine.text.control_characters import escaped_controls, without_controls
 from rag_engine.waiting import while_waiting
 
 if TYPE_CHECKING:
@@ -39,7 +41,17 @@ _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 # A pipe has no width; what is one line in it can be searched.
 _PIPE_WIDTH = 4_000
 
-out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+
+class PlainConsole(Console):
+    """A console on which no title, name or text of a document can act: control characters in them are left out."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Yield the segments of what is printed; those that rich itself moves the cursor with stay."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=without_controls(segment.text))
+
+
+out, err = PlainConsole(highlight=False), PlainConsole(stderr=True, highlight=False)
 
 
 @contextmanager
@@ -195,7 +207,7 @@ def watched(parts: Iterator[WatchedPart]) -> Iterator[WatchedPart]:
 
 def print_table(table: Table) -> None:
     """Print a table as wide as the terminal, and wide enough for a line each in a pipe."""
-    console = out if out.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
+    console = out if out.is_terminal else PlainConsole(highlight=False, width=_PIPE_WIDTH)
     console.print(table, markup=False)
 
 
@@ -224,5 +236,10 @@ def warn(warnings: tuple[str, ...]) -> None:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print a value as JSON on stdout."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    write_json(value)
+
+
+def write_json(value: object) -> None:
+    """Write a value as JSON on stdout, with control characters as escapes."""
+    sys.stdout.write(escaped_controls(json.dumps(value, ensure_ascii=False, indent=1)) + "\n")
     sys.stdout.flush()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import sqlalchemy as sql
@@ -36,6 +38,7 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.grounding.build import build_knowledge_base
+from rag_engine.text.control_characters import without_controls
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too.
@@ -320,5 +323,11 @@ def _main(workspace: Path, server: int) -> None:
                     work(engine, goes_on=lambda: server_of(workspace) == server)
 
 
+def _log(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Write an error that ends the worker to its log, in which whoever reads it on a terminal is safe."""
+    sys.stderr.write(without_controls("".join(traceback.format_exception(kind, error, trace))))
+
+
 if __name__ == "__main__":
+    sys.excepthook = _log
     _main(Path(sys.argv[1]), int(sys.argv[2]))
