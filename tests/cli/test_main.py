@@ -109,7 +109,7 @@ def test_an_empty_collection_says_so(tmp_path: Path) -> None:
     assert any("empty" in warning for warning in reply["warnings"])
 
 
-def test_adding_again_changes_nothing_and_a_changed_file_has_a_former_version(own_workspace: Path, tmp_path: Path) -> None:
+def test_adding_again_changes_nothing_and_a_changed_file_has_versions(own_workspace: Path, tmp_path: Path) -> None:
     folder = tmp_path / "documents"
     folder.mkdir()
     (folder / "rules.txt").write_text("The council meets on the first Monday of March. " * 12)
