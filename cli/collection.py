@@ -102,17 +102,31 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
 
 
 @app.command()
-def erase(document: str, note: Note = "", by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Remove a document everywhere: files, catalog, vectors, both indexes; one of the list needs a --note."""
+def erase(
+    document: str,
+    note: Note = "",
+    by: By = "",
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Also remove what conversations and notebooks quote of it.")
+    ] = False,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Remove a document everywhere: files, catalog, vectors, both indexes; one of the list needs a --note.
+
+    Conversations and notebooks keep the sentences that they quote of it, unless --redact is given.
+    """
     from ingestion.operations import documents
 
     with desk_of(workspace, as_json) as desk:
-        erasure = documents.erase(desk, document, author_of(by), note)
+        erasure = documents.erase(desk, document, author_of(by), note, redact=redact)
     if as_json:
         print_json(asdict(erasure))
     else:
         left = f"still found: {', '.join(erasure.left_behind)}" if erasure.left_behind else "nothing was left behind"
         out.print(f"Erased {erasure.file}: {erasure.children} passages; looked again, {left}.", markup=False)
+        if not redact:
+            out.print("Conversations and notebooks keep the sentences they quote of it; --redact removes them too.")
     raise typer.Exit(1 if erasure.left_behind else 0)
 
 

@@ -178,7 +178,19 @@ def _servers(engine: Engine) -> Check:
 
 
 def _index(engine: Engine) -> Iterator[Check]:
+    from ingestion.operations.desk import open_desk
+    from ingestion.operations.documents import unfinished_erasures
+
     snapshot = engine.collection.snapshot()
+    unfinished = unfinished_erasures(open_desk(engine))
+    if unfinished or engine.collection.is_erasing():
+        found = (
+            f"begun and not finished: {', '.join(unfinished) or 'files of the indexes are still to be written anew'}"
+        )
+        remedy = (
+            "Whatever writes next finishes it: `sextant erase FILE` again, `sextant add`, a run, `sextant rebuild`."
+        )
+        yield Check("Erasures", "bad", found, remedy)
     yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
     if not snapshot.documents:
         return
@@ -218,14 +230,23 @@ def _vectors(engine: Engine, wanted: int) -> Check:
 def _sources(engine: Engine) -> Iterator[Check]:
     from ingestion.records.source_record import FROM_LIST
 
-    places = ((record.file, record.source) for record in engine.collection.documents())
+    lost = [one.file for one in engine.collection.documents() if not engine.collection.stored_file(one).is_file()]
+    if lost:
+        remedy = "Run `sextant add` with these files, which puts them back; without them no page can be drawn."
+        yield Check("Originals", "bad", f"{len(lost)} are missing from the workspace: {_some(lost)}", remedy)
+    places = ((record.file, record.source) for record in engine.collection.documents() if not record.is_former)
     # What came through the page or the list of sources has no place of its own.
     own = [(file, source) for file, source in places if not source.startswith(("upload:", FROM_LIST))]
     gone = [file for file, source in own if not Path(source).exists()]
     if gone:
-        shown = ", ".join(gone[:5]) + (" ..." if len(gone) > 5 else "")
         remedy = "They still answer from the workspace's copies; `sextant erase FILE` removes one."
-        yield Check("Sources", "note", f"{len(gone)} files are no longer where they were added from: {shown}", remedy)
+        yield Check(
+            "Sources", "note", f"{len(gone)} files are no longer where they were added from: {_some(gone)}", remedy
+        )
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
 
 
 def _disk(engine: Engine) -> Check:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from cli.terminal import AsJson, Workspace, desk_of, errors_end, out, print_json, print_table, warn
+from cli.terminal import AsJson, Workspace, desk_of, errors_end, out, print_json, print_table, warn, write_json
 from rag_engine.config import read_config
 from rag_engine.errors import InputError
 
@@ -96,7 +94,7 @@ def _show(file: Path, misused: bool, as_json: bool) -> None:
             table = index_of_file(file, reader)
     warn(table.warnings)
     if as_json:
-        sys.stdout.write(json.dumps([asdict(record) for record in table.records], ensure_ascii=False, indent=1) + "\n")
+        write_json([asdict(record) for record in table.records])
         return
     shown = Table("term", "subterm", "pages", "see", "file or meaning", box=None)
     for record in table.records:

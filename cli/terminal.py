@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from rag_engine.config import read_config
-from rag_engine.errors import SextantError
+from rag_engine.errors import SextantError, WorkspaceError
+from rag_engine.text.control_characters import escaped_controls, without_controls
 from rag_engine.waiting import while_waiting
 
 if TYPE_CHECKING:
@@ -34,11 +36,22 @@ Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=V
 
 WatchedPart = TypeVar("WatchedPart")
 
+_DISK = "See that the disk has room and that its folder can be written; nothing was left half done."
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 # A pipe has no width; what is one line in it can be searched.
 _PIPE_WIDTH = 4_000
 
-out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+
+class PlainConsole(Console):
+    """A console on which no title, name or text of a document can act: control characters in them are left out."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Yield the segments of what is printed; those that rich itself moves the cursor with stay."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=without_controls(segment.text))
+
+
+out, err = PlainConsole(highlight=False), PlainConsole(stderr=True, highlight=False)
 
 
 @contextmanager
@@ -63,20 +76,43 @@ def errors_end(as_json: bool, shape: Callable[[str], dict[str, Any]] | None = No
     try:
         yield
     except SextantError as error:
-        if as_json:
-            print_json(shape(str(error)) if shape else {"error": str(error), "retryable": error.retryable})
-        else:
-            err.print(str(error), style="red", markup=False)
-        raise typer.Exit(2) from None
+        ended = error
+    except Exception as error:
+        failure = _of_the_machine(error)
+        if failure is None:
+            raise
+        ended = failure
+    else:
+        return
+    if as_json:
+        print_json(shape(str(ended)) if shape else {"error": str(ended), "retryable": ended.retryable})
+    else:
+        err.print(str(ended), style="red", markup=False)
+    raise typer.Exit(2)
+
+
+def _of_the_machine(error: Exception) -> SextantError | None:
+    """Return what to say of a disk that is full, cannot be written or fails; None for an error of another kind."""
+    from sqlalchemy.exc import OperationalError
+
+    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+        place = f"{error.filename}: " if error.filename else ""
+        return WorkspaceError(f"{place}{error.strerror or error}.", help=_DISK, retryable=True)
+    if isinstance(error, OperationalError):
+        return WorkspaceError(f"The catalog cannot be used: {error.orig}.", help=_DISK, retryable=True)
+    return None
 
 
 @contextmanager
 def desk_of(workspace: Path | None, as_json: bool) -> Iterator[Desk]:
     """Open the workspace for a person's acts; errors end the command as those of `engine_of` do."""
     from ingestion.operations.desk import open_desk
+    from ingestion.operations.documents import finish_erasures
 
     with engine_of(workspace, as_json) as engine:
-        yield open_desk(engine)
+        desk = open_desk(engine)
+        finish_erasures(desk)
+        yield desk
 
 
 def author_of(by: str) -> str:
@@ -171,7 +207,7 @@ def watched(parts: Iterator[WatchedPart]) -> Iterator[WatchedPart]:
 
 def print_table(table: Table) -> None:
     """Print a table as wide as the terminal, and wide enough for a line each in a pipe."""
-    console = out if out.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
+    console = out if out.is_terminal else PlainConsole(highlight=False, width=_PIPE_WIDTH)
     console.print(table, markup=False)
 
 
@@ -200,5 +236,10 @@ def warn(warnings: tuple[str, ...]) -> None:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print a value as JSON on stdout."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+    write_json(value)
+
+
+def write_json(value: object) -> None:
+    """Write a value as JSON on stdout, with control characters as escapes."""
+    sys.stdout.write(escaped_controls(json.dumps(value, ensure_ascii=False, indent=1)) + "\n")
     sys.stdout.flush()

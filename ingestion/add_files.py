@@ -18,7 +18,7 @@ from typing import Any, Literal
 from ingestion import workspace as folders
 from ingestion.book_index.read import index_of_document
 from ingestion.extraction.extract import EXTRACTION_VERSION
-from ingestion.file_names import file_hash
+from ingestion.file_names import file_hash, why_no_file
 from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
@@ -26,20 +26,24 @@ from ingestion.protocols import Extractor
 from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
 from ingestion.records.file_descriptions import DescribedFile, FileDescription, FileDescriptions
 from ingestion.tools import open_reader
-from ingestion.types import FileReading, Progress, Refusal
+from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal
 from rag_engine import workspace as paths
+from rag_engine.atomic_write import replacing
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import Gazetteer, load_gazetteer
-from rag_engine.storage.indexer import Indexer, fingerprint
+from rag_engine.storage.indexer import FormerVersion, Indexer, fingerprint, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.analyzer import has_analyser
-from rag_engine.types import Document, DocumentRecord, ExtractedText
+from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
 
 Status = Literal["indexed", "unchanged", "rejected", "failed"]
+
+_PUT_BACK = "The workspace's copy of it was missing and was put back."
+_FORMER_KEPT = "What it said before is kept as a former version."
 
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
 
@@ -83,7 +87,7 @@ def add_paths(
     One bad file never stops the others. What was indexed before `cancelled` turned true stays. The one file that
     `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier date.
     """
-    files = _listed(paths)
+    files, refused = _listed(paths)
     if replaces is not None and len(files) != 1:
         raise InputError(f"{len(files)} files cannot replace {replaces.file}.", help="Name the one new version of it.")
     # All before the first file: a wrong line shall not end a long addition in its middle.
@@ -91,7 +95,7 @@ def add_paths(
     sizes = [_size(path) for path in files]
     results: list[Added] = []
     with engine.indexer() as indexer, open_reader(engine.config.ocr) as extractor:
-        reader = _Reader(engine, files, descriptions, extractor)
+        reader = _Reader(engine, files, refused, descriptions, extractor)
         with closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):
                 progress(_progress(results, sizes, files[position].name))
@@ -111,28 +115,37 @@ def _progress(results: Sequence[Added], sizes: Sequence[int], current: str) -> P
     return Progress(done, len(sizes), sum(sizes[:done]), sum(sizes), current, pages=pages)
 
 
-def _listed(paths: Sequence[Path]) -> list[Path]:
-    """Return the files of the paths in a stable order, each once."""
+def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
+    """Return the files of the paths in a stable order, each once, and why some of them are not to be read."""
     found: dict[Path, None] = {}
+    refused: dict[Path, str] = {}
     for path in paths:
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.is_file() and p.name != NAME)
+            inside = sorted(p for p in path.rglob("*") if not p.is_dir() and p.name != NAME)
             visible = [p for p in inside if not any(part.startswith(".") for part in p.relative_to(path).parts)]
             found.update(dict.fromkeys(p.absolute() for p in visible))
+            refused |= {p.absolute(): why for p in visible if (why := why_no_file(p, path))}
         else:
             found[path.absolute()] = None
-    return list(found)
+            refused |= {path.absolute(): why} if (why := why_no_file(path)) else {}
+    return list(found), refused
 
 
 class _Reader:
     """Reads the files of one addition, each from a copy of its own, and knows what the collection holds already."""
 
     def __init__(
-        self, engine: Engine, files: Sequence[Path], descriptions: _Descriptions, extractor: Extractor
+        self,
+        engine: Engine,
+        files: Sequence[Path],
+        refused: Mapping[Path, str],
+        descriptions: _Descriptions,
+        extractor: Extractor,
     ) -> None:
         self._workspace = engine.config.workspace
         self._chunking = engine.config.chunking
         self._files = files
+        self._refused = refused
         self._descriptions = descriptions
         self._extractor = extractor
         self._gazetteer = load_gazetteer()
@@ -142,15 +155,23 @@ class _Reader:
         for one in standing(CorrectionJournal(engine.catalog).entries()):
             self._corrections.setdefault(one.code, []).append(one)
         self._by_source: dict[str, tuple[str, Added]] = {}
+        self._records: dict[str, DocumentRecord] = {}
         self._by_content: dict[str, tuple[str, Added]] = {}
         self._of_this_run = {self.source(path): path for path in files}
         for record, print_ in engine.catalog.fingerprints():
-            self.remember(record.source, record.sha256, print_, _added(record))
+            self._records[record.source] = record
+            if not record.is_former:
+                # A former version answers no question of today: what has its content is a document of its own.
+                self.remember(record.source, record.sha256, print_, _added(record))
 
     def remember(self, source: str, sha256: str, print_: str, added: Added) -> None:
         """Record that the collection has this content for this source."""
         self._by_source[source] = print_, added
         self._by_content[sha256] = source, added
+
+    def known(self, source: str) -> DocumentRecord | None:
+        """Return the document that the collection had of this source before the addition."""
+        return self._records.get(source)
 
     def source(self, path: Path) -> str:
         """Return the identity of a file over the versions of its content; every upload is a file of its own."""
@@ -174,6 +195,19 @@ class _Reader:
             reason = f"Same content as {shown}."
         return replace(added, path=_shown(path), status="unchanged", reason=reason)
 
+    def _put_back(self, unchanged: Added, path: Path, sha256: str) -> Added:
+        """Return the entry for an unchanged file, with the workspace's copies of this content where they were lost."""
+        files = paths.files(self._workspace)
+        lost = [stored_name(files, sha256, record.file) for record in self._records.values() if record.sha256 == sha256]
+        lost = [copy for copy in lost if not copy.exists()]
+        for copy in lost:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(copy, durable=True) as temporary:
+                shutil.copyfile(path, temporary)
+                if file_hash(temporary) != sha256:
+                    raise OSError(f"{path.name} was changed while it was read")
+        return replace(unchanged, reason=f"{unchanged.reason} {_PUT_BACK}".strip()) if lost else unchanged
+
     def read_all(self) -> Generator[_Read | Added, None, None]:
         """Yield every file read or refused, in order; one is read in the child while another is being indexed."""
         pool = ThreadPoolExecutor(1)
@@ -193,6 +227,11 @@ class _Reader:
 
     def _read(self, path: Path) -> _Read | Added:
         try:
+            if path in self._refused:
+                raise Refusal("unsupported_type", f"{self._refused[path]}.", help="Add the file itself.")
+            if path.stat().st_size > ExtractionLimits().max_bytes:
+                size, most = path.stat().st_size, ExtractionLimits().max_bytes
+                raise Refusal("too_large", f"{path.name} has {size:,} bytes; the limit is {most:,}.", help="Split it.")
             return self._read_copy(path)
         except Refusal as refusal:
             return Added(_shown(path), "", refusal.status, str(refusal))
@@ -208,7 +247,7 @@ class _Reader:
         sha256 = file_hash(path)
         unchanged = self.unchanged(path, sha256, fingerprint(sha256, described, self._chunking))
         if unchanged:
-            return unchanged
+            return self._put_back(unchanged, path, sha256)
         # Hash, text and page images are all of this copy, whatever becomes of the file meanwhile.
         copy = _keep_copy(path, paths.files(self._workspace))
         sha256 = copy.parent.name.rpartition("-")[2]
@@ -235,14 +274,15 @@ def _index(
     unchanged = reader.unchanged(read.path, document.sha256, read.fingerprint)
     if unchanged:
         return unchanged
-    if replaces is not None:
-        document = replace(document, metadata=replace(document.metadata, work=_work_of(replaces)))
+    known = reader.known(document.source)
+    former = former_version(known, _today()) if known is not None and known.sha256 != document.sha256 else None
+    document = replace(document, metadata=_among_versions(document.metadata, known, former, replaces))
     try:
         kept = stored_name(paths.files(engine.config.workspace), document.sha256, document.file)
         kept.parent.mkdir(exist_ok=True)
         read.copy.replace(kept)
         reader.descriptions.put(document.source, read.described)
-        children = indexer.add(document, read.fingerprint, read.records)
+        children = indexer.add(document, read.fingerprint, read.records, former)
     except (BackendError, OSError) as error:
         return Added(path, document.document_id, "failed", f"{document.file} was not indexed: {error}")
     finally:
@@ -251,7 +291,7 @@ def _index(
         path=path,
         document_id=document.document_id,
         status="indexed",
-        reason=_not_done(document.extracted, document.metadata.language),
+        reason=f"{_FORMER_KEPT if former else ''} {_not_done(document.extracted, document.metadata.language)}".strip(),
         pages=document.extracted.pages,
         ocr_pages=len(document.extracted.ocr_pages),
         children=children,
@@ -269,14 +309,27 @@ def _is_new_version(added: Added, former: DocumentRecord) -> bool:
 def _supersede(former: DocumentRecord, indexer: Indexer) -> None:
     """Have the former version answer only questions about a day before this one."""
     indexer.flush()
-    today = datetime.now(UTC).date().isoformat()
-    metadata = replace(former.metadata, work=_work_of(former), superseded=former.metadata.superseded or today)
-    indexer.redescribe(former, metadata, f"superseded {former.sha256}")
+    indexer.redescribe(former, former_version(former, _today()).metadata, f"superseded {former.sha256}")
 
 
-def _work_of(record: DocumentRecord) -> str:
-    """Return what the versions of a document have in common."""
-    return record.metadata.work or record.source
+def _among_versions(
+    metadata: Metadata, known: DocumentRecord | None, former: FormerVersion | None, replaced: DocumentRecord | None
+) -> Metadata:
+    """Return a file's metadata with its place among the versions of its work, which the collection alone knows.
+
+    `known` is what the collection has of its source: `former` where its content was another, else the file read anew.
+    """
+    if replaced is not None:
+        return replace(metadata, work=former_version(replaced, "").metadata.work)
+    if former is not None:
+        return replace(metadata, work=former.metadata.work)
+    if known is None:
+        return metadata
+    return replace(metadata, work=known.metadata.work, superseded=known.metadata.superseded)
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _describe(reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, path: Path) -> FileDescription:

@@ -56,6 +56,23 @@ def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> P
     return folder / f"{name}_{sha256[:8]}.{suffix}"
 
 
+def why_no_file(path: Path, folder: Path | None = None) -> str:
+    """Return why a path is nothing to be read as a document, or ""; `folder` is the one that is being walked.
+
+    A device or pipe may never end, and a link out of the folder leads to what nobody asked for.
+    """
+    if folder is not None and not path.resolve().is_relative_to(folder.resolve()):
+        return f"{path.name} is a link that leads out of the folder"
+    if not path.exists():
+        return ""
+    return "" if path.is_file() else f"{path.name} is a {_kind(path)} and no file"
+
+
+def _kind(path: Path) -> str:
+    kinds = {"folder": path.is_dir, "pipe": path.is_fifo, "socket": path.is_socket}
+    return next((kind for kind, holds in kinds.items() if holds()), "device")
+
+
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as file:

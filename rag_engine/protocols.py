@@ -91,6 +91,9 @@ class VectorIndex(Protocol):
         They are not where they have more than `at_most` bytes.
         """
 
+    def keeps_deleted(self) -> bool:
+        """Return whether its files may hold vectors that were deleted, whatever `compact` did."""
+
 
 class SparseIndex(Protocol):
     """The keyword index over the whole collection."""

@@ -257,7 +257,8 @@ def _checked(workspace: Path, name: str, value: object) -> SettingValue:
 def _stored(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
+        # Where a file is in the place of the workspace, whoever opens that says so.
         return {}
     except (ValueError, OSError) as error:
         raise InputError(f"{path} cannot be read: {error}.", help="Correct that line, or remove the file.") from error

@@ -174,7 +174,8 @@ class Parent:
 class DocumentRecord:
     """A document as the catalog knows it. `key` is its row, never shown to a person.
 
-    `strategy` names how its text was cut into parents and children, `why` says why so.
+    `strategy` names how its text was cut into parents and children, `why` says why so. `source` is where it came from;
+    a version that another content of the same source has superseded has the beginning of its hash behind it.
     """
 
     key: int
@@ -192,6 +193,21 @@ class DocumentRecord:
     metadata: Metadata
     strategy: str = ""
     why: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Where it came from, the same for every version of a source."""
+        return self.source.removesuffix(former_mark(self.sha256))
+
+    @property
+    def is_former(self) -> bool:
+        """Whether another content of its source has superseded it."""
+        return self.source != self.origin
+
+
+def former_mark(sha256: str) -> str:
+    """Return what stands behind the source of a version with this content once it is superseded."""
+    return f"@{sha256[:12]}"
 
 
 @dataclass(frozen=True, slots=True)

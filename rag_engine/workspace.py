@@ -39,6 +39,17 @@ class Serving:
     since: str
 
 
+def make_folder(workspace: Path) -> None:
+    """Make the workspace's folder where it is not there; WorkspaceError where it cannot be one."""
+    try:
+        workspace.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        cause = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
+        raise WorkspaceError(
+            f"{workspace} cannot be a workspace: {cause}.", help="Name another folder with --workspace."
+        ) from error
+
+
 def files(workspace: Path) -> Path:
     """Folder of the documents' copies."""
     return workspace / "files"

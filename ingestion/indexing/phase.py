@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,12 +20,9 @@ from rag_engine.atomic_write import replacing
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.storage.catalog import metadata_json
-from rag_engine.storage.indexer import FormerVersion, Indexer
+from rag_engine.storage.indexer import FormerVersion, Indexer, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.types import Document, DocumentRecord, Metadata
-
-# Behind the code of a source, the beginning of the hash of a version that a newer download has superseded.
-_FORMER = re.compile(r"@[0-9a-f]{12}\Z")
 
 # Documents that become visible together.
 _GROUP = 20
@@ -42,14 +38,14 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
     leaves it. What has only failed for now stays as it is.
     """
     indexed = [(record, print_) for record, print_ in run.engine.catalog.fingerprints() if code_of(record)]
-    known = {code_of(record): (record, print_) for record, print_ in indexed if not is_former(record)}
+    known = {code_of(record): (record, print_) for record, print_ in indexed if not record.is_former}
     prints = {record.source.code: _fingerprint(record, run.engine) for record in run.ready}
     pending = [record for record in run.ready if _is_pending(record.source.code, run, known, prints)]
     for position, record in enumerate(_strays([record for record, _ in indexed], run)):
         run.progress(Progress(position, len(indexed), 0, 0, f"Taking out {record.metadata.title}", "indexing"))
         run.engine.collection.erase(record)
         message = "Taken out of the index: the source no longer passes."
-        if not is_former(record):
+        if not record.is_former:
             yield {code_of(record): (Outcome("skipped", "", message), "")}
     if pending and not run.signal():
         yield from _index_all(pending, known, prints, run)
@@ -57,13 +53,7 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
 
 def code_of(record: DocumentRecord) -> str:
     """Return the code of the source that a document came from; "" for one that is not of the list."""
-    found = record.source.startswith(FROM_LIST)
-    return _FORMER.sub("", record.source.removeprefix(FROM_LIST)) if found else ""
-
-
-def is_former(record: DocumentRecord) -> bool:
-    """Return whether a newer download of its source has superseded the document."""
-    return bool(code_of(record) and _FORMER.search(record.source))
+    return record.origin.removeprefix(FROM_LIST) if record.source.startswith(FROM_LIST) else ""
 
 
 def _is_pending(code: str, run: CollectionRun, known: _Known, prints: Mapping[str, str]) -> bool:
@@ -159,13 +149,10 @@ def _index(
 
 
 def _former_version(known: DocumentRecord, download: Download, metadata: Metadata) -> FormerVersion | None:
-    """Return what stays of the document of before; None where it is the same file read anew, or one edited in place."""
-    if known.sha256 == download.sha256 or download.how == "local":
+    """Return what stays of the document of before; None where it is the same file read anew."""
+    if known.sha256 == download.sha256:
         return None
-    superseded = known.metadata.superseded or download.retrieved[:10]
-    work = metadata.work or code_of(known)
-    kept = replace(known.metadata, work=work, superseded=superseded)
-    return FormerVersion(known, f"{known.source}@{known.sha256[:12]}", kept)
+    return former_version(known, download.retrieved[:10], metadata.work or code_of(known))
 
 
 def _store(path: Path, stored: Path) -> None:
@@ -192,7 +179,7 @@ def _strays(indexed: Sequence[DocumentRecord], run: CollectionRun) -> list[Docum
     return [
         record
         for record in indexed
-        if code_of(record) not in staying or (is_former(record) and present.get(code_of(record)) == record.sha256)
+        if code_of(record) not in staying or (record.is_former and present.get(code_of(record)) == record.sha256)
     ]
 
 

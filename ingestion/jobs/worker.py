@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import sqlalchemy as sql
@@ -26,7 +28,7 @@ from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftove
 from ingestion.operations.answers import measure_gate
 from ingestion.operations.corrections import relabel
 from ingestion.operations.desk import open_desk
-from ingestion.operations.documents import add_files, erase
+from ingestion.operations.documents import add_files, erase, finish_erasures
 from ingestion.operations.evaluation import TEST, ask_test_questions
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
 from ingestion.pipeline.run import run_phases
@@ -38,6 +40,7 @@ from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.grounding.build import build_knowledge_base
+from rag_engine.text.control_characters import without_controls
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too.
@@ -61,6 +64,7 @@ _KEEPING = ("ask", "compare", "ground", "run", TEST)
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Carry out runs until none waits, or until it shall not continue; return their number."""
     jobs, count = JobQueue(engine.catalog), 0
+    finish_erasures(open_desk(engine))
     while goes_on() and (run := jobs.next()) is not None:
         _carry_out(run, engine, jobs)
         count += 1
@@ -184,7 +188,8 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     if not pulse.begin_for_good():
         return []
     try:
-        return [asdict(erase(desk, document, warning.get("author", ""), warning.get("note", "")))]
+        redact = bool(warning.get("redact"))
+        return [asdict(erase(desk, document, warning.get("author", ""), warning.get("note", ""), redact=redact))]
     except InputError:
         # A worker before this one may have been killed when it was done, and before it could report it.
         if pulse.again and not any(document in (one.document_id, one.source) for one in engine.collection.documents()):
@@ -330,5 +335,11 @@ def _main(workspace: Path, server: int) -> None:
                     work(engine, goes_on=lambda: server_of(workspace) == server)
 
 
+def _log(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Write an error that ends the worker to its log, in which whoever reads it on a terminal is safe."""
+    sys.stderr.write(without_controls("".join(traceback.format_exception(kind, error, trace))))
+
+
 if __name__ == "__main__":
+    sys.excepthook = _log
     _main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -28,6 +28,8 @@ _ITS_COUNTRY = re.compile(
     r"\s*\([^()\n]{3,40}\)|,? (?:of|de|du|des|del|della|do|da|der|von) (?:the |la |los )?[^\W\d_a-zß-ÿ]\w{2,}"
 )
 _HOST = re.compile(r"(?<![\w.-])[\w-]++(?:\.[\w-]++)++")
+# What is longer is no name; patterns that look for the end of one take time by its square.
+_LONGEST_NAME = 1000
 # A slip of the pen is allowed in names that are long enough to stay apart.
 _FUZZY_LENGTH = 14
 _FUZZY_WHOLE = 93.0
@@ -113,6 +115,8 @@ def canonical_authority(text: str) -> Authority | None:
 
     None for what is not known and for what two authorities might be.
     """
+    if len(text) > _LONGEST_NAME:
+        return None
     table = load_authorities()
     bare = _ACRONYM.sub("", text.strip())
     for candidate in (text, bare, _TAIL.sub("", bare)):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ingestion.dataset.allowed_values import CONTROLLED
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
-from ingestion.indexing.phase import code_of, described_anew, indexed_metadata, is_former
+from ingestion.indexing.phase import code_of, described_anew, indexed_metadata
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk, queue_action, require_author
@@ -207,7 +207,7 @@ def _apply(desk: Desk, codes: set[str], given: Sequence[Correction]) -> None:
 
 def correction_code(record: DocumentRecord) -> str:
     """Return by what the corrections of a document are kept: a former version and a file have their own."""
-    return record.source if is_former(record) else code_of(record) or record.source
+    return record.source if record.is_former else code_of(record) or record.source
 
 
 def _by_code(given: Iterable[Correction]) -> dict[str, list[Correction]]:

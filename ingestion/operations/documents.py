@@ -13,20 +13,23 @@ from ingestion.book_index.read import index_of_file
 from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
-from ingestion.indexing.phase import code_of, is_former
+from ingestion.indexing.phase import code_of
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
-from ingestion.operations.corrections import correction_code, restore_corrections
+from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action, require_author
+from ingestion.operations.erasing import BegunErasure, BegunErasures, erasing
 from ingestion.operations.sources import own_files
 from ingestion.records.file_descriptions import FileDescriptions
 from ingestion.records.quarantine import remove_files
-from ingestion.records.source_record import EXCLUDED, Decision, SourceRecord
+from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, SourceRecord
 from ingestion.records.source_store import now
 from ingestion.tools import open_reader
 from ingestion.types import PHASES, Progress
 from rag_engine.book_index.anchors import IndexTable
-from rag_engine.errors import InputError
+from rag_engine.conversations.forgetting import forget_in_conversations
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.notebook.forgetting import forget_in_notebooks
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
 from rag_engine.types import DocumentRecord
@@ -46,8 +49,9 @@ def add_files(
     """Index files and folders now; return what became of each file.
 
     A file that `replaces` a document becomes its new version; else it is a document of its own, unless one was added
-    from the same path before.
+    from the same path before: where its content was another, that stays as a former version.
     """
+    finish_erasures(desk)
     former = _replaced(desk, replaces)
     added = add_paths(files, desk.engine, replaces=former, progress=progress, cancelled=cancelled)
     indexed = {one.document_id for one in added if one.status == "indexed"}
@@ -89,37 +93,71 @@ def add_sample(desk: Desk, folder: Path) -> bool:
     return True
 
 
-def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasure:
+def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False) -> Erasure:
     """Remove a document, named by id, file, title or source, everywhere and for good.
 
     A document of the list is excluded first, so that no run brings it back; its downloads, its former versions and
-    what the phases learnt of it are removed with it. A former version goes alone.
+    what the phases learnt of it are removed with it. A former version goes alone. One whose erasure was broken off is
+    named in the same way, and its erasure is finished. Conversations and notebooks keep the sentences that they have
+    quoted, unless it is to `redact` those.
     """
-    record = desk.engine.catalog.find_document(document)
+    begun = BegunErasures(desk.engine.catalog)
+    try:
+        record = desk.engine.catalog.find_document(document)
+    except InputError:
+        unfinished = begun.find(document)
+        if unfinished is None:
+            raise
+        with erasing(desk.workspace):
+            return _carry_out(desk, unfinished)
     source_record = _listed(desk, record)
-    if is_former(record):
-        remove_files(desk.workspace, desk.store, code_of(record), record.sha256)
     if source_record is not None:
         _check_erasure(record, source_record, author, note)
-        code = source_record.source.code
-        desk.store.decide(Decision(code, "indexing", EXCLUDED, author.strip(), note.strip(), now()))
-        remove_files(desk.workspace, desk.store, code)
-        upload = Path(source_record.source.path)
-        if source_record.source.path and upload.is_relative_to(own_files(desk)):
-            shutil.rmtree(upload.parent, ignore_errors=True)
-        desk.store.erase(code, PHASES[PHASES.index("acquisition") :])
-        for former in [one for one in desk.engine.collection.documents() if is_former(one) and code_of(one) == code]:
-            _erase_record(desk, former)
-    return _erase_record(desk, record)
+    who = {"author": author.strip(), "note": note.strip()}
+    names = {"document_id": record.document_id, "source": record.source, "sha256": record.sha256, "file": record.file}
+    with erasing(desk.workspace):
+        asked = BegunErasure(record.key, code=code_of(record), former=record.is_former, redact=redact, **names, **who)
+        begun.begin(asked)
+        return _carry_out(desk, asked)
 
 
-def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "", *, undo_seconds: float = 0) -> Run:
+def unfinished_erasures(desk: Desk) -> list[str]:
+    """Return the files of the documents whose erasure was broken off and not yet finished."""
+    return [one.file for one in BegunErasures(desk.engine.catalog).all()]
+
+
+def finish_erasures(desk: Desk) -> int:
+    """Finish what a killed process has begun to erase, and return the number of documents.
+
+    0 while another process erases or writes: that one has it in hand, or the next one will.
+    """
+    unfinished = BegunErasures(desk.engine.catalog).all()
+    try:
+        if unfinished:
+            with erasing(desk.workspace):
+                for one in unfinished:
+                    _carry_out(desk, one)
+    except WorkspaceError as error:
+        if not error.retryable:
+            raise
+        return 0
+    return len(unfinished)
+
+
+def queue_erasure(
+    desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False, undo_seconds: float = 0
+) -> Run:
     """Have the worker remove a document everywhere and for good; for so many seconds the run can be cancelled first."""
     record = desk.engine.catalog.find_document(document)
     source_record = _listed(desk, record)
     if source_record is not None:
         _check_erasure(record, source_record, author, note)
-    who = {"document_id": record.source, "author": author.strip(), "note": note.strip()}
+    who: dict[str, object] = {
+        "document_id": record.source,
+        "author": author.strip(),
+        "note": note.strip(),
+        "redact": redact,
+    }
     return queue_action(desk, "erase", who | ({"undo_seconds": undo_seconds} if undo_seconds else {}))
 
 
@@ -182,17 +220,52 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
     return record
 
 
-def _erase_record(desk: Desk, record: DocumentRecord) -> Erasure:
-    AnswerStore(desk.engine.catalog).forget_documents([record.document_id])
-    # They repeat what the document says: a value that was agreed with is its own sentence.
-    desk.store.journal.forget(correction_code(record))
-    FileDescriptions(desk.engine.catalog).forget(record.source)
-    ComparisonStore(desk.engine.catalog).forget_documents([record.document_id])
-    return desk.engine.collection.erase(record)
+def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
+    """Take every step of an erasure that has not been taken, each of which may be taken twice."""
+    if asked.code and asked.former:
+        remove_files(desk.workspace, desk.store, asked.code, asked.sha256)
+    elif source_record := desk.store.records().get(asked.code):
+        if not source_record.is_excluded:
+            desk.store.decide(Decision(asked.code, "indexing", EXCLUDED, asked.author, asked.note, now()))
+        remove_files(desk.workspace, desk.store, asked.code)
+        upload = Path(source_record.source.path)
+        if source_record.source.path and upload.is_relative_to(own_files(desk)):
+            shutil.rmtree(upload.parent, ignore_errors=True)
+        desk.store.erase(asked.code, PHASES[PHASES.index("acquisition") :])
+    record: DocumentRecord | None = None
+    for one in desk.engine.collection.documents():
+        if one.key == asked.key:
+            record = one
+        elif not asked.former and one.is_former and one.origin == asked.source:
+            _forget(desk, one.document_id, one.source, redact=asked.redact)
+            desk.engine.collection.erase(one)
+    _forget(desk, asked.document_id, asked.source, redact=asked.redact)
+    if record is not None:
+        erased = desk.engine.collection.erase(record)
+    else:
+        # What it was made of is gone or going, and no longer counted.
+        erased = Erasure(asked.document_id, asked.file, 0, 0, desk.engine.collection.finish_erasures())
+    BegunErasures(desk.engine.catalog).end(asked)
+    return erased
+
+
+def _forget(desk: Desk, document_id: str, source: str, *, redact: bool) -> None:
+    """Remove what repeats a document: replies, comparisons, its description, and what was agreed with, word by word."""
+    alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
+    if all(one.source == source for one in alike):
+        # No document has this content any more.
+        forget_in_conversations(desk.workspace, document_id, redact=redact)
+        if redact:
+            forget_in_notebooks(desk.workspace, document_id)
+    AnswerStore(desk.engine.catalog).forget_documents([document_id])
+    ComparisonStore(desk.engine.catalog).forget_documents([document_id])
+    FileDescriptions(desk.engine.catalog).forget(source)
+    desk.store.journal.forget(source)
+    desk.store.journal.forget(source.removeprefix(FROM_LIST))
 
 
 def _listed(desk: Desk, record: DocumentRecord) -> SourceRecord | None:
-    return None if is_former(record) else desk.store.records().get(code_of(record))
+    return None if record.is_former else desk.store.records().get(code_of(record))
 
 
 def _check_erasure(record: DocumentRecord, source_record: SourceRecord, author: str, note: str) -> None:

@@ -45,8 +45,16 @@ def read_list(desk: Desk, file: Path) -> SeedReport:
 def add_list(desk: Desk, file: Path) -> SeedReport:
     """Put what is new in a list of sources, or the files of a folder, on the list; return what was read."""
     report = read_list(desk, file)
-    add_sources(desk, report.new, report.corrected)
-    return report
+    desk.store.correct_addresses(report.corrected)
+    lost, added = desk.store.add_new(report.new), report.new
+    while lost:
+        # Somebody has just given their codes to others. Read again they get the next ones; one that the list gives
+        # itself is then refused with the reason.
+        again = read_list(desk, file)
+        added = (*(one for one in added if one not in lost), *again.new)
+        report = replace(report, rejected=again.rejected, warnings=again.warnings, known=again.known)
+        lost = desk.store.add_new(again.new)
+    return replace(report, new=added)
 
 
 def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
@@ -55,10 +63,10 @@ def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedS
     InputError where somebody else has just given the codes of new ones to others.
     """
     desk.store.correct_addresses(corrected)
-    lost = len(new) - desk.store.add(new)
+    lost = desk.store.add_new(new)
     if lost:
         raise InputError(
-            f"{lost} of {len(new)} sources were not added: their codes were given to others at the same moment.",
+            f"{len(lost)} of {len(new)} sources were not added: their codes were given to others at the same moment.",
             help="Add the list again; these rows get other codes.",
         )
 

@@ -139,16 +139,22 @@ class SourceStore:
 
     def add(self, new: Iterable[SeedSource]) -> int:
         """Add sources and return their number; those whose code is known already are left as they are."""
-        count = 0
+        given = list(new)
+        return len(given) - len(self.add_new(given))
+
+    def add_new(self, new: Iterable[SeedSource]) -> list[SeedSource]:
+        """Add sources and return those that were not, since their code is known already."""
+        left: list[SeedSource] = []
         with self._catalog.begin() as connection:
             known = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
             for source in new:
-                if source.code not in known:
+                if source.code in known:
+                    left.append(source)
+                else:
                     connection.execute(sql.insert(sources).values(_scrubbed(asdict(source)) | {"added": now()}))
                     _note(connection, source.code, "added", message=source.origin)
                     known.add(source.code)
-                    count += 1
-        return count
+        return left
 
     def correct_addresses(self, corrected: Sequence[SeedSource], author: str = "") -> None:
         """Give known sources other addresses; the next run takes them from there.

@@ -8,6 +8,7 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 
 from ingestion.extraction.file_type import OLE, detect
+from ingestion.file_names import why_no_file
 from ingestion.metadata_file import NAME as DESCRIPTIONS
 from ingestion.metadata_file import read_descriptions
 from ingestion.seeds.codes import prefix_for
@@ -252,6 +253,9 @@ def _read_folder(path: Path, reading: SeedReading) -> None:
         place, location = whole(str(file.relative_to(path))), str(file.absolute())
         if whole(location) != location:
             reading.reject(place, "the name of the file or its folder is not UTF-8; rename it")
+            continue
+        if why := why_no_file(file, path):
+            reading.reject(place, why)
             continue
         try:
             detect(file)

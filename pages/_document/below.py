@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.indexing.phase import code_of, is_former
+from ingestion.indexing.phase import code_of
 from ingestion.records.source_record import SourceRecord
 from pages._admin.source_detail import draw_licence, draw_relation
 from pages._document.cited_in import draw_citations
@@ -43,7 +43,7 @@ def draw_below(document: DocumentRecord, page: int) -> None:
 
 def _source_record(document: DocumentRecord) -> SourceRecord | None:
     """Return the source on the list that the document came from; None for a file and for a former version."""
-    return None if is_former(document) else resources.records().get(code_of(document))
+    return None if document.is_former else resources.records().get(code_of(document))
 
 
 def _draw_licence(document: DocumentRecord, record: SourceRecord | None) -> None:

@@ -26,8 +26,13 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
         st.markdown(f"and {len(documents) - _NAMED:,} more")
     st.markdown(
         "Files, texts and index entries are removed from this machine and cannot be recovered. "
-        "Conversations, notebooks and test questions keep the sentences they have quoted. "
+        "Test questions keep the sentences they have quoted. "
         f"You can undo this for {UNDO_SECONDS:.0f} seconds, in the Library."
+    )
+    redact = st.checkbox(
+        "Also remove what conversations and notebooks quote",
+        key="delete redact",
+        help="Without it they keep the sentences that they have quoted, and no other passage.",
     )
     author, note = "", ""
     listed = [one for one in documents if is_listed(resources.desk(), one)]
@@ -44,7 +49,7 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
             with show_errors():
                 for one in documents:
                     # By its source: two documents of one content have the same id.
-                    queue_erasure(resources.desk(), one.source, author, note, undo_seconds=UNDO_SECONDS)
+                    queue_erasure(resources.desk(), one.source, author, note, redact=redact, undo_seconds=UNDO_SECONDS)
                 open_in_address(DOCUMENT)
                 st.rerun()
         if st.button("Cancel", key="delete refused"):

@@ -6,7 +6,9 @@ is only ever opened by the one that holds its lock.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import struct
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -32,6 +34,15 @@ _WITHOUT_DELETED = (
     "INSERT INTO embedding_fulltext_search(embedding_fulltext_search) VALUES('optimize')",
     "VACUUM",
 )
+# Its indexes of vectors each have a folder named by their segment; a header gives the vectors of the file beside it.
+_SEGMENTS = "SELECT id FROM segments WHERE scope = 'VECTOR'"
+_SEGMENTS_OF = (
+    "SELECT segments.id FROM segments JOIN collections ON collections.id = segments.collection "
+    "WHERE scope = 'VECTOR' AND name = ?"
+)
+_HEADER, _VECTORS = "header.bin", "data_level0.bin"
+# The version, then in eight bytes each: where the vectors begin, room for how many, how many there are, bytes of one.
+_HEAD = struct.Struct("<i4Q")
 # How long Chroma may be busy with its database before it is not compacted.
 _COMPACTION_SECONDS = 30
 # Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval/retrieval_scale.py.
@@ -103,7 +114,8 @@ class ChromaIndex:
     def compact(self, *, at_most: int | None = None) -> bool:
         """Write Chroma's database anew, without the words of what was deleted; False where it is not here or larger.
 
-        SQLite lets two programs do so, unlike Chroma's own files, in which there are no words. `at_most` is in bytes.
+        SQLite lets two programs do so. Of Chroma's own files those of deleted collections go, and of the others what is
+        behind the last vector, which is memory of a process as it happened to be. `at_most` is in bytes.
         """
         if self._database is None or (at_most is not None and self._database.stat().st_size > at_most):
             return False
@@ -112,9 +124,28 @@ class ChromaIndex:
                 for statement in _WITHOUT_DELETED:
                     connection.execute(statement)
                     connection.commit()
+                used = {str(id) for (id,) in connection.execute(_SEGMENTS)}
         except sqlite3.Error:
             return False
+        for folder in self._folders():
+            if folder.name in used:
+                _clear_unused(folder)
+            else:
+                # Chroma leaves behind the files of a collection that it deletes.
+                shutil.rmtree(folder, ignore_errors=True)
         return True
+
+    def keeps_deleted(self) -> bool:
+        """Return whether vectors that were deleted are in its files, which alone a collection made anew leaves out."""
+        if self._database is None:
+            return False
+        with closing(sqlite3.connect(self._database, timeout=_COMPACTION_SECONDS)) as connection:
+            mine = {str(id) for (id,) in connection.execute(_SEGMENTS_OF, (self.name,))}
+        return any(folder.name in mine and _written(folder) for folder in self._folders())
+
+    def _folders(self) -> list[Path]:
+        """Return the folders in which Chroma keeps its indexes of vectors."""
+        return [] if self._database is None else [one.parent for one in self._database.parent.glob(f"*/{_HEADER}")]
 
     def sibling(self, name: str) -> ChromaIndex:
         """Return an empty collection of the same client beside this one."""
@@ -140,6 +171,26 @@ class ChromaIndex:
         self._client.close()
         if self._lock is not None:
             self._lock.release()
+
+
+def _written(folder: Path) -> int:
+    """Return how many vectors an index of Chroma has written to its files, deleted ones among them."""
+    head = (folder / _HEADER).read_bytes()[: _HEAD.size]
+    return int(_HEAD.unpack(head)[3]) if len(head) == _HEAD.size else 0
+
+
+def _clear_unused(folder: Path) -> None:
+    """Overwrite with zeros what is behind the last vector in a file of Chroma."""
+    head, vectors = (folder / _HEADER).read_bytes()[: _HEAD.size], folder / _VECTORS
+    if len(head) < _HEAD.size or not vectors.is_file():
+        return
+    _, begin, _, count, size = _HEAD.unpack(head)
+    end = begin + count * size
+    with vectors.open("r+b") as file:
+        beyond = vectors.stat().st_size - end
+        if beyond > 0:
+            file.seek(end)
+            file.write(bytes(beyond))
 
 
 def collection_name(workspace: str, generation: int) -> str:

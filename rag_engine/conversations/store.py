@@ -179,17 +179,17 @@ def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
 
 def rename_conversation(workspace: Path, id: str, name: str) -> None:
     """Give the conversation a name; an empty one gives it the title that its first question makes."""
-    _change(workspace, id, lambda now: replace(now, name=" ".join(name.split())[:_TITLE]))
+    change_conversation(workspace, id, lambda now: replace(now, name=" ".join(name.split())[:_TITLE]))
 
 
 def pin_conversation(workspace: Path, id: str, *, pinned: bool) -> None:
     """Keep the conversation at the top of the list, or no more."""
-    _change(workspace, id, lambda now: replace(now, pinned=pinned))
+    change_conversation(workspace, id, lambda now: replace(now, pinned=pinned))
 
 
 def rate_turn(workspace: Path, id: str, asked: str, rating: TurnRating | None) -> None:
     """Store what a person says of the reply to the question that was asked at that time."""
-    _change(
+    change_conversation(
         workspace,
         id,
         lambda now: replace(
@@ -213,7 +213,7 @@ def restore_conversation(workspace: Path, conversation: Conversation) -> None:
         _FILES.write(workspace, conversation)
 
 
-def _change(workspace: Path, id: str, change: Callable[[Conversation], Conversation]) -> None:
+def change_conversation(workspace: Path, id: str, change: Callable[[Conversation], Conversation]) -> None:
     """Store a changed conversation; one that was deleted meanwhile stays deleted."""
     with _FILES.changing:
         now = read_conversation(workspace, id)

@@ -21,6 +21,7 @@ from sqlalchemy.engine import Connection
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.schema import TABLES, children, documents, parents, state, texts, vectors
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
+from rag_engine.workspace import make_folder
 
 Item = TypeVar("Item")
 
@@ -180,9 +181,15 @@ class Catalog:
             raise InputError("The document's name is empty.", help="Give an id or a file name from `sextant list`.")
         found = [d for d in self.active_documents() if d.document_id.startswith(name.lower()) and len(name) >= 4]
         found = found or [d for d in self.active_documents() if name in (d.file, d.source, d.metadata.title)]
+        # By the name that they share, the present version is meant.
+        found = [d for d in found if not d.is_former] or found
         if len(found) > 1:
-            ids = ", ".join(d.document_id for d in found)
-            raise InputError(f"{name!r} names {len(found)} documents: {ids}.", help="Give one of these ids.")
+            ids = [d.document_id for d in found]
+            # Files of one content have the same id.
+            names = ids if len(set(ids)) == len(ids) else [d.source for d in found]
+            raise InputError(
+                f"{name!r} names {len(found)} documents: {', '.join(names)}.", help="Give one of these names."
+            )
         if not found:
             raise InputError(f"No document is called {name!r}.", help="`sextant list` shows ids and file names.")
         return found[0]
@@ -242,7 +249,7 @@ class Catalog:
 def open_catalog(workspace: Path, url: str = "") -> Catalog:
     """Return the workspace's catalog, made when it is not there; `url` names another database (PostgreSQL)."""
     if not url:
-        workspace.mkdir(parents=True, exist_ok=True)
+        make_folder(workspace)
         url = f"sqlite:///{workspace / 'catalog.sqlite'}"
     try:
         engine = sql.create_engine(url)

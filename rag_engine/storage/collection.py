@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
 from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorFile, VectorIndex, Vectors
 from rag_engine.storage.catalog import Catalog, set_state
-from rag_engine.storage.deletion import Erasure, erase
+from rag_engine.storage.deletion import ERASING, Erasure, erase, leave_no_words
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
 from rag_engine.storage.indexer import Indexer, activate
 from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
@@ -47,6 +47,9 @@ from rag_engine.storage.snapshot import (
 from rag_engine.storage.stores import Stores, put_due_facets, stored_file, write_keywords
 from rag_engine.storage.vector_rows import sweep
 from rag_engine.types import DocumentRecord
+
+# Children for which an erasure makes both indexes anew, in a quarter of a minute.
+_MADE_ANEW = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +179,7 @@ class Collection:
                 check_encoder(self.manifest(), embedder, self.workspace)
             stores = self._stores(embedder.name, embedder.dimension)
             self._repair(stores)
+            stores, _ = self._leave_no_vectors(stores)
             self._store_manifest(embedder)
             waiting = self.waiting()
             yield Indexer(stores, embedder, chunking)
@@ -191,7 +195,22 @@ class Collection:
             # It holds the document as well.
             self._forget_waiting()
             self._repair(stores)
-            return erase(stores, document)
+            erased = erase(stores, document)
+            _, left = self._leave_no_vectors(stores)
+            return replace(erased, left_behind=(*erased.left_behind, *left))
+
+    def finish_erasures(self) -> tuple[str, ...]:
+        """Finish the erasures that were broken off, and return what was still found afterwards."""
+        manifest = self._require_manifest()
+        with paths.write_lock(self.workspace):
+            stores = self._stores(manifest.name, manifest.dimension)
+            self._repair(stores)
+            left = leave_no_words(stores)
+            return (*left, *self._leave_no_vectors(stores)[1])
+
+    def is_erasing(self) -> bool:
+        """Return whether an erasure is under way or was broken off; the next writer finishes it."""
+        return bool(self.catalog.state(ERASING))
 
     def relabel(self, keys: AbstractSet[int]) -> None:
         """Have keyword searches find documents under their present title and language, as the catalog has them.
@@ -309,6 +328,30 @@ class Collection:
             with self.catalog.begin() as connection:
                 keep_waiting(connection, WaitingGeneration(generation, made, self.catalog.change(), made_by))
         return good
+
+    def _leave_no_vectors(self, stores: Stores) -> tuple[Stores, tuple[str, ...]]:
+        """End an erasure: make the indexes anew where files of the dense one keep what was deleted from it.
+
+        Return the stores that answer from then on, and what was left, for it would take too long.
+        """
+        left: tuple[str, ...] = ()
+        if not self.is_erasing():
+            return stores, left
+        if stores.dense.keeps_deleted():
+            if len(self.snapshot()) > _MADE_ANEW:
+                left = ("vectors in the files of Chroma, where no search finds them, until `sextant rebuild`",)
+            else:
+                generation = self.generation() + 1
+                dense, sparse = self._backends.new_indexes(generation)
+                stores = replace(stores, dense=dense, sparse=sparse)
+                refill(stores, lambda *_: None)
+                with self.catalog.begin() as connection:
+                    switch_generation(connection, generation)
+                self._repair(stores)
+        with self.catalog.begin() as connection:
+            set_state(connection, ERASING, "")
+        self.catalog.checkpoint()
+        return stores, left
 
     def close(self) -> None:
         """Release every lock and connection."""

@@ -10,11 +10,13 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import Catalog, mark_changed
+from rag_engine.storage.catalog import Catalog, mark_changed, set_state
 from rag_engine.storage.stores import Stores, keyword_rows, stored_file, stored_name
 from rag_engine.storage.vector_rows import forget_rows, sweep, unshared_rows
 from rag_engine.types import DocumentRecord
 
+# Named value of the workspace while an erasure has not left every store.
+ERASING = "erasing"
 # Children that an erasure may write again to the keyword index, which takes about half a minute.
 _WRITTEN_AGAIN = 20_000
 # Bytes of Chroma's database that it may write again, in about a quarter of a minute.
@@ -38,14 +40,10 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
     keys = {child.key for child in stores.catalog.document_children(record.key)}
     with stores.catalog.begin() as connection:
         connection.execute(sql.update(d).where(d.c.key == record.key).values(status="deleting"))
+        set_state(connection, ERASING, "yes")
         mark_changed(connection)
     vectors = purge(stores, "deleting") + sweep(stores)
-    left = []
-    if stores.sparse.compact(lambda keys: _children_of(stores.catalog, keys), at_most=_WRITTEN_AGAIN) is None:
-        left.append("words in the files of the keyword index, where no search finds them, until `sextant rebuild`")
-    if keys and not stores.dense.compact(at_most=_WRITTEN_BYTES):
-        left.append("words in the database of Chroma, where no search finds them, until `sextant rebuild`")
-    stores.catalog.checkpoint()
+    left = list(leave_no_words(stores, dense=bool(keys)))
     if keys & stores.dense.keys():
         left.append("entries of the dense index")
     if keys & stores.sparse.keys():
@@ -56,6 +54,17 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
     if not _used(stores.catalog, record.sha256, record.file) and stored_file(stores.files, record).exists():
         left.append(f"the file {stored_file(stores.files, record).name}")
     return Erasure(record.document_id, record.file, len(keys), vectors, tuple(left))
+
+
+def leave_no_words(stores: Stores, *, dense: bool = True) -> tuple[str, ...]:
+    """Write anew what holds words of documents that are gone, and return what was not, for it would take too long."""
+    left = []
+    if stores.sparse.compact(lambda keys: _children_of(stores.catalog, keys), at_most=_WRITTEN_AGAIN) is None:
+        left.append("words in the files of the keyword index, where no search finds them, until `sextant rebuild`")
+    if dense and not stores.dense.compact(at_most=_WRITTEN_BYTES):
+        left.append("words in the database of Chroma, where no search finds them, until `sextant rebuild`")
+    stores.catalog.checkpoint()
+    return tuple(left)
 
 
 def purge(stores: Stores, *statuses: str, keep_vectors: bool = False) -> int:

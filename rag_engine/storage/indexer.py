@@ -47,7 +47,7 @@ from rag_engine.storage.index_entries import (
 from rag_engine.storage.sentence_vectors import pack_sentences, sentence_texts
 from rag_engine.storage.stores import Stores, dense_facets, put_dense
 from rag_engine.storage.vector_rows import beyond_used_rows, free_rows, sweep
-from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent
+from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent, former_mark
 
 # A group becomes visible together: committing the keyword index costs about 90 ms however little it holds.
 _GROUP_CHILDREN = 400
@@ -62,6 +62,16 @@ class FormerVersion:
     record: DocumentRecord
     source: str
     metadata: Metadata
+
+
+def former_version(record: DocumentRecord, since: str, work: str = "") -> FormerVersion:
+    """Return how a document stays that another content of its source supersedes since an ISO date."""
+    metadata = replace(
+        record.metadata,
+        work=work or record.metadata.work or record.origin,
+        superseded=record.metadata.superseded or since,
+    )
+    return FormerVersion(record, f"{record.source}{former_mark(record.sha256)}", metadata)
 
 
 Encode = Callable[[Sequence[str]], Vectors]
@@ -319,11 +329,12 @@ def _keep(connection: Connection, former: Iterable[FormerVersion]) -> None:
 
 
 def activate(connection: Connection, keys: Iterable[int]) -> None:
-    """Make documents visible, each in the place of the one of the same source."""
+    """Make documents visible, each in the place of that of the same source, and of a former version of its content."""
     d = tables.documents
     for key in keys:
-        source = connection.execute(sql.select(d.c.source).where(d.c.key == key)).scalar_one()
-        older = sql.and_(d.c.source == source, d.c.key != key, d.c.status == "active")
+        source, sha256 = connection.execute(sql.select(d.c.source, d.c.sha256).where(d.c.key == key)).one()
+        same = d.c.source.in_((source, source + former_mark(sha256)))
+        older = sql.and_(same, d.c.key != key, d.c.status == "active")
         connection.execute(sql.update(d).where(older).values(status="deleting"))
         connection.execute(sql.update(d).where(d.c.key == key).values(status="active"))
     mark_changed(connection)

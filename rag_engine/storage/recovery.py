@@ -7,10 +7,10 @@ import shutil
 import sqlalchemy as sql
 
 from rag_engine.storage import schema as tables
-from rag_engine.storage.deletion import purge
+from rag_engine.storage.deletion import ERASING, leave_no_words, purge
 from rag_engine.storage.rebuild import WAITING
 from rag_engine.storage.stores import Stores, stored_file
-from rag_engine.storage.vector_rows import forget_missing_vectors, forget_unused_models, free_rows
+from rag_engine.storage.vector_rows import forget_missing_vectors, forget_unused_models, free_rows, sweep
 
 
 def recover(stores: Stores) -> int:
@@ -25,6 +25,10 @@ def recover(stores: Stores) -> int:
     half = [str(row[0]) for row in stores.catalog.read(sql.select(d.status).where(unfinished))]
     purge(stores, *{*half} - {"pending"})
     purge(stores, "pending", keep_vectors=True)
+    if stores.catalog.state(ERASING):
+        # The words; the vectors of deleted documents leave with the files of the dense index (Collection).
+        sweep(stores)
+        leave_no_words(stores)
     forget_unused_models(stores)
     forget_missing_vectors(stores)
     stores.vectors.erase(free_rows(stores))

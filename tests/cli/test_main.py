@@ -109,7 +109,7 @@ def test_an_empty_collection_says_so(tmp_path: Path) -> None:
     assert any("empty" in warning for warning in reply["warnings"])
 
 
-def test_adding_again_changes_nothing_and_a_changed_file_is_replaced(own_workspace: Path, tmp_path: Path) -> None:
+def test_adding_again_changes_nothing_and_a_changed_file_has_versions(own_workspace: Path, tmp_path: Path) -> None:
     folder = tmp_path / "documents"
     folder.mkdir()
     (folder / "rules.txt").write_text("The council meets on the first Monday of March. " * 12)
@@ -119,7 +119,7 @@ def test_adding_again_changes_nothing_and_a_changed_file_is_replaced(own_workspa
     (folder / "rules.txt").write_text("The council meets on the last Friday of October. " * 12)
     assert run_json("add", "add", folder, "-w", own_workspace)["documents"][0]["status"] == "indexed"
     listed = json.loads(run("list", "-w", own_workspace, "--json").stdout)["documents"]
-    assert [one["file"] for one in listed].count("rules.txt") == 1
+    assert [one["file"] for one in listed].count("rules.txt") == 2
     shown = json.loads(run("show", "rules.txt", "-w", own_workspace, "--json").stdout)
     assert "Friday" in shown["children"][0]["text"]
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import json
+from pathlib import Path
 
 import pytest
+import typer
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from sqlalchemy.exc import OperationalError
+from typer.testing import CliRunner
 
 from cli import terminal
-from cli.terminal import spinner, watched
+from cli.main import app
+from cli.terminal import PlainConsole, errors_end, spinner, watched
 from rag_engine.types import Evidence, QueryPlan
 from rag_engine.waiting import still_waiting
 
@@ -46,3 +55,46 @@ def test_the_sign_says_what_is_done_and_goes_once_words_come(screen: io.StringIO
     before = screen.getvalue()
     assert list(parts) == ["it is."]
     assert screen.getvalue() == before
+
+
+@pytest.mark.parametrize("beneath", ["", "below"])
+def test_a_file_in_the_place_of_the_workspace_is_a_sentence(tmp_path: Path, beneath: str) -> None:
+    (tmp_path / "taken").write_text("A file.")
+    result = CliRunner().invoke(app, ["list", "--workspace", str(tmp_path / "taken" / beneath)])
+    assert result.exit_code == 2
+    assert "cannot be a workspace" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        OSError(errno.ENOSPC, "No space left on device", "/data/x"),
+        PermissionError(errno.EACCES, "Permission denied", "/data/x"),
+        OperationalError("INSERT", {}, Exception("database or disk is full")),
+        OperationalError("INSERT", {}, Exception("attempt to write a readonly database")),
+    ],
+)
+def test_a_disk_that_fails_ends_the_command_with_a_sentence(
+    failure: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as ended, errors_end(as_json=False):
+        raise failure
+    assert ended.value.exit_code == 2
+    assert "See that the disk has room" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("hostile", ["\x1b[2J\x1b[31m", "\x9b2J", "\x1b]0;renamed\x07", "\r\x08\x7f"])
+def test_no_title_acts_on_the_terminal_it_is_printed_on(hostile: str, capsys: pytest.CaptureFixture[str]) -> None:
+    title, shown = f"Flood{hostile} plan", io.StringIO()
+    console = PlainConsole(file=shown, force_terminal=True, color_system=None, highlight=False, width=200)
+    table = Table(title)
+    table.add_row(title)
+    for printed in (title, Text(title), table):
+        console.print(printed, markup=False)
+    assert not set(shown.getvalue()) & set(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
+    terminal.print_json({"title": title})
+    written = capsys.readouterr().out
+    assert not set(written) & set(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
+    assert json.loads(written) == {"title": title}
+    assert isinstance(terminal.out, PlainConsole)
+    assert isinstance(terminal.err, PlainConsole)

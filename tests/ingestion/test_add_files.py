@@ -10,6 +10,7 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from cli.doctor import examine
 from ingestion.add_files import Added, add_paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
@@ -19,6 +20,7 @@ from tests.rag_engine.conftest import CountingEmbedder
 
 FIRST = "The first edition of the plan names the river authority. " * 12
 SECOND = "The second edition of the plan names the fire service. " * 12
+THIRD = "The third edition of the plan names the mayor. " * 12
 HAZARDS = ("flood", "heatwave", "avalanche", "quake", "landslide", "drought", "storm", "volcano", "tsunami", "wildfire")
 
 
@@ -57,6 +59,58 @@ def test_a_plan_that_was_renamed_and_replaced_is_there_in_both_editions(
     assert set(outcomes(add_paths([folder], engine)).values()) == {"unchanged"}
 
 
+def test_what_a_changed_file_said_before_stays_as_a_former_version(engine: Engine, folder: Path) -> None:
+    plan = folder / "plan.txt"
+    plan.write_text(FIRST)
+    add_paths([folder], engine)
+    plan.write_text(SECOND)
+    [added] = add_paths([folder], engine)
+    assert "kept as a former version" in added.reason
+    former, present = engine.collection.documents()
+    assert (former.origin, former.is_former, present.is_former) == (present.source, True, False)
+    assert former.metadata.work == present.metadata.work != ""
+    assert all(engine.collection.stored_file(one).exists() for one in (former, present))
+    assert engine.catalog.find_document("plan.txt") == present
+    assert {hit.document.key for hit in engine.search("edition of the plan").hits} == {present.key}
+    before = {hit.document.key for hit in engine.search("edition of the plan", {"as_of": ("2001",)}).hits}
+    assert former.key in before
+
+
+def test_a_file_that_is_changed_back_is_its_own_former_version_no_longer(engine: Engine, folder: Path) -> None:
+    for text in (FIRST, SECOND, FIRST):
+        (folder / "plan.txt").write_text(text)
+        add_paths([folder], engine)
+    former, present = engine.collection.documents()
+    assert [engine.catalog.text(one.key).split()[1] for one in (former, present)] == ["second", "first"]
+    assert (former.is_former, present.is_former) == (True, False)
+
+
+def test_files_of_one_name_in_two_folders_are_two_documents(engine: Engine, folder: Path) -> None:
+    for name, text in (("a", FIRST), ("b", SECOND)):
+        (folder / name).mkdir()
+        (folder / name / "report.txt").write_text(text)
+        add_paths([folder / name / "report.txt"], engine)
+    assert sorted(engine.catalog.text(one.key).split()[1] for one in engine.collection.documents()) == [
+        "first",
+        "second",
+    ]
+
+
+def test_a_version_that_was_replaced_stays_so_when_it_is_read_again(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "old.txt").write_text(FIRST)
+    (folder / "new.txt").write_text(SECOND)
+    add_paths([folder / "old.txt"], engine)
+    [old] = engine.collection.documents()
+    add_paths([folder / "new.txt"], engine, replaces=old)
+    monkeypatch.setattr("ingestion.add_files.EXTRACTION_VERSION", "another")
+    add_paths([folder], engine)
+    old, new = sorted(engine.collection.documents(), key=lambda one: one.file, reverse=True)
+    assert (bool(old.metadata.superseded), bool(new.metadata.superseded)) == (True, False)
+    assert old.metadata.work == new.metadata.work
+
+
 def test_eight_equal_files_are_one_text_and_no_error(engine: Engine, folder: Path) -> None:
     for number in range(8):
         (folder / f"plan{number}.txt").write_text(FIRST)
@@ -91,6 +145,63 @@ def test_names_that_are_long_or_no_utf8_are_read_like_others(engine: Engine, fol
     assert [one.status for one in added] == ["indexed", "indexed"], added
     assert all(one.path.encode() for one in added)
     assert all(engine.collection.stored_file(record).exists() for record in engine.collection.documents())
+
+
+def test_what_is_no_file_is_refused_by_its_kind_and_the_others_are_read(engine: Engine, folder: Path) -> None:
+    (folder / "good.txt").write_text(FIRST)
+    (folder.parent / "secret.txt").write_text(SECOND)
+    (folder / "out.txt").symlink_to(folder.parent / "secret.txt")
+    (folder / "within.txt").symlink_to(folder / "good.txt")
+    os.mkfifo(folder / "pipe.txt")
+    added = {Path(one.path).name: one for one in add_paths([folder, Path("/dev/zero")], engine)}
+    assert {name: one.status for name, one in added.items()} == {
+        "good.txt": "indexed",
+        "out.txt": "rejected",
+        "pipe.txt": "rejected",
+        "within.txt": "unchanged",
+        "zero": "rejected",
+    }
+    assert "leads out of the folder" in added["out.txt"].reason
+    assert ("is a pipe" in added["pipe.txt"].reason, "is a device" in added["zero"].reason) == (True, True)
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_copied(engine: Engine, folder: Path) -> None:
+    with (folder / "large.txt").open("wb") as file:
+        file.truncate(3 * 2**30)
+    [added] = add_paths([folder], engine)
+    assert (added.status, "3,221,225,472 bytes" in added.reason) == ("rejected", True)
+    assert not [path for path in (engine.config.workspace / "files").rglob("*") if path.is_file()]
+
+
+def test_a_lost_copy_is_put_back_by_adding_the_file_again(engine: Engine, folder: Path) -> None:
+    (folder / "plan.txt").write_text(FIRST)
+    add_paths([folder], engine)
+    [record] = engine.collection.documents()
+    copy = engine.collection.stored_file(record)
+    copy.unlink()
+    found = {one.name: one for one in examine(engine)}["Originals"]
+    assert (found.state, "plan.txt" in found.found) == ("bad", True)
+    [added] = add_paths([folder], engine)
+    assert (added.status, "put back" in added.reason) == ("unchanged", True)
+    assert copy.read_text() == FIRST
+    assert "Originals" not in {one.name for one in examine(engine)}
+
+
+def test_two_files_that_were_edited_into_one_content_are_named_apart(engine: Engine, folder: Path) -> None:
+    for name, text in (("a.txt", FIRST), ("b.txt", SECOND)):
+        (folder / name).write_text(text)
+    add_paths([folder], engine)
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text(THIRD)
+    add_paths([folder], engine)
+    alike = [one for one in engine.collection.documents() if not one.is_former]
+    assert [one.file for one in alike] == ["a.txt", "b.txt"]
+    assert len({one.document_id for one in alike}) == 1
+    with pytest.raises(InputError, match=r"a\.txt, .*b\.txt"):
+        engine.catalog.find_document(alike[0].document_id)
+    engine.collection.erase(engine.catalog.find_document(alike[0].source))
+    assert [one.file for one in engine.collection.documents() if not one.is_former] == ["b.txt"]
+    assert engine.collection.stored_file(alike[1]).exists()
 
 
 def test_a_file_that_is_not_there_fails_alone(engine: Engine, folder: Path) -> None:

@@ -16,6 +16,7 @@ from ingestion.operations.desk import Desk
 from ingestion.operations.sources import add_own_files, add_sources, check_codes
 from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import SourceStore
+from ingestion.seeds.merge import SeedReport
 from ingestion.status.views import review_report, source_report, source_rows, status_report
 from ingestion.types import PHASES, LicenceVerdict, Outcome, Phase, RunRequest, SeedSource
 from rag_engine.config import read_config
@@ -154,6 +155,27 @@ def test_rows_whose_codes_were_given_to_others_meanwhile_are_not_lost_in_silence
     desk.store.add([SeedSource("S1", "https://theirs.example/1")])
     with pytest.raises(InputError, match="1 of 2 sources were not added"):
         add_sources(desk, mine)
+
+
+def test_two_lists_that_are_added_at_the_same_instant_both_keep_every_row(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("mine", "theirs"):
+        rows = "".join(f"Plan {n},https://{name}.example/{n},Environment Agency\n" for n in range(3))
+        (tmp_path / f"{name}.csv").write_text(f"Title,URL,Authority\n{rows}", encoding="utf-8")
+    read, meanwhile = sources.read_list, [tmp_path / "theirs.csv"]
+
+    def read_list(desk: Desk, file: Path) -> SeedReport:
+        report = read(desk, file)
+        if meanwhile:
+            sources.add_list(desk, meanwhile.pop())
+        return report
+
+    monkeypatch.setattr(sources, "read_list", read_list)
+    report = sources.add_list(desk, tmp_path / "mine.csv")
+    added = [one for one in desk.store.sources() if one.authority]
+    assert len({one.code for one in added}) == len(added) == 6
+    assert {one.url for one in report.new} == {f"https://mine.example/{n}" for n in range(3)}
 
 
 def test_own_files_are_put_on_the_list_without_those_that_others_add_meanwhile(desk: Desk) -> None:

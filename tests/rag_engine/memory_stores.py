@@ -68,6 +68,9 @@ class MemoryVectorIndex:
     def compact(self, *, at_most: int | None = None) -> bool:
         return True
 
+    def keeps_deleted(self) -> bool:
+        return False
+
 
 class MemoryBackends:
     """StorageBackends whose vectors are forgotten with the process."""

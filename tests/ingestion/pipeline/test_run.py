@@ -105,14 +105,16 @@ def test_a_second_run_does_nothing(store: SourceStore, engine: Engine, tools: To
     assert store.latest(1) == events
 
 
-def test_a_changed_file_is_read_again_and_takes_the_place_of_the_old(
+def test_a_changed_file_is_read_again_and_what_it_said_stays_as_a_former_version(
     store: SourceStore, engine: Engine, tools: Tools, folder: Path
 ) -> None:
     _run(store, engine, tools)
     (folder / "heat.md").write_text(f"# {FIRE.plain}", encoding="utf-8")
     summaries = _run(store, engine, tools)
     assert summaries["extraction"].done == summaries["indexing"].done == 1
-    assert _titles(engine) == sorted(text.title for text in (FLOOD, FIRE, DROUGHT))
+    assert _titles(engine) == sorted(text.title for text in (FLOOD, FIRE, HEAT, DROUGHT))
+    [former] = [one for one in engine.collection.documents() if one.is_former]
+    assert (former.metadata.title, bool(former.metadata.superseded)) == (HEAT.title, True)
 
 
 def test_phases_can_be_run_one_by_one_for_some_sources(store: SourceStore, engine: Engine, tools: Tools) -> None:
@@ -310,7 +312,8 @@ def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
     _run(store, engine, tools)
     (folder / "heat.md").write_text(f"# {HEAT.plain}\n\nThe zanzibar clause was added.", encoding="utf-8")
     _run(store, engine, tools)
-    record = next(one for one in engine.collection.documents() if one.metadata.title == HEAT.title)
+    documents = engine.collection.documents()
+    record = next(one for one in documents if one.metadata.title == HEAT.title and not one.is_former)
     erase(_desk(store, engine), record.source, "Ada", "Out of date.")
     engine.catalog.checkpoint()
     engine.close()

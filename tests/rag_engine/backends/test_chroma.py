@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import chromadb
 import pytest
+import sqlalchemy as sql
 
 from rag_engine import workspace as paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
+from rag_engine.storage.schema import children
 from rag_engine.types import Document, Metadata
 from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.small_collection import DYKES, REPORT, document_of
+from tests.rag_engine.small_collection import DYKES, REPORT, document_of, statute
 
 
 def described(document: Document) -> Document:
@@ -86,3 +89,30 @@ def words_in_database(workspace: Path) -> set[str]:
     """Return which of the words of both documents stand in Chroma's database."""
     content = (paths.chroma(workspace) / "chroma.sqlite3").read_bytes()
     return {word for word in ("Wardens", "Parliament", "sandbags") if word.encode() in content}
+
+
+def test_the_vectors_of_an_erased_document_leave_the_files_of_chroma(tmp_path: Path) -> None:
+    engine = Engine(read_config(tmp_path), embedder=CountingEmbedder())
+    long = statute(
+        "Long Act", {f"Article {n}": f"Measure {n} binds office {n * 7} until {n}. " * 5 for n in range(1, 1200)}
+    )
+    with engine.indexer() as indexer:
+        for document in (document_of(REPORT), document_of(long)):
+            indexer.add(document, document.sha256)
+        indexer.finish()
+    erased = next(one for one in engine.collection.documents() if one.metadata.title == "Long Act")
+    assert erased.children > 1000
+    rows = engine.catalog.read(sql.select(children.c.vector_row).where(children.c.document_key == erased.key))
+    vectors = [engine.collection.view().vectors[row].tobytes() for (row,) in rows]
+    assert files_with(tmp_path, vectors) > 0
+    assert engine.collection.erase(erased).left_behind == ()
+    assert files_with(tmp_path, vectors) == 0
+    assert engine.collection.dense().keys() == set(engine.collection.snapshot().keys.tolist())
+    engine.close()
+    assert files_with(tmp_path, vectors) == 0
+
+
+def files_with(workspace: Path, vectors: Sequence[bytes]) -> int:
+    """Return how many files hold one of the vectors."""
+    files = (path.read_bytes() for path in workspace.rglob("*") if path.is_file())
+    return sum(any(vector in content for vector in vectors[:50]) for content in files)

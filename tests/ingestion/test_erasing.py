@@ -1,0 +1,166 @@
+"""Erasures that are broken off at every step: by whom they are finished, and what they leave behind."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.doctor import examine
+from cli.main import app as terminal
+from ingestion.jobs.worker import work
+from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.documents import add_files, erase, unfinished_erasures
+from ingestion.operations.erasing import erasing
+from rag_engine.config import read_config
+from rag_engine.conversations.reply import reply_of
+from rag_engine.conversations.store import begin_turn, end_turn, new_id
+from rag_engine.engine import Engine
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.notebook.notebook import answer_entry, with_entry
+from rag_engine.notebook.store import DEFAULT, change_notebook
+from rag_engine.storage.catalog import pack_text
+from rag_engine.types import Answer
+from tests.rag_engine.conftest import CountingEmbedder
+
+# Just before: anything is removed, the catalog knows, its rows go, the words go from the indexes, it is noted as done.
+STEPS = (
+    "ingestion.operations.documents._forget",
+    "rag_engine.storage.collection.erase",
+    "rag_engine.storage.deletion.purge",
+    "rag_engine.storage.deletion.leave_no_words",
+    "ingestion.operations.erasing.BegunErasures.end",
+)
+WORDS = ("zanzibar", "harbourmaster", "ylang")
+TEXT = "# The ylang statute\n\n" + "The harbourmaster keeps the zanzibar rules. " * 20
+
+
+class Killed(BaseException):
+    """The end of a process, which no step may catch."""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """Return a workspace of two documents."""
+    for name, text in (("own.md", TEXT), ("bay.md", "# The bay\n\n" + "The bay has other rules. " * 20)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with closing(open_engine(tmp_path / "workspace")) as engine:
+        add_files(desk_of(engine), [tmp_path / "own.md", tmp_path / "bay.md"])
+    return tmp_path / "workspace"
+
+
+def open_engine(workspace: Path) -> Engine:
+    return Engine(read_config(workspace), embedder=CountingEmbedder())
+
+
+def desk_of(engine: Engine) -> Desk:
+    return replace(open_desk(engine), start_worker=lambda _: None)
+
+
+def kill(workspace: Path, step: str) -> None:
+    """Begin to erase own.md, and end just before a step."""
+
+    def end(*_: object, **__: object) -> None:
+        raise Killed
+
+    with closing(open_engine(workspace)) as engine, pytest.MonkeyPatch.context() as patch, suppress(Killed):
+        patch.setattr(step, end)
+        erase(desk_of(engine), "own.md")
+        pytest.fail("nothing was broken off")
+
+
+def holding(workspace: Path, *more: bytes) -> Iterator[Path]:
+    """Yield the files that hold a word of the document in any form, its packed text, or one of some more bytes."""
+    wanted = [word.encode(coding) for word in WORDS for coding in ("utf-8", "utf-16-le", "utf-16-be")]
+    wanted += [word.title().encode() for word in WORDS]
+    for path in workspace.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            content += gzip.decompress(content) if path.suffix == ".gz" else b""
+            if any(one in content for one in (*wanted, *more)):
+                yield path
+
+
+@pytest.mark.parametrize("what", ["document", "former version"])
+def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_document(workspace: Path, what: str) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk, named = desk_of(engine), "own.md"
+        text = engine.catalog.text(engine.catalog.find_document(named).key)
+        rows = [row.tobytes() for row in engine.collection.view().vectors if row.any()]
+        begun = begin_turn(workspace, new_id(), "Who keeps the rules?")
+        parts = list(engine.ask("Who keeps the rules?"))
+        assert isinstance(parts[-1], Answer)
+        ended = end_turn(workspace, begun, reply_of(parts[-1]))
+        assert ended is not None
+        assert ended.turns[0].reply is not None
+        entry = answer_entry(ended.id, ended.turns[0])
+        change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, entry))
+        if what == "former version":
+            new = "# The new statute\n\n" + "Nobody keeps any rules. " * 20
+            (workspace.parent / "own.md").write_text(new, encoding="utf-8")
+            add_files(desk, [workspace.parent / "own.md"])
+            named = next(one.source for one in engine.collection.documents() if one.is_former)
+        packed = pack_text(text)[:64]
+        assert len({path.name for path in holding(workspace, packed)}) >= 4
+        assert erase(desk, named, redact=True).left_behind == ()
+        left = {row.tobytes() for row in engine.collection.view().vectors if row.any()}
+        gone = [one for one in rows if one not in left]
+        assert gone
+        # Both while the engine is open and after it has ended.
+        assert list(holding(workspace, packed, *gone)) == []
+    assert list(holding(workspace, packed, *gone)) == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_erasure_that_was_killed_is_finished_by_whoever_writes_next(workspace: Path, step: str) -> None:
+    kill(workspace, step)
+    with closing(open_engine(workspace)) as engine:
+        assert unfinished_erasures(desk_of(engine)) == ["own.md"]
+        assert next(one for one in examine(engine) if one.name == "Erasures").state == "bad"
+        # It has no run to carry out.
+        assert work(engine) == 0
+        assert [one.file for one in engine.collection.documents()] == ["bay.md"]
+        assert unfinished_erasures(desk_of(engine)) == []
+        assert "Erasures" not in {one.name for one in examine(engine)}
+    assert list(holding(workspace)) == []
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_erasure_that_was_killed_can_be_repeated_by_name(workspace: Path, step: str) -> None:
+    kill(workspace, step)
+    with closing(open_engine(workspace)) as engine:
+        assert erase(desk_of(engine), "own.md").left_behind == ()
+        with pytest.raises(InputError, match="No document is called"):
+            erase(desk_of(engine), "own.md")
+    assert list(holding(workspace)) == []
+
+
+@pytest.mark.parametrize("step", STEPS[2:4])
+def test_a_writer_that_knows_nothing_of_ingestion_finishes_what_the_stores_hold(workspace: Path, step: str) -> None:
+    kill(workspace, step)
+    with closing(open_engine(workspace)) as engine:
+        with engine.indexer():
+            pass
+        assert not engine.collection.is_erasing()
+    assert list(holding(workspace)) == []
+
+
+def test_nobody_finishes_what_another_process_is_erasing(workspace: Path) -> None:
+    kill(workspace, STEPS[1])
+    with closing(open_engine(workspace)) as engine, erasing(workspace):
+        assert work(engine) == 0
+        assert unfinished_erasures(desk_of(engine)) == ["own.md"]
+        with pytest.raises(WorkspaceError, match="Another process is erasing"):
+            erase(desk_of(engine), "own.md")
+
+
+def test_a_command_that_may_write_finishes_an_erasure_first(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_engine.engine.open_engine", lambda config: Engine(config, embedder=CountingEmbedder()))
+    kill(workspace, STEPS[2])
+    assert CliRunner().invoke(terminal, ["status", "--workspace", str(workspace)]).exit_code == 0
+    assert list(holding(workspace)) == []
