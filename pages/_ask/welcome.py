@@ -31,7 +31,7 @@ _LOOK_SECONDS = 2.0
 
 def draw_welcome(engine: Engine, choose: Callable[[str], None]) -> None:
     """Draw what can be done here, with example questions, one of which `choose` asks."""
-    st.title("Ask your documents")
+    st.title("Ask your documents", anchor=False)
     documents = engine.collection.documents()
     addition = _addition()
     if documents:

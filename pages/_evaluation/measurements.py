@@ -39,7 +39,8 @@ def draw_measurements() -> None:
     if chosen.notes:
         st.caption("  \n".join(escape(note) for note in chosen.notes))
     st.caption("To measure with your own documents and questions (the results appear in this list):")
-    st.code(f"sextant eval chunking --documents FOLDER --gold FILE --results {shlex.quote(str(own))}", language=None)
+    command = f"sextant eval chunking --documents FOLDER --gold FILE --results {shlex.quote(str(own))}"
+    st.code(command, language=None, wrap_lines=True)
 
 
 def draw_gold() -> None:
@@ -64,7 +65,7 @@ def draw_gold() -> None:
 
 def _draw(table: KeptTable) -> None:
     if table.heading:
-        st.subheader(table.heading)
+        st.header(table.heading)
     # Bold in the files marks what is sure; in a table of text the stars would stand there.
     cells = [[cell.replace("**", "").replace("`", "") for cell in row] for row in table.rows]
     # Columns of one name (a metric shown twice) may not share it here.
