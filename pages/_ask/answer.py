@@ -241,9 +241,9 @@ def _draw_original(source: ShownSource, document: DocumentRecord, citations: tup
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Show {page_word(source.file)} {page}" if source.pages > 1 else "Show the page"
         shown = st.toggle(label, key=f"{key} page")
-        with st.popover("Full passage", icon=":material/article:", type="tertiary"):
-            with in_language(source.language, f"{key}-passage"):
-                st.text(source.text)
+        whole = st.popover("Full passage", icon=":material/article:", type="tertiary")
+        with whole, in_language(source.language, f"{key}-passage"):
+            st.text(source.text)
         draw_original(document, key)
         st.page_link(
             "pages/document.py",

@@ -56,9 +56,9 @@ def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -
         )
         draw_adding(partial(_entry, query, passage, engine), key)
         draw_copy("Copy quote", ":material/format_quote:", plain_quotes([citation]), f"{key} quote")
-        with st.popover("Full passage", icon=":material/article:", type="tertiary", key=f"{key} whole"):
-            with in_language(language, f"{key} passage"):
-                st.markdown(faded(passage.excerpt(len(hit.text))))
+        whole = st.popover("Full passage", icon=":material/article:", type="tertiary", key=f"{key} whole")
+        with whole, in_language(language, f"{key} passage"):
+            st.markdown(faded(passage.excerpt(len(hit.text))))
 
 
 def _entry(query: PassageQuery, passage: MarkedPassage, engine: Engine) -> NotebookEntry:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.needs("chromium")
 
 # (rule of axe, what it finds): inside Streamlit's own markup, where no theme, style or attribute of ours cures it.
 STREAMLIT = {
-    # The drop zone of the file uploader names itself and is declared presentational; it is the button in it that counts.
+    # The drop zone of the file uploader has a name and no role; the button in it is what counts.
     ("presentation-role-conflict", "stFileUploaderDropzone"),
 }
 TABS = ("sources", "run", "review", "quarantine", "metadata", "dataset", "knowledge", "settings")
@@ -60,7 +60,10 @@ def _comparison(page: Page, address: str) -> None:
 
 
 def _at(path: str) -> Callable[[Page, str], None]:
-    return lambda page, address: page.goto(f"{address}/{path}") and None
+    def visit(page: Page, address: str) -> None:
+        page.goto(f"{address}/{path}")
+
+    return visit
 
 
 VISITS: dict[str, Callable[[Page, str], None]] = {
