@@ -27,6 +27,7 @@ from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
 from rag_engine.reading.address import DocumentPlace
+from rag_engine.retrieval.describe_hit import is_ranking_note
 from rag_engine.takeaway.answer_lines import answer_runs
 from rag_engine.text.excerpt import excerpt
 from rag_engine.text.sentences import Span
@@ -75,7 +76,7 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
     if reply.status == "answered" or reply.quotations:
         draw_answer_row(conversation, number)
     for warning in reply.warnings:
-        if warning != reply.text:
+        if warning != reply.text and not is_ranking_note(warning):
             st.caption(f":material/info: {escape(warning)}")
     if reply.sources:
         _draw_sources(conversation, number, reply, latest=latest)
@@ -221,8 +222,6 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
         quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
         with in_language(source.language, key):
             st.markdown(highlighted(excerpt(source.text, quotes, source.passage[0] - source.start, _EXCERPT)))
-        if source.indexed_under:
-            st.caption(index_entries(source))
         if source.linked:
             _draw_links(source, key)
         if citations:
@@ -233,6 +232,15 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
             st.caption(":material/info: This document is no longer in the collection.")
         else:
             _draw_original(source, document, citations, key)
+        _draw_why(source)
+
+
+def _draw_why(source: ShownSource) -> None:
+    """Draw the index entries, ranks and scores that led to a source, folded away."""
+    lines = [index_entries(source), *map(escape, source.why)]
+    if any(lines):
+        with st.expander("Why this source", icon=":material/help:", type="compact"):
+            st.caption("  \n".join(line for line in lines if line))
 
 
 def _draw_original(source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str) -> None:
@@ -335,4 +343,5 @@ def _draw_details(reply: Reply) -> None:
         )
         lines.append(f"Times: {steps}.")
         lines += [escape(describe_step(step)) for step in reply.steps]
+        lines += [escape(warning) for warning in reply.warnings if is_ranking_note(warning)]
         st.caption("  \n".join(lines))

@@ -122,10 +122,13 @@ def test_the_question_is_reached_within_six_tabs_and_every_stop_is_seen(page: Pa
     page.reload()
     _settle(page)
     unseen = []
-    for _ in range(26):
+    for _ in range(60):
         page.keyboard.press("Tab")
         if not page.evaluate(_SEEN):
             unseen.append(page.evaluate("document.activeElement.outerHTML.slice(0, 200)"))
+        if question.evaluate("question => question === document.activeElement"):
+            break
+    expect(question).to_be_focused()
     assert not unseen
 
 
