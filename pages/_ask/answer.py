@@ -24,10 +24,10 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 from rag_engine.controller.describe import describe_step
+from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.retrieval.describe_hit import is_ranking_note
 from rag_engine.takeaway.answer_lines import answer_runs
 from rag_engine.text.excerpt import excerpt
 from rag_engine.text.sentences import Span

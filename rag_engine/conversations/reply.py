@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from rag_engine.conversations.describe_hit import describe_hit
 from rag_engine.prompts import insufficient
-from rag_engine.retrieval.describe_hit import describe_hit
 from rag_engine.types import (
     Answer,
     AnswerStatus,

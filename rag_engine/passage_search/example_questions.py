@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice, zip_longest
 
 from rag_engine.engine import Engine
 from rag_engine.text.tables import read_table
@@ -40,14 +40,13 @@ def find_examples(engine: Engine, most: int = 4) -> tuple[ExampleQuestion, ...]:
 
 
 def _in_turn(documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:
-    """Return the newest documents, one of each language in turn."""
-    order: dict[str, int] = {}
-    placed = []
+    """Return the newest documents, one of each language in turn, that of most documents first."""
+    of_language: dict[str, list[DocumentRecord]] = {}
     for document in reversed(documents):
-        language = document.metadata.language
-        order[language] = order.get(language, 0) + 1
-        placed.append((order[language], document))
-    return [document for _, document in sorted(placed, key=lambda one: one[0])][:_DOCUMENTS]
+        of_language.setdefault(document.metadata.language, []).append(document)
+    by_size = sorted(of_language.values(), key=len, reverse=True)
+    turns = chain.from_iterable(zip_longest(*by_size))
+    return [document for document in turns if document is not None][:_DOCUMENTS]
 
 
 def _answered(engine: Engine, document: DocumentRecord) -> Iterator[ExampleQuestion]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_engine.retrieval.describe_hit import describe_hit, is_ranking_note
+from rag_engine.conversations.describe_hit import describe_hit, is_ranking_note
 from rag_engine.types import Source
 
 
