@@ -15,8 +15,9 @@ from rag_engine.types import DocumentRecord
 _NUMBER = re.compile(r"^(?:[§\W]*(?:\d+(?:\.\d+)*[a-z]?|[IVX]+|[A-Z])[.)]?\s+|§+\s*\d+[a-z]?\s*)(?=\w)")
 _SECTION = re.compile(r"\w+\.?\s*(?:\d+[\w/.º°]*|[IVX]+)\W*", re.IGNORECASE)
 _WORDS, _CHARACTERS = range(2, 10), range(12, 80)
-# Documents that are looked at, and candidates of each that are tried, so that a large collection takes no longer.
-_DOCUMENTS, _OF_ONE = 16, 3
+# Documents that are looked at, and candidates of each that are tried: they take no longer in a large collection, and
+# keep the processor from a question that is asked meanwhile for a few searches at most.
+_DOCUMENTS, _OF_ONE = 8, 2
 # Characters of a text in which definitions are looked for.
 _OPENING = 60_000
 
