@@ -13,6 +13,7 @@ from ingestion.status.views import pluralised
 from pages._ask.form import draw_records
 from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
+from pages._ask.translation import can_translate, draw_translation
 from pages._shared import resources
 from pages._shared.accessibility import in_language, spoken_answer
 from pages._shared.elements import draw_download
@@ -88,8 +89,6 @@ def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
     """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
     if reply.status == "error":
         show_error(reply.text)
-        if reply.quotations:
-            st.markdown(answer_markdown(reply.quotations, mark))
     elif reply.status == "insufficient_evidence":
         st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
         st.caption(f"Try rephrasing{_clear_filters()}.")
@@ -97,23 +96,25 @@ def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
             with st.expander("What the model wrote", icon=":material/edit_note:"):
                 st.markdown(escape_paragraphs(reply.withheld))
     elif reply.generator == ExtractiveAnswerer.name:
-        _draw_quotations(reply, turn, mark)
+        _draw_quotations(reply.text, reply, turn, mark)
     else:
         st.markdown(answer_markdown(reply.text, mark))
+    if reply.quotations:
+        _draw_quotations(reply.quotations, reply, turn, mark)
     if summary := support_summary(reply.support, reply.judge):
         _draw_support(reply, summary)
     if reply.records:
         draw_records(reply, mark)
 
 
-def _draw_quotations(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
-    """Draw an answer of quotations, those of one language after another in a part that names it."""
+def _draw_quotations(text: str, reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
+    """Draw a text of quotations, those of one language after another in a part that names it."""
     spoken = {source.n: source.language for source in reply.sources}
 
     def language_of(line: str) -> str:
         return next((spoken.get(run.n, "") for run in answer_runs(line) if run.n is not None), "")
 
-    for number, (language, lines) in enumerate(groupby(reply.text.splitlines(), language_of)):
+    for number, (language, lines) in enumerate(groupby(text.splitlines(), language_of)):
         with in_language(language, f"quotations-{turn}-{number}"):
             st.markdown(answer_markdown("\n".join(lines), mark))
 
@@ -232,6 +233,8 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
             st.caption(":material/info: This document is no longer in the collection.")
         else:
             _draw_original(source, document, citations, key)
+        if can_translate(source) and st.toggle("Translate", key=f"{key} translation"):
+            draw_translation(source, citations, conversation.turns[number].asked)
         _draw_why(source)
 
 
