@@ -11,7 +11,7 @@ _FOLDER = Path(__file__).parent
 _STYLE = f"<style>{(_FOLDER / 'accessibility.css').read_text(encoding='utf-8')}</style>"
 _SCRIPT = f"<script>{(_FOLDER / 'accessibility.js').read_text(encoding='utf-8')}</script>"
 # The interface is in English, as Streamlit's page says.
-_OWN = "en"
+OWN_LANGUAGE = "en"
 
 
 def draw_accessibility() -> None:
@@ -22,7 +22,7 @@ def draw_accessibility() -> None:
 
 def in_language(language: str, key: str) -> DeltaGenerator:
     """Return a container whose text is in a language by its code, for those to whom it is read out."""
-    foreign = language not in ("", _OWN)
+    foreign = language not in ("", OWN_LANGUAGE)
     return st.container(key=f"lang-{language}-{key}" if foreign else None)
 
 
