@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from ingestion.add_files import add_paths
-from pages._ask.welcome import example_questions
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.engine import Engine, open_engine
+from rag_engine.passage_search.example_questions import find_examples
 from rag_engine.types import Answer
 from tests.conftest import ROOT
 
@@ -55,8 +55,11 @@ def ask(engine: Engine, question: str) -> Answer:
     return answer
 
 
-def test_the_examples_of_the_page_are_those_that_are_tried_here() -> None:
-    assert example_questions([file.name for file in SAMPLE.iterdir()]) == list(EXAMPLES)
+def test_the_questions_that_the_collection_suggests_are_answered_in_several_languages(engine: Engine) -> None:
+    suggested = find_examples(engine)
+    assert len(suggested) == 4
+    assert len({one.language for one in suggested}) > 1
+    assert {ask(engine, one.question).status for one in suggested} == {"answered"}
 
 
 @pytest.mark.parametrize(("question", "words"), [*EXAMPLES.items(), *MORE.items()])

@@ -45,7 +45,7 @@ def _draw_files() -> None:
         st.info("Nothing to export yet. Add sources on the Sources tab first.")
         return
     count = sum(1 for one in found if is_document(one))
-    st.subheader("Export", anchor=False)
+    st.header("Export", anchor=False)
     st.markdown(
         f"{pluralised(count, 'document')}; the workbook also lists the {len(found) - count:,} other sources with their "
         "reasons, and the evidence for every licence."
@@ -63,7 +63,7 @@ def _draw_files() -> None:
                 help=help,
                 on_click="ignore",
             )
-    st.subheader("Import an edited workbook", anchor=False)
+    st.header("Import an edited workbook", anchor=False)
     draw_applied(_APPLIED, "applied.")
     if count := st.session_state.get(_DECIDED, 0):
         st.markdown(f":material/check_circle: {pluralised(count, 'licence')} decided. The next run takes them up.")

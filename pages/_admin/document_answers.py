@@ -26,7 +26,7 @@ def draw_document_answers() -> None:
     engine = resources.engine()
     if not engine.collection.documents():
         return
-    st.subheader("One question to each document", anchor=False)
+    st.header("One question to each document", anchor=False)
     st.markdown(
         "Each document is asked by itself and fills in the same form: one row per document, with the page of every "
         "value. The workbook of the dataset has the rows too."

@@ -31,7 +31,7 @@ def draw_indexes() -> None:
     engine = resources.engine()
     if not engine.collection.documents():
         return
-    st.subheader("Indexes", anchor=False)
+    st.header("Indexes", anchor=False)
     with show_errors():
         accepted, result = find_accepted(resources.workspace()), find_result(resources.workspace())
         with st.container(border=True):

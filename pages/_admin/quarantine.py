@@ -94,7 +94,7 @@ def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
     if not restored:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader("Restored", anchor=False)
+        st.header("Restored", anchor=False)
         if st.button("Run next phases", icon=":material/play_arrow:", key="run restored"):
             start_run(RunRequest(codes=tuple(one.source.code for one, _ in restored)))
     for record, decision in restored:

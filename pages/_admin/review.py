@@ -37,7 +37,7 @@ def draw_review() -> None:
     author = draw_author()
     _draw_next(next_due(source_records))
     if waiting:
-        st.subheader(f"{len(waiting):,} to review", anchor=False)
+        st.header(f"{len(waiting):,} to review", anchor=False)
         groups = review_groups(waiting)
         for group in groups[:_PAGE]:
             if len(group.members) > 1:
@@ -111,7 +111,7 @@ def _draw_decided(source_records: Sequence[SourceRecord], author: str) -> None:
     decided.sort(key=lambda pair: pair[1].when, reverse=True)
     if not decided:
         return
-    st.subheader("Decided", anchor=False)
+    st.header("Decided", anchor=False)
     for record, decision in decided[:_DECIDED]:
         when = datetime.fromisoformat(decision.when).astimezone().strftime("%d %b %Y %H:%M")
         caption = f"{escape(decision.author)}, {when}: {escape(decision.note)}"

@@ -118,7 +118,7 @@ def _draw_pipeline(sources: Mapping[str, SourceRecord]) -> None:
         _draw_buttons(next_due(sources.values()), failed)
         _draw_words()
     draw_runs()
-    st.subheader("Pipeline progress", anchor=False)
+    st.header("Pipeline progress", anchor=False)
     active = any(one.active for one in resources.jobs().runs(_LOOKED_AT))
     st.fragment(draw_funnel, run_every=_FUNNEL_SECONDS if active else None)()
 

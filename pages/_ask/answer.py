@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
+from itertools import groupby
 
 import streamlit as st
 
@@ -14,17 +15,21 @@ from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._ask.translation import can_translate, draw_translation
 from pages._shared import resources
+from pages._shared.accessibility import OWN_LANGUAGE, in_language, spoken_answer
 from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import count_active, display_text
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
 from rag_engine.answering.chances import chance_model
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 from rag_engine.controller.describe import describe_step
+from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
 from rag_engine.reading.address import DocumentPlace
+from rag_engine.takeaway.answer_lines import answer_runs
 from rag_engine.text.excerpt import excerpt
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
@@ -67,11 +72,12 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
     """Draw the reply of a turn; the latest one shows its sources, whose pages are drawn beside it."""
     numbers = {source.n for source in reply.sources}
     quoted = {citation.n: citation for citation in reversed(reply.citations)}
-    _draw_text(reply, lambda n: _mark(n, number, linked=latest and n in numbers, quoted=quoted.get(n)))
+    with spoken_answer(f"{number}"):
+        _draw_text(reply, number, lambda n: _mark(n, number, linked=latest and n in numbers, quoted=quoted.get(n)))
     if reply.status == "answered" or reply.quotations:
         draw_answer_row(conversation, number)
     for warning in reply.warnings:
-        if warning != reply.text:
+        if warning != reply.text and not is_ranking_note(warning):
             st.caption(f":material/info: {escape(warning)}")
     if reply.sources:
         _draw_sources(conversation, number, reply, latest=latest)
@@ -79,7 +85,7 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
         _draw_details(reply)
 
 
-def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
+def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
     """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
     if reply.status == "error":
         show_error(reply.text)
@@ -89,14 +95,28 @@ def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
         if reply.withheld:
             with st.expander("What the model wrote", icon=":material/edit_note:"):
                 st.markdown(escape_paragraphs(reply.withheld))
+    elif reply.generator == ExtractiveAnswerer.name:
+        _draw_quotations(reply.text, reply, turn, mark)
     else:
         st.markdown(answer_markdown(reply.text, mark))
     if reply.quotations:
-        st.markdown(answer_markdown(reply.quotations, mark))
+        _draw_quotations(reply.quotations, reply, turn, mark)
     if summary := support_summary(reply.support, reply.judge):
         _draw_support(reply, summary)
     if reply.records:
         draw_records(reply, mark)
+
+
+def _draw_quotations(text: str, reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
+    """Draw a text of quotations, those of one language after another in a part that names it."""
+    spoken = {source.n: source.language for source in reply.sources if source.language != OWN_LANGUAGE}
+
+    def language_of(line: str) -> str:
+        return next((spoken.get(run.n, "") for run in answer_runs(line) if run.n is not None), "")
+
+    for number, (language, lines) in enumerate(groupby(text.splitlines(), language_of)):
+        with in_language(language, f"quotations-{turn}-{number}"):
+            st.markdown(answer_markdown("\n".join(lines), mark))
 
 
 def _draw_support(reply: Reply, summary: str) -> None:
@@ -201,9 +221,8 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
             st.markdown(place)
         st.markdown(f"{tier_badge(source.tier)} {badges(source)}", help=tier_help(source) or None)
         quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
-        st.markdown(highlighted(excerpt(source.text, quotes, source.passage[0] - source.start, _EXCERPT)))
-        if source.indexed_under:
-            st.caption(index_entries(source))
+        with in_language(source.language, key):
+            st.markdown(highlighted(excerpt(source.text, quotes, source.passage[0] - source.start, _EXCERPT)))
         if source.linked:
             _draw_links(source, key)
         if citations:
@@ -216,6 +235,15 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
             _draw_original(source, document, citations, key)
         if can_translate(source) and st.toggle("Translate", key=f"{key} translation"):
             draw_translation(source, citations, conversation.turns[number].asked)
+        _draw_why(source)
+
+
+def _draw_why(source: ShownSource) -> None:
+    """Draw the index entries, ranks and scores that led to a source, folded away."""
+    lines = [index_entries(source), *map(escape, source.why)]
+    if any(lines):
+        with st.expander("Why this source", icon=":material/help:", type="compact"):
+            st.caption("  \n".join(line for line in lines if line))
 
 
 def _draw_original(source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str) -> None:
@@ -224,7 +252,8 @@ def _draw_original(source: ShownSource, document: DocumentRecord, citations: tup
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Show {page_word(source.file)} {page}" if source.pages > 1 else "Show the page"
         shown = st.toggle(label, key=f"{key} page")
-        with st.popover("Full passage", icon=":material/article:", type="tertiary"):
+        whole = st.popover("Full passage", icon=":material/article:", type="tertiary")
+        with whole, in_language(source.language, f"{key}-passage"):
             st.text(source.text)
         draw_original(document, key)
         st.page_link(
@@ -317,4 +346,5 @@ def _draw_details(reply: Reply) -> None:
         )
         lines.append(f"Times: {steps}.")
         lines += [escape(describe_step(step)) for step in reply.steps]
+        lines += [escape(warning) for warning in reply.warnings if is_ranking_note(warning)]
         st.caption("  \n".join(lines))

@@ -15,8 +15,9 @@ from pages._ask.question_settings import draw_settings, settings_of
 from pages._ask.rating import draw_rating
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
+from pages._shared.accessibility import draw_unseen_title
 from pages._shared.errors import show_errors
-from pages._shared.markdown import escape_paragraphs
+from pages._shared.markdown import escape, escape_paragraphs
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.recording import AnswerPart
@@ -82,6 +83,7 @@ def draw_chat(
         with st.container(horizontal_alignment="center"), st.container(width=_READING_WIDTH):
             draw_welcome(engine, choose)
         return
+    draw_unseen_title(escape(conversation.title), "conversation")
     last = len(conversation.turns) - 1
     for number in range(_draw_earlier(conversation), len(conversation.turns)):
         _draw_turn(conversation, number, latest=number == last)
@@ -197,7 +199,10 @@ def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> 
 def _draw_question(turn: Turn, number: int, *, latest: bool) -> None:
     """Draw a question and what was asked in its place, with the button to ask the latest as it is written."""
     with st.container(key=f"question-{number}"), st.chat_message("user", avatar=":material/person:"):
-        st.markdown(escape_paragraphs(turn.question))
+        first, _, rest = turn.question.strip().partition("\n")
+        st.header(escape(first), anchor=False)
+        if rest:
+            st.markdown(escape_paragraphs(rest))
         if turn.settings:
             draw_settings(turn.settings, turn.asked)
         if turn.rewritten:

@@ -7,6 +7,7 @@ import streamlit as st
 from ingestion.status.views import pluralised
 from pages._ask.answer import partial_answer
 from pages._shared import resources
+from pages._shared.accessibility import spoken_status
 from pages._shared.markdown import escape, escape_paragraphs
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.answer_jobs import AnswerProgress
@@ -26,7 +27,8 @@ def watch(id: str) -> None:
     if progress.rewritten:
         st.caption(asked_as(progress.rewritten))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f":material/progress_activity: {_stage(progress)} · {progress.seconds:.0f} s", width="stretch")
+        with spoken_status(id):
+            st.markdown(f":material/progress_activity: {_stage(progress)} · {progress.seconds:.0f} s")
         st.button("Stop", icon=":material/stop_circle:", key=f"stop {id}", on_click=jobs.stop, args=(id,))
     for step in progress.steps:
         st.caption(escape_paragraphs(describe_step(step)))

@@ -90,7 +90,7 @@ def draw_collection(engine: Engine) -> None:
     """Draw the figures of the collection and which model writes the answers."""
     figures = engine.collection.statistics()
     with st.expander("Collection", icon=":material/database:", expanded=True):
-        left, right = st.columns(2, wrap=False)
+        left, right = st.columns(2)
         left.metric("Documents", f"{figures.documents:,}")
         right.metric("Passages", f"{figures.children:,}")
         left.metric("Pages", f"{figures.pages:,}")

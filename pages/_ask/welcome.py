@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 import streamlit as st
 
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from pages._shared import resources
+from pages._shared.accessibility import in_language
+from pages._shared.markdown import escape
 from rag_engine.engine import Engine
-
-# (a question, the stem of the sample file that answers it)
-_EXAMPLES = (
-    ("When must a local flood plan be replaced and reviewed?", "en-uk-flood-resilience-act"),
-    ("Quali misure prevede il piano caldo per le persone anziane?", "it-italia-piano-caldo"),
-    ("Quels sont les niveaux de vigilance du plan canicule ?", "fr-france-plan-canicule"),
-    ("¿Qué es un refugio climático?", "es-espana-plan-calor"),
-)
-
-
-def example_questions(files: Collection[str]) -> list[str]:
-    """Return the examples whose documents are among the files of the collection."""
-    stems = {file.rpartition(".")[0] for file in files}
-    return [question for question, stem in _EXAMPLES if stem in stems]
-
 
 _LOOK_SECONDS = 2.0
 
 
 def draw_welcome(engine: Engine, choose: Callable[[str], None]) -> None:
     """Draw what can be done here, with example questions, one of which `choose` asks."""
-    st.title("Ask your documents")
+    st.title("Ask your documents", anchor=False)
     documents = engine.collection.documents()
     addition = _addition()
     if documents:
@@ -44,11 +31,35 @@ def draw_welcome(engine: Engine, choose: Callable[[str], None]) -> None:
         if addition is None:
             _draw_first_step()
     progress = st.container()
-    for question in example_questions([document.file for document in documents]):
-        st.button(question, icon=":material/arrow_outward:", type="secondary", on_click=choose, args=(question,))
+    # While documents come in, each would have them looked for anew.
+    if documents and addition is None:
+        looking = not resources.example_questions().done()
+        st.fragment(_draw_examples, run_every=_LOOK_SECONDS if looking else None)(choose, looking=looking)
     if addition is not None:
         with progress:
             st.fragment(_draw_addition, run_every=_LOOK_SECONDS)(engine, len(documents))
+
+
+def _draw_examples(choose: Callable[[str], None], *, looking: bool) -> None:
+    """Draw questions from the collection as buttons; the page is drawn anew once they are found."""
+    found = resources.example_questions()
+    if not found.done():
+        return
+    if looking:
+        st.rerun()
+    # Examples are an offer: where the collection cannot be searched, the question that is asked says why.
+    if found.exception() is not None or not found.result():
+        return
+    st.caption("For example, from your documents:")
+    for number, one in enumerate(found.result()):
+        with in_language(one.language, f"example-{number}"):
+            st.button(
+                escape(one.question),
+                key=f"example {number}",
+                icon=":material/arrow_outward:",
+                on_click=choose,
+                args=(one.question,),
+            )
 
 
 def _draw_first_step() -> None:

@@ -52,7 +52,7 @@ def draw_comparison(comparison: Comparison) -> None:
     """Draw the comparison, and over it the cell that the address names."""
     id = comparison.id
     st.html(_WIDE)
-    draw_heading(comparison.name, COMPARISON)
+    draw_heading(comparison.name, COMPARISON, of_page=True)
     draw_undo(id)
     active = [run for run in comparison_runs(resources.desk(), id) if run.active]
     _draw_acts(comparison, idle=not active)

@@ -26,7 +26,7 @@ def draw_past() -> None:
     draw_undo()
     found = list_comparisons(resources.desk())
     if found:
-        st.subheader("Past comparisons", anchor=False)
+        st.header("Past comparisons", anchor=False)
     for one in found:
         with st.container(border=True, key=f"comparison-{one.id}"):
             with st.container(horizontal=True, vertical_alignment="center"):

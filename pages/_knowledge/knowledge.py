@@ -65,7 +65,7 @@ def _index(name: str, documents: int) -> str:
 
 
 def _draw_entries(entries: Sequence[GroundedEntry]) -> None:
-    st.subheader(f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}", anchor=False)
+    st.header(f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}", anchor=False)
     with st.container(horizontal=True):
         for suffix, (label, icon, help) in _FORMATS.items():
             st.download_button(

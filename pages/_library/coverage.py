@@ -31,11 +31,11 @@ def draw_coverage(documents: Sequence[DocumentRecord]) -> None:
     st.caption(f"{pluralised(found.documents, 'document')} with the filters that are set.")
     if not documents:
         return
-    st.subheader("Gaps", anchor=False)
+    st.header("Gaps", anchor=False)
     st.markdown("\n".join(f"- {escape(gap)}" for gap in found.gaps) or "No gap was found.")
     years = {year: count for year, count in found.counts["year"].items() if year != UNKNOWN}
     if years:
-        st.subheader("Year", anchor=False)
+        st.header("Year", anchor=False)
         span = range(int(min(years)), int(max(years)) + 1)
         counted = pd.DataFrame(
             {"Year": [str(year) for year in span], "Documents": [years.get(str(y), 0) for y in span]}
@@ -45,7 +45,7 @@ def draw_coverage(documents: Sequence[DocumentRecord]) -> None:
         if place % 2 == 0:
             columns = st.columns(2)
         with columns[place % 2]:
-            st.subheader(heading, anchor=False)
+            st.header(heading, anchor=False)
             _draw_bars(name, found.counts[name])
 
 

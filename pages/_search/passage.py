@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages._ask.answer import badges, page_word
 from pages._ask.take_away import draw_adding, draw_copy
+from pages._shared.accessibility import in_language
 from pages._shared.markdown import escape, faded
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.chunking.indexed_text import cited
@@ -43,8 +44,9 @@ def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -
     section = cited(hit.section, hit.clause)
     parts = (f"**{escape(section)}**" if section else "", place, closeness)
     st.markdown(" · ".join(part for part in parts if part))
-    st.markdown(faded(passage.excerpt(_EXCERPT)))
-    key = f"found {hit.child_id}"
+    key, language = f"found {hit.child_id}", document.metadata.language
+    with in_language(language, key):
+        st.markdown(faded(passage.excerpt(_EXCERPT)))
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key} row"):
         st.page_link(
             "pages/document.py",
@@ -54,7 +56,8 @@ def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -
         )
         draw_adding(partial(_entry, query, passage, engine), key)
         draw_copy("Copy quote", ":material/format_quote:", plain_quotes([citation]), f"{key} quote")
-        with st.popover("Full passage", icon=":material/article:", type="tertiary", key=f"{key} whole"):
+        whole = st.popover("Full passage", icon=":material/article:", type="tertiary", key=f"{key} whole")
+        with whole, in_language(language, f"{key} passage"):
             st.markdown(faded(passage.excerpt(len(hit.text))))
 
 

@@ -69,10 +69,10 @@ def draw_download(label: str, path: Path, name: str, key: str, help: str | None 
     )
 
 
-def draw_heading(title: str, what: str) -> None:
-    """Draw the title of what is open, with the button to close it."""
+def draw_heading(title: str, what: str, *, of_page: bool = False) -> None:
+    """Draw the title of what is open, with the button to close it; `of_page` where the page has no other title."""
     with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
-        st.header(escape(title), anchor=False)
+        (st.title if of_page else st.header)(escape(title), anchor=False)
         icon = ":material/close:"
         st.button(
             "", key=f"close {what}", icon=icon, help="Close", type="tertiary", on_click=open_in_address, args=(what,)

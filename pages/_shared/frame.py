@@ -10,6 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.accessibility import draw_accessibility
 from pages._shared.login import draw_person, require_login
 from pages._shared.print_style import PRINT_STYLE
 from rag_engine.config import ROOT
@@ -60,6 +61,7 @@ def open_frame() -> Any:
     ]
     page = st.navigation(pages)
     st.html(PRINT_STYLE)
+    draw_accessibility()
     draw_person()
     # The notebook is read, and wants a narrow column.
     layout: Literal["centered", "wide"] = "centered" if page.title == "Notebook" else "wide"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import streamlit as st
@@ -13,6 +14,7 @@ from ingestion.records.source_store import Event, SourceStore
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.engine import Engine, open_engine
+from rag_engine.passage_search.example_questions import ExampleQuestion, find_examples
 from rag_engine.protocols import Generator
 from rag_engine.types import DocumentRecord
 
@@ -78,6 +80,19 @@ def workspace() -> Path:
 def language_model() -> tuple[Generator | None, str]:
     """Return the model that writes the answers, or None and why; looked for once a minute, as servers come and go."""
     return engine().language_model()
+
+
+def example_questions() -> Future[tuple[ExampleQuestion, ...]]:
+    """Return the questions that the collection suggests, looked for in the background once it has changed."""
+    return _example_questions(engine().catalog.change())
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _example_questions(change: int) -> Future[tuple[ExampleQuestion, ...]]:  # noqa: ARG001 the cache's key
+    looking = ThreadPoolExecutor(1, thread_name_prefix="example questions")
+    found = looking.submit(find_examples, engine())
+    looking.shutdown(wait=False)
+    return found
 
 
 def find_document(document_id: str) -> DocumentRecord | None:

@@ -167,6 +167,7 @@ def test_what_a_passage_refers_to_opens_beside_it_with_its_page(page: Page, addr
     page.get_by_text("1 passage found").click()
 
     expect(page.get_by_text("Article 9 (3) · Flood Directive")).to_be_visible()
+    page.get_by_text("Why this source").click()
     expect(page.get_by_text("Listed in the index under “maps, publication of”")).to_be_visible()
     expect(page.get_by_text("Definitions for this Act.")).to_be_hidden()
     page.get_by_role("button", name="Refers to Article 2").click()

@@ -42,7 +42,9 @@ Start = Callable[..., AppTest]
 
 
 def texts(app: AppTest) -> str:
-    return "\n".join(str(one.value) for one in [*app.markdown, *app.caption, *app.subheader, *app.info, *app.error])
+    return "\n".join(
+        str(one.value) for one in [*app.markdown, *app.caption, *app.header, *app.subheader, *app.info, *app.error]
+    )
 
 
 def ask(app: AppTest, question: str) -> AppTest:
@@ -322,7 +324,7 @@ def test_five_hundred_turns_are_kept_and_the_latest_are_drawn(start: Start, coll
     app = start(collection, conversation=begun.id)
 
     assert not app.exception
-    drawn = [one.value for one in app.markdown if one.value.startswith("Question ")]
+    drawn = [one.value for one in app.header if one.value.startswith("Question ")]
     assert drawn == [escape_paragraphs(f"Question {number}?") for number in range(490, 500)]
 
     app.button(key="earlier").click().run()

@@ -1,0 +1,136 @@
+"""How long pages take to be drawn in a browser, beside an empty Streamlit page in the same run.
+
+    python -m benchmarks.answers.page_times --workspace DIR [--times N]
+
+Each page is opened in a fresh context of Chromium until its heading is seen, in turn with the empty page, so that what
+else the machine does falls on both. A question is asked until its first feedback and its first quotation are seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median
+
+import httpx
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks.report import machine, write_table
+from rag_engine.config import ROOT
+
+PAGES = ("ask", "search", "compare", "library", "notebook", "admin", "evaluation")
+PAINT_BAR, FEEDBACK_BAR, QUOTATION_BAR = 1.5, 200.0, 500.0
+QUESTIONS = ("What is loss and damage?", "Who pays for adaptation?", "When does the agreement enter into force?")
+NO_MODEL = "http://127.0.0.1:9"
+EMPTY = 'import streamlit as st\nst.title("Empty")\n'
+
+
+@contextmanager
+def serving(script: Path, **settings: str) -> Iterator[str]:
+    """Yield where a server answers that runs a script."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+    server = subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | settings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60.0) as client:
+            client.get(f"http://127.0.0.1:{port}/_stcore/health").raise_for_status()
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def paint(browser: Browser, address: str) -> float:
+    """Return the milliseconds until the heading of a page is seen by a new visitor."""
+    page = browser.new_page()
+    started = time.perf_counter()
+    page.goto(address)
+    page.locator("h1").first.wait_for()
+    taken = 1000 * (time.perf_counter() - started)
+    page.close()
+    return taken
+
+
+def asked(browser: Browser, address: str, question: str) -> tuple[float, float]:
+    """Return the milliseconds until a question has its first feedback and its first quotation."""
+    page = browser.new_page()
+    page.goto(address)
+    field = page.get_by_test_id("stChatInputTextArea")
+    field.fill(question)
+    started = time.perf_counter()
+    field.press("Enter")
+    page.locator("[class*='st-key-question-']").first.wait_for()
+    feedback = 1000 * (time.perf_counter() - started)
+    page.locator("[class*='st-key-live-answer-']").first.wait_for()
+    quotation = 1000 * (time.perf_counter() - started)
+    page.close()
+    return feedback, quotation
+
+
+def row(what: str, milliseconds: list[float], bar: float, empty: float | None = None) -> list[str]:
+    """Return a line of the table; the bar is in milliseconds, or in multiples of the empty page."""
+    middle = median(milliseconds)
+    reached = middle / empty if empty else middle
+    said = f"{bar} x: " if empty else f"{bar:.0f} ms: "
+    share = f"{middle / empty:.2f} x" if empty else ""
+    return [what, f"{middle:,.0f} ms", share, said + ("met" if reached <= bar else "missed")]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workspace", type=Path, required=True)
+    parser.add_argument("--times", type=int, default=5)
+    given = parser.parse_args()
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with ExitStack() as stack:
+        script = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "empty.py"
+        script.write_text(EMPTY, encoding="utf-8")
+        empty = stack.enter_context(serving(script))
+        settings = {"SEXTANT_WORKSPACE": str(given.workspace), "SEXTANT_OLLAMA_URL": NO_MODEL}
+        ours = stack.enter_context(serving(ROOT / "app.py", **settings))
+        playwright = stack.enter_context(sync_playwright())
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=flags)
+        first = paint(browser, f"{ours}/ask")
+        paint(browser, empty)
+        blank: list[float] = []
+        taken: dict[str, list[float]] = {name: [] for name in PAGES}
+        for _ in range(given.times):
+            for name in PAGES:
+                blank.append(paint(browser, empty))
+                taken[name].append(paint(browser, f"{ours}/{name}"))
+        asked(browser, ours, QUESTIONS[0])
+        waits = [asked(browser, ours, question) for question in QUESTIONS]
+        browser.close()
+    rows = [["an empty Streamlit page", f"{median(blank):,.0f} ms", "1 x", ""]]
+    rows.append(["first visitor after a start", f"{first:,.0f} ms", f"{first / median(blank):.2f} x", ""])
+    rows += [row(name.capitalize(), taken[name], PAINT_BAR, median(blank)) for name in PAGES]
+    rows.append(row("a question's first feedback", [one for one, _ in waits], FEEDBACK_BAR))
+    rows.append(row("its first quotation", [other for _, other in waits], QUOTATION_BAR))
+    write_table(
+        "page_times",
+        "How long pages take",
+        ["what", "median", "beside an empty page", "bar"],
+        rows,
+        [
+            machine("streamlit", "playwright"),
+            f"`python -m benchmarks.answers.page_times`; each page opened {given.times} times by a new visitor, until "
+            "its heading is seen; without a language model, the models loaded.",
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+// Gives the page what Streamlit has no way to: the language of foreign texts, names of marks, a live region, and a link
+// that skips to the question. Parts of the page ask for it by the beginning of their key: "lang-it-", "live-answer-".
+(() => {
+  if (window.sextantAccessible) return;
+  window.sextantAccessible = true;
+  // An answer changes while it is written: it is read out once it has stayed as it is for so many milliseconds.
+  const CALM = 700;
+  let spoken = "", waiting = null, answering = false, scheduled = false;
+
+  const live = document.createElement("div");
+  live.id = "sextant-live";
+  live.role = "status";
+  live.ariaLive = "polite";
+  document.body.append(live);
+
+  function wordsOf(element) {
+    const copy = element.cloneNode(true);
+    for (const icon of copy.querySelectorAll('[data-testid="stIconMaterial"], [role="img"], button')) icon.remove();
+    // The seconds that are counted beside a status are not read out.
+    return copy.textContent.replace(/\s+/g, " ").replace(/ · \d+ s$/, "").trim();
+  }
+
+  function say(text) {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { if (text && text !== spoken) live.textContent = spoken = text; }, CALM);
+  }
+
+  let seen = "";
+  function follow() {
+    const status = document.querySelector('[class*="st-key-live-status-"]');
+    const answer = [...document.querySelectorAll('[class*="st-key-live-answer-"]')].at(-1);
+    // An answer that was there when the page was opened is read like any other text.
+    if (status) answering = true;
+    const part = status ?? (answering ? answer : null);
+    const text = part ? wordsOf(part) : "";
+    if (text && text !== seen) say(seen = text);
+  }
+
+  function skipToQuestion() {
+    const question = document.querySelector('[data-testid="stChatInputTextArea"]');
+    const first = document.querySelector('[data-testid="stSkipToContent"]');
+    const known = document.getElementById("sextant-skip");
+    if (!question || !first) known?.remove();
+    else if (!known) {
+      const link = document.createElement("a");
+      link.id = "sextant-skip";
+      question.id ||= "sextant-question";
+      link.href = `#${question.id}`;
+      link.className = first.className;
+      link.textContent = "Skip to the question";
+      link.onclick = (event) => {
+        event.preventDefault();
+        document.querySelector('[data-testid="stChatInputTextArea"]')?.focus();
+      };
+      first.after(link);
+    }
+  }
+
+  function pass() {
+    scheduled = false;
+    for (const part of document.querySelectorAll('[class*="st-key-lang-"]')) {
+      const language = part.className.match(/st-key-lang-([a-z]{2,3})-/)?.[1];
+      if (language && part.lang !== language) Object.assign(part, {lang: language, dir: "auto"});
+    }
+    for (const mark of document.querySelectorAll("a[href^='#answer-'][title]")) {
+      const name = `Source ${mark.textContent}: ${mark.title}`;
+      if (mark.ariaLabel !== name) mark.ariaLabel = name;
+    }
+    follow();
+    skipToQuestion();
+  }
+
+  new MutationObserver(() => {
+    if (scheduled) return;
+    scheduled = true;
+    setTimeout(pass, 50);
+  }).observe(document.querySelector('[data-testid="stApp"]')?.parentElement ?? document.body,
+    {childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: ["class"]});
+  pass();
+})();

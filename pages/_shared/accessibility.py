@@ -1,0 +1,42 @@
+"""Accessible names, languages and contrasts that Streamlit's own markup lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+_FOLDER = Path(__file__).parent
+_STYLE = f"<style>{(_FOLDER / 'accessibility.css').read_text(encoding='utf-8')}</style>"
+_SCRIPT = f"<script>{(_FOLDER / 'accessibility.js').read_text(encoding='utf-8')}</script>"
+# The interface is in English, as Streamlit's page says.
+OWN_LANGUAGE = "en"
+
+
+def draw_accessibility() -> None:
+    """Draw what every page needs: the styles, and the script that follows keys such as those below."""
+    st.html(_STYLE)
+    st.html(_SCRIPT, unsafe_allow_javascript=True)
+
+
+def in_language(language: str, key: str) -> DeltaGenerator:
+    """Return a container whose text is in a language by its code, for those to whom it is read out."""
+    foreign = language not in ("", OWN_LANGUAGE)
+    return st.container(key=f"lang-{language}-{key}" if foreign else None)
+
+
+def draw_unseen_title(title: str, key: str) -> None:
+    """Draw the heading of a page that shows none: screen readers name the page by it, and jump to it."""
+    with st.container(key=f"unseen-{key}"):
+        st.title(title, anchor=False)
+
+
+def spoken_status(key: str) -> DeltaGenerator:
+    """Return a container whose words are read out when they change, as how far an answer is."""
+    return st.container(key=f"live-status-{key}")
+
+
+def spoken_answer(key: str) -> DeltaGenerator:
+    """Return a container whose words are read out once, when an answer that was waited for is there."""
+    return st.container(key=f"live-answer-{key}")

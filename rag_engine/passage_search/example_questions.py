@@ -1,0 +1,85 @@
+"""Example questions drawn from the documents of a collection, each of which the collection answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
+
+from rag_engine.engine import Engine
+from rag_engine.text.tables import read_table
+from rag_engine.types import DocumentRecord
+
+# Numbers and names of sections in front of a heading: "3.3", "II.", "§ 4", "Article 2:".
+_NUMBER = re.compile(r"^(?:[§\W]*(?:\d+(?:\.\d+)*[a-z]?|[IVX]+|[A-Z])[.)]?\s+|§+\s*\d+[a-z]?\s*)(?=\w)")
+_SECTION = re.compile(r"\w+\.?\s*(?:\d+[\w/.º°]*|[IVX]+)\W*", re.IGNORECASE)
+_WORDS, _CHARACTERS = range(2, 10), range(12, 80)
+# Documents that are looked at, and candidates of each that are tried: they take no longer in a large collection, and
+# keep the processor from a question that is asked meanwhile for a few searches at most.
+_DOCUMENTS, _OF_ONE = 8, 2
+# Characters of a text in which definitions are looked for.
+_OPENING = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleQuestion:
+    """A question in the language of the document that it is drawn from."""
+
+    question: str
+    language: str
+
+
+def find_examples(engine: Engine, most: int = 4) -> tuple[ExampleQuestion, ...]:
+    """Return questions that the collection answers, each from another document, languages in turn.
+
+    A candidate counts where its own document is the best source and the evidence is enough. EncoderError where the
+    collection cannot be searched.
+    """
+    found = (one for document in _in_turn(engine.collection.documents()) for one in _answered(engine, document))
+    return tuple(islice(found, most))
+
+
+def _in_turn(documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:
+    """Return the newest documents, one of each language in turn, that of most documents first."""
+    of_language: dict[str, list[DocumentRecord]] = {}
+    for document in reversed(documents):
+        of_language.setdefault(document.metadata.language, []).append(document)
+    by_size = sorted(of_language.values(), key=len, reverse=True)
+    turns = chain.from_iterable(zip_longest(*by_size))
+    return [document for document in turns if document is not None][:_DOCUMENTS]
+
+
+def _answered(engine: Engine, document: DocumentRecord) -> Iterator[ExampleQuestion]:
+    """Yield the first question from a document that the collection answers from it, if there is one."""
+    text = engine.catalog.text(document.key)[:_OPENING]
+    headings = [name for child in engine.catalog.document_children(document.key) for name in child.parent.headings]
+    for question in islice(candidates(text, headings, document.metadata.language), _OF_ONE):
+        evidence = engine.search(question)
+        if evidence.ground == "enough" and evidence.sources[0].document.key == document.key:
+            yield ExampleQuestion(question, document.metadata.language)
+            return
+
+
+def candidates(text: str, headings: Sequence[str], language: str) -> Iterator[str]:
+    """Yield questions that a document suggests: headings that ask one, terms that it defines, then other headings."""
+    bare = [_bare(heading) for heading in dict.fromkeys(headings)]
+    yield from dict.fromkeys(one for one in bare if one.endswith("?") and len(one) in _CHARACTERS)
+    table = read_table("example_questions").get(language)
+    if table is None:
+        return
+    for pattern in table["definitions"]:
+        terms = (" ".join(term.split()) for term in re.findall(pattern, text))
+        yield from (table["meaning"].format(words=term) for term in dict.fromkeys(terms))
+    yield from (table["topic"].format(words=one) for one in dict.fromkeys(bare) if _is_topic(one))
+
+
+def _bare(heading: str) -> str:
+    return _NUMBER.sub("", " ".join(heading.split()), count=1)
+
+
+def _is_topic(heading: str) -> bool:
+    """Return whether a heading says what is below it: not a number alone, a sentence, or shouted words."""
+    fits = len(heading.split()) in _WORDS and len(heading) in _CHARACTERS
+    known = heading.isupper() or any(letter.isdigit() for letter in heading)
+    return fits and not known and heading[-1].isalnum() and not _SECTION.fullmatch(heading)
