@@ -57,13 +57,15 @@ def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
 def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
     """Return the configuration and how the workspace's settings are; a damaged file is left out."""
+    from ingestion.operations.acts import ClosedDesk
     from ingestion.operations.settings import list_settings
+    from rag_engine.person import LOCAL
 
     try:
         config = read_config(workspace)
     except InputError as error:
         return read_config(workspace, kept=False), Check("Settings", "bad", str(error))
-    origins = [(state.origin, state.setting) for state in list_settings(config.workspace)]
+    origins = [(state.origin, state.setting) for state in list_settings(ClosedDesk(config.workspace, LOCAL))]
     kept = ", ".join(setting.name for origin, setting in origins if origin == "workspace") or "none"
     given = ", ".join(setting.variable for origin, setting in origins if origin == "environment") or "none"
     return config, Check("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")

@@ -17,11 +17,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextCol
 from rich.table import Table
 from rich.text import Text
 
-from rag_engine.config import read_config
+from rag_engine.config import default_workspace, read_config
 from rag_engine.errors import SextantError
 from rag_engine.waiting import while_waiting
 
 if TYPE_CHECKING:
+    from ingestion.operations.acts import ClosedDesk
     from ingestion.operations.desk import Desk
     from rag_engine.engine import Engine
 
@@ -72,11 +73,20 @@ def errors_end(as_json: bool, shape: Callable[[str], dict[str, Any]] | None = No
 
 @contextmanager
 def desk_of(workspace: Path | None, as_json: bool) -> Iterator[Desk]:
-    """Open the workspace for a person's acts; errors end the command as those of `engine_of` do."""
-    from ingestion.operations.desk import open_desk
+    """Open the workspace for the local person's acts; errors end the command as those of `engine_of` do."""
+    from ingestion.operations.desk import local_person, open_desk
 
     with engine_of(workspace, as_json) as engine:
-        yield open_desk(engine)
+        yield open_desk(engine, local_person())
+
+
+def closed_desk(workspace: Path | None, by: str = "") -> ClosedDesk:
+    """Return the workspace for acts of the local person that need no opened collection."""
+    from ingestion.operations.acts import ClosedDesk
+    from ingestion.operations.desk import local_person
+
+    folder = workspace.expanduser().absolute() if workspace else default_workspace()
+    return ClosedDesk(folder, local_person(by))
 
 
 def author_of(by: str) -> str:

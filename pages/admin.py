@@ -1,4 +1,4 @@
-"""Admin page: sources, runs, licence decisions, quarantine, metadata corrections, dataset, knowledge base, settings."""
+"""Admin page: sources, runs, licence decisions, quarantine, metadata, dataset, knowledge base, settings, people."""
 
 import streamlit as st
 
@@ -11,6 +11,7 @@ from pages._admin.run import draw_run
 from pages._admin.settings import draw_settings
 from pages._admin.sources import draw_sources
 from pages._admin.tabs import choose_tab
+from pages._people.people import draw_people
 from pages._shared.frame import guard
 
 guard(__file__)
@@ -25,5 +26,6 @@ tabs = {
     "dataset": draw_dataset,
     "knowledge": draw_knowledge,
     "settings": draw_settings,
+    "people": draw_people,
 }
 tabs[choose_tab(tuple(tabs))]()

@@ -163,7 +163,7 @@ def _heartbeat(run: Run, jobs: JobQueue) -> Iterator[_Pulse]:
 def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     files = [Path(path) for path in run.arguments["paths"]]
     added = add_files(
-        open_desk(engine),
+        open_desk(engine, run.person),
         files,
         replaces=run.arguments.get("replaces", ""),
         progress=pulse.move,
@@ -173,7 +173,7 @@ def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    desk, warning = open_desk(engine), run.arguments
+    desk, warning = open_desk(engine, run.person), run.arguments
     document = str(warning["document_id"])
     # As long as the person who asked for it may think better of it.
     waited = (datetime.now(UTC) - datetime.fromisoformat(run.queued)).total_seconds()
@@ -190,7 +190,7 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _relabel(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every action
-    return [{"documents": relabel(open_desk(engine), run.arguments["documents"])}]
+    return [{"documents": relabel(open_desk(engine, run.person), run.arguments["documents"])}]
 
 
 def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
@@ -247,14 +247,14 @@ def _stoppable(pulse: _Pulse) -> Callable[[int, int, str], None]:
 def _rebuild(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     encode, anyway = bool(run.arguments.get("encode")), bool(run.arguments.get("anyway"))
     try:
-        children = rebuild(open_desk(engine), encode=encode, anyway=anyway, progress=_stoppable(pulse))
+        children = rebuild(open_desk(engine, run.person), encode=encode, anyway=anyway, progress=_stoppable(pulse))
     except _EndedError:
         return []
     return [{"children": children}]
 
 
 def _decide(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    desk, accept = open_desk(engine), bool(run.arguments.get("accept"))
+    desk, accept = open_desk(engine, run.person), bool(run.arguments.get("accept"))
     if pulse.again and engine.collection.waiting() is None:
         # A worker before this one may have been killed when it was done, and before it could report it.
         return []
@@ -267,7 +267,7 @@ def _decide(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     accept = bool(run.arguments.get("accept"))
     try:
-        result = measure_gate(open_desk(engine), accept=accept, progress=_stoppable(pulse))
+        result = measure_gate(open_desk(engine, run.person), accept=accept, progress=_stoppable(pulse))
     except _EndedError:
         return []
     return [{"dropped": list(result.dropped)}] if result else []

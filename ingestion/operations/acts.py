@@ -142,7 +142,7 @@ def act(function: Callable[Concatenate[AnyPlace, Given], Returned]) -> Callable[
         raise KeyError(f"{name} declares no role: name it in ACTS.")
 
     @wraps(function)
-    def checked(desk: AnyPlace, *args: Given.args, **kwargs: Given.kwargs) -> Returned:
+    def checked(desk: AnyPlace, /, *args: Given.args, **kwargs: Given.kwargs) -> Returned:
         check_role(desk.person, name)
         return function(desk, *args, **kwargs)
 

@@ -15,8 +15,9 @@ from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_bas
 from ingestion.indexing.phase import code_of, is_former
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
+from ingestion.operations.acts import act, enter, signed
 from ingestion.operations.corrections import correction_code, restore_corrections
-from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action, require_author
+from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
 from ingestion.operations.sources import own_files
 from ingestion.records.file_descriptions import FileDescriptions
 from ingestion.records.quarantine import remove_files
@@ -33,6 +34,7 @@ from rag_engine.types import DocumentRecord
 UNDO_SECONDS = 10.0
 
 
+@act
 def add_files(
     desk: Desk,
     files: Sequence[Path],
@@ -50,9 +52,12 @@ def add_files(
     added = add_paths(files, desk.engine, replaces=former, progress=progress, cancelled=cancelled)
     indexed = {one.document_id for one in added if one.status == "indexed"}
     restore_corrections(desk, [one.source for one in desk.engine.collection.documents() if one.document_id in indexed])
+    if indexed:
+        enter(desk, "add_files", ", ".join(Path(one.path).name for one in added if one.status == "indexed"))
     return added
 
 
+@act
 def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "") -> Run:
     """Have the worker index files and folders, as `add_files` does."""
     former = _replaced(desk, replaces)
@@ -60,11 +65,13 @@ def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "") -> Run
     return queue_action(desk, "add", arguments | ({"replaces": former.source} if former else {}))
 
 
+@act
 def queue_uploads(desk: Desk, files: Sequence[tuple[str, IO[bytes]]], *, replaces: str = "") -> Run:
     """Keep named files in the workspace and have the worker index them."""
     return queue_files(desk, [keep_upload(desk.workspace, name, data) for name, data in files], replaces=replaces)
 
 
+@act
 def preview_upload(desk: Desk, name: str, data: IO[bytes]) -> Path:
     """Keep a file in the workspace while a person looks at what is in it; `discard_upload` removes it."""
     return keep_upload(desk.workspace, name, data)
@@ -75,6 +82,7 @@ def discard_upload(file: Path) -> None:
     shutil.rmtree(file.parent, ignore_errors=True)
 
 
+@act
 def add_sample(desk: Desk, folder: Path) -> bool:
     """Have the sample collection indexed; return False for a workspace that has documents or had the sample."""
     arguments = {"paths": [str(folder)]}
@@ -82,11 +90,12 @@ def add_sample(desk: Desk, folder: Path) -> bool:
     if status == "done" or desk.engine.collection.documents():
         return False
     if status not in ("queued", "running"):
-        desk.jobs.queue("add", arguments)
+        desk.jobs.queue("add", arguments, desk.person)
     desk.start_worker(desk.workspace)
     return True
 
 
+@act
 def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasure:
     """Remove a document, named by id, file, title or source, everywhere and for good.
 
@@ -95,12 +104,14 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
     """
     record = desk.engine.catalog.find_document(document)
     source_record = _listed(desk, record)
+    by = desk.person.name if desk.person.key else author.strip()
     if is_former(record):
         remove_files(desk.workspace, desk.store, code_of(record), record.sha256)
     if source_record is not None:
-        _check_erasure(record, source_record, author, note)
+        _check_erasure(record, source_record, note)
+        by = signed(desk, author)
         code = source_record.source.code
-        desk.store.decide(Decision(code, "indexing", EXCLUDED, author.strip(), note.strip(), now()))
+        desk.store.decide(Decision(code, "indexing", EXCLUDED, by, note.strip(), now()))
         remove_files(desk.workspace, desk.store, code)
         upload = Path(source_record.source.path)
         if source_record.source.path and upload.is_relative_to(own_files(desk)):
@@ -108,35 +119,47 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "") -> Erasur
         desk.store.erase(code, PHASES[PHASES.index("acquisition") :])
         for former in [one for one in desk.engine.collection.documents() if is_former(one) and code_of(one) == code]:
             _erase_record(desk, former)
-    return _erase_record(desk, record)
+    erasure = _erase_record(desk, record)
+    enter(desk, "erase", record.source, note, by)
+    return erasure
 
 
+@act
 def queue_erasure(desk: Desk, document: str, author: str = "", note: str = "", *, undo_seconds: float = 0) -> Run:
     """Have the worker remove a document everywhere and for good; for so many seconds the run can be cancelled first."""
     record = desk.engine.catalog.find_document(document)
     source_record = _listed(desk, record)
     if source_record is not None:
-        _check_erasure(record, source_record, author, note)
+        _check_erasure(record, source_record, note)
+        signed(desk, author)
     who = {"document_id": record.source, "author": author.strip(), "note": note.strip()}
     return queue_action(desk, "erase", who | ({"undo_seconds": undo_seconds} if undo_seconds else {}))
 
 
+@act
 def is_listed(desk: Desk, record: DocumentRecord) -> bool:
     """Return whether the document came from the list of sources, so that erasing it is a decision."""
     return _listed(desk, record) is not None
 
 
+@act
 def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.Applied:
     """Have an index in a file lead to the passages of the documents that it names."""
     with open_reader(desk.engine.config.ocr) as reader:
-        return book_index.apply_index(file, desk.engine, reader, document=document)
+        applied = book_index.apply_index(file, desk.engine, reader, document=document)
+    enter(desk, "apply_index_table", file.name)
+    return applied
 
 
+@act
 def remove_index_table(desk: Desk, name: str) -> int:
     """Undo `apply_index_table` for a file of this name; return the number of documents concerned."""
-    return book_index.remove_index(name, desk.engine)
+    removed = book_index.remove_index(name, desk.engine)
+    enter(desk, "remove_index_table", name)
+    return removed
 
 
+@act
 def ground(desk: Desk, *, again: bool = False) -> Run:
     """Have the worker ground the entries of all indexes that are new or changed, all with `again`.
 
@@ -148,9 +171,11 @@ def ground(desk: Desk, *, again: bool = False) -> Run:
             help="Apply a table of terms with `sextant index-table FILE --apply`.",
         )
     active = next((one for one in desk.jobs.runs(LATEST_RUNS) if one.action == "ground" and one.active), None)
+    enter(desk, "ground", "knowledge base")
     return active or queue_action(desk, "ground", {"again": again})
 
 
+@act
 def export_knowledge_base(desk: Desk, file: Path) -> int:
     """Write the grounded entries to a .json or .xlsx file; return their number."""
     return write_knowledge_base(file, knowledge_base(desk.engine))
@@ -182,8 +207,7 @@ def _listed(desk: Desk, record: DocumentRecord) -> SourceRecord | None:
     return None if is_former(record) else desk.store.records().get(code_of(record))
 
 
-def _check_erasure(record: DocumentRecord, source_record: SourceRecord, author: str, note: str) -> None:
-    require_author(author)
+def _check_erasure(record: DocumentRecord, source_record: SourceRecord, note: str) -> None:
     if not note.strip():
         raise InputError(
             f"Erasing {record.file} excludes {source_record.source.code} of the list, which needs a reason.",

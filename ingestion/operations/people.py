@@ -40,9 +40,7 @@ def audit_entries(desk: Place, *, person: str = "", since: str = "", of: str = "
     return [
         one
         for one in reversed(read_entries(desk.workspace))
-        if (not wanted or wanted in f"{one.by} {one.person}".casefold())
-        and one.when >= start
-        and of in ("", one.act)
+        if (not wanted or wanted in f"{one.by} {one.person}".casefold()) and one.when >= start and of in ("", one.act)
     ]
 
 

@@ -32,8 +32,8 @@ def append_entry(workspace: Path, entry: AuditEntry) -> None:
     """Add an entry at the end of the log; it is on the disk when this returns."""
     path = _file(workspace)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_suffix(".lock")), path.open("ab") as log:
-        if log.tell() and not path.read_bytes().endswith(b"\n"):
+    with FileLock(path.with_suffix(".lock")), path.open("ab+") as log:
+        if log.tell() and (log.seek(-1, os.SEEK_END), log.read(1))[1] != b"\n":
             # Whoever wrote the line before was killed in it.
             log.write(b"\n")
         log.write(_CODEC.dump_json(entry) + b"\n")

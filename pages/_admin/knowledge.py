@@ -11,7 +11,7 @@ from ingestion.dataset.knowledge_base import knowledge_base, knowledge_base_byte
 from ingestion.operations.documents import ground
 from ingestion.status.views import pluralised
 from pages._shared import resources
-from pages._shared.elements import draw_table
+from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
@@ -39,9 +39,9 @@ def draw_knowledge() -> None:
     )
     st.caption(" · ".join(_index(name, documents) for name, documents in indexes.items()))
     with st.container(horizontal=True):
-        if st.button("Build the knowledge base", type="primary", icon=":material/play_arrow:", key="ground"):
+        if act_button("ground", "Build the knowledge base", type="primary", icon=":material/play_arrow:", key="ground"):
             _build(again=False)
-        if st.button("Build everything again", icon=":material/replay:", key="ground again"):
+        if act_button("ground", "Build everything again", icon=":material/replay:", key="ground again"):
             _build(again=True)
     draw_runs()
     entries = knowledge_base(resources.engine())

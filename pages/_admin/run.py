@@ -16,6 +16,7 @@ from ingestion.status.views import display_reason, next_due
 from ingestion.types import PHASES, Phase, RunRequest, Which
 from pages._admin.indexes import draw_indexes
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import escape
@@ -124,9 +125,11 @@ def _draw_pipeline(sources: Mapping[str, SourceRecord]) -> None:
 def _draw_buttons(due: int, failed: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = f"Run all phases ({due:,} waiting)" if due else "Run all phases"
-        if st.button(label, icon=":material/play_arrow:", type="primary", key="run all"):
+        if act_button("run", label, icon=":material/play_arrow:", type="primary", key="run all"):
             _ask(RunRequest())
-        if st.button(f"Retry failed ({failed:,})", icon=":material/replay:", disabled=not failed, key="run failed"):
+        if act_button(
+            "run", f"Retry failed ({failed:,})", icon=":material/replay:", disabled=not failed, key="run failed"
+        ):
             _ask(RunRequest(which="failed"))
         if st.button(
             "Refresh",
@@ -179,7 +182,7 @@ def _draw_command(words: str, command: Command | None) -> None:
         )
         st.caption(f"Interpreted by {escape(command.by)}. Nothing has been started.")
         with st.container(horizontal=True):
-            if st.button("Confirm", type="primary", icon=":material/check:", key="confirm command"):
+            if act_button("run", "Confirm", type="primary", icon=":material/check:", key="confirm command"):
                 del st.session_state[_COMMAND]
                 _ask(command.request)
             if st.button("Cancel", key="leave command"):

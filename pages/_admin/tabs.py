@@ -22,6 +22,7 @@ _ICONS = {
     "dataset": ":material/table_view:",
     "knowledge": ":material/menu_book:",
     "settings": ":material/settings:",
+    "people": ":material/group:",
 }
 
 

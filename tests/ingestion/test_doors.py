@@ -29,6 +29,7 @@ from ingestion.types import LicenceVerdict, Outcome, RunRequest, SeedSource
 from pages._shared import resources
 from rag_engine.config import Config, read_config
 from rag_engine.engine import Engine
+from rag_engine.person import LOCAL
 from tests.conftest import ROOT
 from tests.ingestion.web_server import page as answer
 from tests.ingestion.web_server import serving
@@ -165,7 +166,7 @@ def _engine(config: Config) -> Engine:
 
 
 def _desk(engine: Engine) -> Desk:
-    return replace(open_desk(engine), start_worker=lambda _: None)
+    return replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
 
 
 def _work_here(workspace: Path) -> None:

@@ -15,6 +15,7 @@ from ingestion.operations.comparisons import begin_comparison, extend_comparison
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.types import Progress
 from rag_engine.errors import BackendError
+from rag_engine.person import LOCAL
 from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
 
 WHO = "Who pays for the heat plan?"
@@ -23,7 +24,7 @@ WHEN = "Who opens the cooling centres?"
 
 @pytest.fixture
 def desk(engine: ComparingEngine) -> Desk:
-    return open_desk(engine)
+    return open_desk(engine, LOCAL)
 
 
 def begin(desk: Desk, questions: Sequence[str] = (WHO,), by: ColumnKind = "country") -> Comparison:
