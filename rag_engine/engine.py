@@ -59,6 +59,7 @@ from rag_engine.protocols import (
     SparseIndex,
     StorageBackends,
 )
+from rag_engine.reading.translation import Translation, translate
 from rag_engine.retrieval.profiles import PROFILES
 from rag_engine.retrieval.reranking import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
@@ -347,6 +348,11 @@ class Engine:
         language = identify_language(question, {self.language_of(before[-1].question): 1.0})
         return rewrite(question, before, language=language, generator=generator, config=self.config)
 
+    def translate(self, passage: str, language: str, into: str) -> Translation:
+        """Return a passage in another language (both ISO 639-1), by the language model; BackendError without one."""
+        seconds = self.config.generation.answer_seconds
+        return translate(passage, language, into, self.require_language_model("Translations"), seconds=seconds)
+
     def page_image(
         self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0
     ) -> Future[bytes]:
@@ -416,12 +422,12 @@ class Engine:
         """Return the language model that answers, else None and a warning; looked for every few seconds."""
         return self._models.language_model()
 
-    def require_language_model(self) -> Generator:
-        """Return the language model; BackendError with the remedy where there is none."""
+    def require_language_model(self, what: str = "Structured answers") -> Generator:
+        """Return the language model that `what` needs; BackendError with the remedy where there is none."""
         generator, warning = self.language_model()
         if generator is None:
             raise BackendError(
-                f"Structured answers need a language model, and none answers. {warning}".strip(),
+                f"{what} need a language model, and none answers. {warning}".strip(),
                 help="Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
                 "SEXTANT_OPENAI_MODEL.",
                 retryable=True,

@@ -480,7 +480,8 @@ class Answer:
     `support` has the sentences of a language model's answer in order, and nothing for quotations; `judge` is the model
     that was asked for their labels, None where none is set. `withheld` is what a
     model wrote without naming a source, which is no answer. Where a model failed before its first word the text is the
-    error, and `quotations` are what there is without a model; the citations are theirs.
+    error, and where it found no answer in passages that are likely to hold one the text says so; `quotations` are then
+    what there is without a model, and the citations are theirs.
     """
 
     status: AnswerStatus

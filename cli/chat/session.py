@@ -99,13 +99,14 @@ def _print_parts(parts: Generator[object]) -> None:
 def _print_end(reply: Reply) -> None:
     """Print what follows an answer's words, its references and warnings, or why there is no answer.
 
-    Where a model failed, the quotations that there are without it come first.
+    Where a model failed or found no answer, the quotations that there are without it come first.
     """
     if reply.status == "error":
         err.print(reply.text, style="red", markup=False)
         if not reply.quotations:
             return
-        out.print(emphasised(reply.quotations), end="", soft_wrap=True)
+    if reply.quotations:
+        out.print(emphasised(("" if reply.status == "error" else "\n\n") + reply.quotations), end="", soft_wrap=True)
     out.print("\n")
     for reference in references_of(reply.citations):
         shown = f"{reference.marks} {reference.text} ({reference.file})"

@@ -12,6 +12,7 @@ from ingestion.status.views import pluralised
 from pages._ask.form import draw_records
 from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
+from pages._ask.translation import can_translate, draw_translation
 from pages._shared import resources
 from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
@@ -82,8 +83,6 @@ def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
     """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
     if reply.status == "error":
         show_error(reply.text)
-        if reply.quotations:
-            st.markdown(answer_markdown(reply.quotations, mark))
     elif reply.status == "insufficient_evidence":
         st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
         st.caption(f"Try rephrasing{_clear_filters()}.")
@@ -92,6 +91,8 @@ def _draw_text(reply: Reply, mark: Callable[[int], str]) -> None:
                 st.markdown(escape_paragraphs(reply.withheld))
     else:
         st.markdown(answer_markdown(reply.text, mark))
+    if reply.quotations:
+        st.markdown(answer_markdown(reply.quotations, mark))
     if summary := support_summary(reply.support, reply.judge):
         _draw_support(reply, summary)
     if reply.records:
@@ -213,6 +214,8 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
             st.caption(":material/info: This document is no longer in the collection.")
         else:
             _draw_original(source, document, citations, key)
+        if can_translate(source) and st.toggle("Translate", key=f"{key} translation"):
+            draw_translation(source, citations, conversation.turns[number].asked)
 
 
 def _draw_original(source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from math import ceil
 from time import perf_counter
+from typing import Literal
 
 from rag_engine.answering.abstention import unnamed
 from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
@@ -177,7 +178,7 @@ def _written(
     if not text.removeprefix(absent).strip():
         failure = failure or BackendError(f"{generator.name} wrote nothing.", help="Ask again, or use another model.")
         failed = Answer("error", str(failure), (), evidence, generator.name, (*warnings, str(failure)), seconds)
-        failed = _with_quotations(failed, absent, tools)
+        failed = _with_quotations(failed, absent, tools, "failure")
         seconds["answer"] = perf_counter() - started
         yield failed
         return
@@ -194,26 +195,29 @@ def _written(
         if notes := _notes(evidence, found.citations):
             yield f"\n\n{notes}"
             found = replace(found, text=f"{found.text}\n\n{notes}")
+    elif evidence.ground == "enough" and not found.withheld:
+        # The passages are likely to answer, whatever the model says: a small one overlooks much.
+        found = _with_quotations(found, "", tools, "refusal")
     yield found
 
 
-def _with_quotations(failed: Answer, absent: str, tools: WritingTools) -> Answer:
-    """Return the answer of a model that failed with the quotations that there are without a model."""
+def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Literal["failure", "refusal"]) -> Answer:
+    """Return what a model gave, which is no answer, with the quotations that there are without a model."""
     if tools.quoting is None:
-        return failed
-    evidence, language = failed.evidence, failed.evidence.plan.language
+        return given
+    evidence, language = given.evidence, given.evidence.plan.language
     try:
         text, citations, warnings = quote(evidence, tools.quoting(), tools.page_of)
     except SextantError as error:
-        return replace(failed, warnings=(*failed.warnings, str(error)))
+        return replace(given, warnings=(*given.warnings, str(error)))
     sure = evidence.ground == "enough"
     lines = text.removeprefix(quotations_heading(language, sure=sure))
-    text = f"{quotations_heading(language, sure=sure, failed=True)}{lines}"
+    text = f"{quotations_heading(language, sure=sure, after=after)}{lines}"
     return replace(
-        failed,
+        given,
         quotations="\n\n".join(filter(None, (absent, text, _notes(evidence, citations)))),
         citations=citations,
-        warnings=(*failed.warnings, *warnings),
+        warnings=(*given.warnings, *warnings),
     )
 
 

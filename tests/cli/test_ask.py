@@ -145,6 +145,17 @@ def test_the_error_of_a_model_is_printed_above_the_quotations_once(small_workspa
     assert output.index("out of memory") < output.index("(the language model did not answer):")
 
 
+def test_the_refusal_of_a_model_is_printed_above_the_quotations(small_workspace: Path, model: Script) -> None:
+    model.replies[CHAT] = [said(PLAN), Reply(words("No answer found in these documents."))]
+    result = run(small_workspace)
+    output = " ".join(result.output.split())
+    assert result.exit_code == 0
+    refusal, heading, quoted = output.partition("Closest passages (the language model found no answer in them):")
+    assert heading
+    assert refusal.endswith("No answer found in these documents. ")
+    assert "dyke" in quoted
+
+
 @pytest.mark.parametrize(
     ("verdict", "line"),
     [

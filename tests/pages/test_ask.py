@@ -348,19 +348,42 @@ def test_a_new_conversation_knows_nothing_of_another(start: Start, collection: P
     assert "Norway" not in texts(app)
 
 
-def test_a_model_that_fails_leaves_its_error_and_the_quotations_below(
+@pytest.fixture
+def answered_by_model(
     start: Start, collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Reply], AppTest]:
+    """Return the page after a question that a model planned, and then replied to like this."""
+
+    def answered(reply: Reply) -> AppTest:
+        plan = {"query_1": "flood plan", "query_2": "council", "query_3": "plan", "output_instructions": ""}
+        replies = [Reply(words(json.dumps(plan | {"geographic_scope": []}))), reply]
+        known = Reply((b'{"id": "m", "max_model_len": 8192}',))
+        # Copied: the server then looks for its model again.
+        workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
+        with serving(Script({"/v1/models/m": known, CHAT: replies})) as script:
+            monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
+            monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
+            return ask(start(workspace), "How long does a local flood plan remain valid?")
+
+    return answered
+
+
+def test_a_model_that_fails_leaves_its_error_and_the_quotations_below(
+    answered_by_model: Callable[[Reply], AppTest],
 ) -> None:
-    plan = {"query_1": "flood plan", "query_2": "council", "query_3": "plan", "output_instructions": ""}
-    failure = Reply((b'{"error": {"message": "out of memory"}}',), status=500)
-    replies = [Reply(words(json.dumps(plan | {"geographic_scope": []}))), failure]
-    # Copied: the server then looks for its model again.
-    workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
-    with serving(Script({"/v1/models/m": Reply((b'{"id": "m", "max_model_len": 8192}',)), CHAT: replies})) as script:
-        monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
-        monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
-        app = ask(start(workspace), "How long does a local flood plan remain valid?")
+    app = answered_by_model(Reply((b'{"error": {"message": "out of memory"}}',), status=500))
+
     assert not app.exception
     assert "out of memory" in app.error[0].value
     assert any("six years" in one.value and "did not answer" in one.value for one in app.markdown)
     assert "again 0" in [one.key for one in app.button]
+
+
+def test_a_model_that_overlooks_an_answer_has_the_quotations_below_its_refusal(
+    answered_by_model: Callable[[Reply], AppTest],
+) -> None:
+    app = answered_by_model(Reply(words("No answer found in these documents.")))
+
+    assert not app.exception
+    assert "No answer found" in app.info[0].value
+    assert any("six years" in one.value and "found no answer in them" in one.value for one in app.markdown)

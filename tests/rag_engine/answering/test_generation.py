@@ -183,6 +183,19 @@ def test_a_models_own_marker_sentence_means_insufficient_evidence(
     assert result.warnings == ()
 
 
+def test_where_passages_are_likely_to_answer_a_models_refusal_has_the_quotations_below_it(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    refusing = Scripted((INSUFFICIENT["en"],))
+    _, likely = ask(replace(evidence, ground="enough"), refusing)
+    assert (likely.status, likely.text) == ("insufficient_evidence", INSUFFICIENT["en"])
+    assert likely.quotations.startswith("Closest passages (the language model found no answer in them):\n")
+    assert likely.citations
+
+    _, doubtful = ask(replace(evidence, ground="doubtful"), refusing)
+    assert (doubtful.quotations, doubtful.citations) == ("", ())
+
+
 def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(
     evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
 ) -> None:

@@ -1,0 +1,57 @@
+"""A passage in a foreign language beside its translation by the language model."""
+
+from __future__ import annotations
+
+import html
+
+import streamlit as st
+
+from pages._shared import resources
+from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import display_text
+from pages._shared.markdown import escape
+from rag_engine.conversations.reply import ShownSource
+from rag_engine.reading.translation import Translation
+from rag_engine.types import Citation
+
+# As the passage is set elsewhere: its line breaks are kept.
+_TEXT = '<p lang="{language}" dir="auto" style="white-space: pre-wrap; margin: 0">{text}</p>'
+
+
+def can_translate(source: ShownSource) -> bool:
+    """Return whether a source is in another language than the question, and a model could translate it."""
+    return source.foreign and bool(source.language) and resources.language_model()[0] is not None
+
+
+def draw_translation(source: ShownSource, citations: tuple[Citation, ...], question: str) -> None:
+    """Draw the passage that was found, with what is cited of it, beside its translation into the question's language.
+
+    A translation is the model's word: it is never cited, and numbers that differ are named below it.
+    """
+    start = min((source.passage[0], *(one.start for one in citations)))
+    end = max((source.passage[1], *(one.end for one in citations)))
+    passage = source.text[max(start - source.start, 0) : end - source.start].strip()
+    into = resources.engine().language_of(question) or "en"
+    original, translated = st.columns(2)
+    with original:
+        st.caption(f"Original, {display_text('language', source.language)}")
+        st.html(_TEXT.format(language=html.escape(source.language), text=html.escape(passage)))
+    with translated, show_errors():
+        with st.spinner(f"Translating into {display_text('language', into)} …", show_time=True):
+            found = _translation(passage, source.language, into, str(resources.engine().config.workspace))
+        st.caption(f"Translation by {escape(found.model)}, {display_text('language', into)}")
+        st.html(_TEXT.format(language=html.escape(into), text=html.escape(found.text)))
+        if warning := _warning(found):
+            st.caption(f":material/warning: {escape(warning)}")
+
+
+def _warning(found: Translation) -> str:
+    """Return what to look at in the original; "" where the numbers and dates are the same."""
+    parts = [f"the original has {', '.join(found.lost)}"] if found.lost else []
+    parts += [f"the translation has {', '.join(found.added)}"] if found.added else []
+    return f"Numbers or dates differ: {' and '.join(parts)} alone." if parts else ""
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _translation(passage: str, language: str, into: str, workspace: str) -> Translation:  # noqa: ARG001 the cache's key
+    return resources.engine().translate(passage, language, into)

@@ -1,0 +1,44 @@
+"""Translation of a passage by the language model, held against its original: numbers and dates have to survive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rag_engine.errors import BackendError
+from rag_engine.prompts import TRANSLATION_RULES, TRANSLATION_SCHEMA, translation_message
+from rag_engine.protocols import Generator
+from rag_engine.text.quantities import calendar_dates, quantities
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A passage in another language, by the model that is named.
+
+    `lost` are numbers and dates that the original states and the translation does not, as the original writes them;
+    `added` those of the translation alone.
+    """
+
+    text: str
+    model: str
+    lost: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+def translate(passage: str, language: str, into: str, generator: Generator, *, seconds: float) -> Translation:
+    """Return the passage in another language (both ISO 639-1); BackendError when the model fails or writes nothing."""
+    message = translation_message(passage, language, into)
+    reply = generator.complete_json(TRANSLATION_RULES, message, TRANSLATION_SCHEMA, seconds=seconds)
+    text = str(reply.get("translation") or "").strip()
+    if not text:
+        raise BackendError(f"{generator.name} returned no translation.", help="Try again.", retryable=True)
+    lost, added = unmatched(passage, language, text, into), unmatched(text, into, passage, language)
+    return Translation(text, generator.name, lost, added)
+
+
+def unmatched(text: str, language: str, other: str, other_language: str) -> tuple[str, ...]:
+    """Return the numbers and dates of a text that another text does not state, as they are written, each once."""
+    values = {value for one in quantities(other, other_language) for value in one.values}
+    dates = calendar_dates(other, other_language)
+    numbers = [one.text for one in quantities(text, language) if values.isdisjoint(one.values)]
+    days = [one.text for one in calendar_dates(text, language) if not any(one.agrees(known) for known in dates)]
+    return tuple(dict.fromkeys((*numbers, *days)))
