@@ -23,13 +23,12 @@ from cli.main import app as terminal
 from ingestion import workspace as folders
 from ingestion.jobs.worker import work
 from ingestion.operations import corrections, dataset, decisions, documents, indexes, runs, sources
-from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.records.source_store import SourceStore
 from ingestion.types import LicenceVerdict, Outcome, RunRequest, SeedSource
 from pages._shared import resources
 from rag_engine.config import Config, read_config
 from rag_engine.engine import Engine
-from rag_engine.person import LOCAL
 from tests.conftest import ROOT
 from tests.ingestion.web_server import page as answer
 from tests.ingestion.web_server import serving
@@ -166,7 +165,7 @@ def _engine(config: Config) -> Engine:
 
 
 def _desk(engine: Engine) -> Desk:
-    return replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
+    return replace(open_desk(engine, local_person()), start_worker=lambda _: None)
 
 
 def _work_here(workspace: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,12 +68,13 @@ def test_a_shared_conversation_can_be_read_without_its_ratings_and_not_changed(
     assert found is not None
     assert (found.shared_by, found.turns[0].rating) == ("Ada", None)
     assert [one.shared_by for one in store.list_conversations(tmp_path, BOB)] == ["Ada"]
-    for change in (
+    changes: tuple[Callable[[], object], ...] = (
         lambda: store.begin_turn(tmp_path, conversation, "And in Spain?", None, BOB),
         lambda: store.rate_turn(tmp_path, conversation, found.turns[0].asked, None, BOB),
         lambda: store.share_conversation(tmp_path, conversation, BOB, shared=False),
         lambda: store.delete_conversation(tmp_path, conversation, BOB),
-    ):
+    )
+    for change in changes:
         with pytest.raises(InputError, match="shared by Ada, who alone can change it"):
             change()
     store.share_conversation(tmp_path, conversation, ADA, shared=False)
@@ -100,10 +102,9 @@ def test_an_answer_is_neither_watched_nor_stopped_by_others(tmp_path: Path) -> N
     assert progress is not None
     assert not progress.stopping
     slow.go_on.set()
-    for _ in range(1):
-        with pytest.raises(AssertionError):
-            # Nothing of it for whoever is not its owner, also once it is written.
-            ended(tmp_path, id)
+    with pytest.raises(AssertionError):
+        # Nothing of it for whoever is not its owner, also once it is written.
+        ended(tmp_path, id)
     found = store.read_conversation(tmp_path, id, ADA)
     assert found is not None
     assert found.turns[-1].reply is not None
