@@ -59,7 +59,7 @@ def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
     """Return the configuration and how the workspace's settings are; a damaged file is left out."""
     from ingestion.operations.acts import ClosedDesk
     from ingestion.operations.settings import list_settings
-    from rag_engine.person import LOCAL
+    from rag_engine.conversations.person import LOCAL
 
     try:
         config = read_config(workspace)

@@ -10,11 +10,11 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from ingestion.records.audit import AuditEntry, append_entry
 from ingestion.records.source_store import now
+from rag_engine.conversations.person import Person, PersonRole
 from rag_engine.errors import InputError
-from rag_engine.person import Person, Role
 
 # Every act of a person, with the least role that it takes and what it does in words.
-ACTS: Mapping[str, tuple[Role, str]] = {
+ACTS: Mapping[str, tuple[PersonRole, str]] = {
     # answers
     "ask_documents": ("curator", "Asking each document"),
     "export_answers": ("reader", "Exporting answers"),
@@ -110,7 +110,7 @@ ACTS: Mapping[str, tuple[Role, str]] = {
 }
 
 
-class Place(Protocol):
+class ActingPlace(Protocol):
     """A workspace with the person who acts in it."""
 
     @property
@@ -130,7 +130,7 @@ class ClosedDesk:
     person: Person
 
 
-AnyPlace = TypeVar("AnyPlace", bound=Place)
+AnyPlace = TypeVar("AnyPlace", bound=ActingPlace)
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
@@ -166,7 +166,7 @@ def check_role(person: Person, name: str) -> None:
         raise InputError(why)
 
 
-def signed(desk: Place, author: str) -> str:
+def signed(desk: ActingPlace, author: str) -> str:
     """Return the name that an act bears; InputError where nobody is named.
 
     That is the person who is logged in, whatever else is given. Where nobody logs in it is the name that is given.
@@ -177,7 +177,7 @@ def signed(desk: Place, author: str) -> str:
     return name
 
 
-def enter(desk: Place, name: str, on: str, note: str = "", by: str = "") -> None:
+def enter(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> None:
     """Enter an act that was done in the audit log, by the name of the person or by the one that `signed` returned."""
     person = desk.person
     append_entry(desk.workspace, AuditEntry(now(), by or person.name, person.key, name, on, note.strip()))

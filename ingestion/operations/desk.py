@@ -13,8 +13,8 @@ from ingestion.jobs.queue import JobQueue, Run
 from ingestion.operations.acts import act
 from ingestion.records.source_store import SourceStore
 from ingestion.types import RunRequest, check_phases
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.engine import Engine
-from rag_engine.person import LOCAL, Person
 
 # Among so many runs an equal one is looked for.
 LATEST_RUNS = 100

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from datetime import datetime
 
-from ingestion.operations.acts import Place, act, enter
+from ingestion.operations.acts import ActingPlace, act, enter
 from ingestion.records.audit import AuditEntry, read_entries
 from ingestion.records.people import give_role, known_people
 from ingestion.spreadsheets.csv_writer import to_csv
+from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError
-from rag_engine.person import Person
 
 
 @act
-def list_people(desk: Place) -> list[Person]:
+def list_people(desk: ActingPlace) -> list[Person]:
     """Return the people who have a role, by name."""
     return sorted(known_people(desk.workspace), key=lambda one: (one.name.casefold(), one.key))
 
 
 @act
-def set_role(desk: Place, address: str, role: str) -> Person:
+def set_role(desk: ActingPlace, address: str, role: str) -> Person:
     """Give a person a role, also before the first login; InputError where no admin would be left."""
     before, person = give_role(desk.workspace, address, role)
     if before != person.role:
@@ -30,7 +30,7 @@ def set_role(desk: Place, address: str, role: str) -> Person:
 
 
 @act
-def audit_entries(desk: Place, *, person: str = "", since: str = "", of: str = "") -> list[AuditEntry]:
+def audit_entries(desk: ActingPlace, *, person: str = "", since: str = "", of: str = "") -> list[AuditEntry]:
     """Return the entries of the audit log, newest first: of a person, since a day or time, of one act."""
     try:
         start = datetime.fromisoformat(since).isoformat() if since else ""
@@ -45,6 +45,6 @@ def audit_entries(desk: Place, *, person: str = "", since: str = "", of: str = "
 
 
 @act
-def exported_audit(desk: Place, entries: Sequence[AuditEntry]) -> bytes:  # noqa: ARG001 - its person is checked
+def exported_audit(desk: ActingPlace, entries: Sequence[AuditEntry]) -> bytes:  # noqa: ARG001 - its person is checked
     """Return entries of the audit log as CSV."""
     return to_csv(("when", "by", "person", "act", "on", "note"), (astuple(one) for one in entries))

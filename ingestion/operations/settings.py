@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ingestion.jobs.queue import Run
-from ingestion.operations.acts import Place, act, enter, signed
+from ingestion.operations.acts import ActingPlace, act, enter, signed
 from ingestion.operations.desk import Desk
 from ingestion.status.views import pluralised
 from rag_engine.settings import Setting, SettingState, keep_setting, read_settings, remove_setting, settings_table
@@ -20,14 +20,14 @@ _EFFECTS = {
 
 
 @act
-def list_settings(desk: Place) -> list[SettingState]:
+def list_settings(desk: ActingPlace) -> list[SettingState]:
     """Return every setting with the value that holds and where it comes from."""
     settings = read_settings(desk.workspace)
     return [settings.state(name) for name in settings_table()]
 
 
 @act
-def change_setting(desk: Place, name: str, value: str, author: str) -> SettingState:
+def change_setting(desk: ActingPlace, name: str, value: str, author: str) -> SettingState:
     """Keep a value with the workspace, with who changed it; nothing is started. Return what holds now."""
     author = signed(desk, author)
     keep_setting(desk.workspace, name, value, author)
@@ -36,7 +36,7 @@ def change_setting(desk: Place, name: str, value: str, author: str) -> SettingSt
 
 
 @act
-def reset_setting(desk: Place, name: str, author: str) -> None:
+def reset_setting(desk: ActingPlace, name: str, author: str) -> None:
     """Keep no value with the workspace, so that the default holds again; a damaged entry can be removed too."""
     author = signed(desk, author)
     remove_setting(desk.workspace, name)

@@ -11,8 +11,8 @@ from filelock import FileLock
 from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.atomic_write import write_atomic
+from rag_engine.conversations.person import ROLES, Person, PersonRole
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.person import ROLES, Person, Role
 
 _CODEC = TypeAdapter(tuple[Person, ...])
 _LONGEST = 200
@@ -36,12 +36,12 @@ def welcome(workspace: Path, key: str, name: str) -> Person:
     if found is not None and found.name == shown:
         return found
     with _changing(workspace) as people:
-        role: Role = people[key].role if key in people else "reader"
+        role: PersonRole = people[key].role if key in people else "reader"
         people[key] = Person(shown, key, role)
         return people[key]
 
 
-def give_role(workspace: Path, address: str, role: str) -> tuple[Role | None, Person]:
+def give_role(workspace: Path, address: str, role: str) -> tuple[PersonRole | None, Person]:
     """Give a person a role; return the one before, None for somebody new, and the person.
 
     InputError for a role or address that there is not, and where no admin would be left.

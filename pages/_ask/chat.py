@@ -19,11 +19,11 @@ from pages._shared.errors import show_errors
 from pages._shared.markdown import escape, escape_paragraphs
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
+from rag_engine.conversations.person import owns
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import Conversation, Turn, new_id, read_conversation
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
-from rag_engine.person import owns
 from rag_engine.planning.rewriting import Exchange
 
 _SCROLL = """<script>

@@ -13,6 +13,7 @@ from pages._shared import resources
 from pages._shared.elements import open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
+from rag_engine.conversations.person import owns
 from rag_engine.conversations.store import (
     ConversationSummary,
     delete_conversation,
@@ -22,7 +23,6 @@ from rag_engine.conversations.store import (
     restore_conversation,
     share_conversation,
 )
-from rag_engine.person import owns
 from rag_engine.text.folding import fold
 
 _SHOWN = 12

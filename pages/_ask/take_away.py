@@ -12,10 +12,10 @@ from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
 from pages._shared.markdown import escape, escape_paragraphs
+from rag_engine.conversations.person import owns
 from rag_engine.conversations.store import Conversation
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, quote_entry, with_entry
 from rag_engine.notebook.store import change_notebook, list_notebooks
-from rag_engine.person import owns
 from rag_engine.takeaway.exported_text import export_answer, export_conversation
 from rag_engine.takeaway.plain_text import plain_quotes, plain_references, plain_section
 from rag_engine.types import Citation

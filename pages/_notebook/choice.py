@@ -11,6 +11,7 @@ from pages._shared import resources
 from pages._shared.elements import open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
+from rag_engine.conversations.person import owns
 from rag_engine.notebook.notebook import Notebook
 from rag_engine.notebook.store import (
     create_notebook,
@@ -20,7 +21,6 @@ from rag_engine.notebook.store import (
     rename_notebook,
     share_notebook,
 )
-from rag_engine.person import owns
 
 _CHOSEN, _NEW, _RENAMED = "notebook chosen", "notebook new", "notebook renamed"
 

@@ -13,10 +13,10 @@ from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
 from pages._shared.markdown import escape
+from rag_engine.conversations.person import owns
 from rag_engine.engine import Engine
 from rag_engine.notebook.notebook import Notebook, NotebookEntry, with_entry, with_entry_moved, without_entry
 from rag_engine.notebook.store import change_notebook
-from rag_engine.person import owns
 from rag_engine.takeaway.exported_text import ExportedText, export_notebook
 
 # Entries drawn at once: each has a dozen widgets.

@@ -12,7 +12,7 @@ from pages._shared import resources
 from pages._shared.elements import draw_table
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
-from rag_engine.person import ROLES, Person
+from rag_engine.conversations.person import ROLES, Person
 
 _ADDRESS, _ROLE = "person address", "person role"
 _MOST = 1000

@@ -14,9 +14,9 @@ from ingestion.records.source_store import Event, SourceStore
 from pages._shared.login import logged_in, login_key, login_settings
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
+from rag_engine.conversations.person import Person
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError
-from rag_engine.person import Person
 from rag_engine.protocols import Generator
 from rag_engine.types import DocumentRecord
 

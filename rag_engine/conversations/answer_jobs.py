@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.recording import AnswerPart, AnswerStopped, record_reply
 from rag_engine.conversations.reply import ShownSource, shown_sources
 from rag_engine.conversations.store import Conversation, QuestionSettings, begin_turn, exchanges, read_conversation
 from rag_engine.errors import InputError
-from rag_engine.person import LOCAL, Person
 from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.types import ControllerStep, Evidence
 from rag_engine.waiting import while_waiting

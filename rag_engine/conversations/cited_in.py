@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.store import conversation_files, read_conversation
 from rag_engine.errors import WorkspaceError
-from rag_engine.person import LOCAL, Person
 from rag_engine.types import Citation
 
 

@@ -13,8 +13,8 @@ from typing import Generic, Protocol, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.atomic_write import write_atomic
+from rag_engine.conversations.person import LOCAL, OwnedRecord, Person, may_read, owns
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.person import LOCAL, OwnedRecord, Person, may_read, owns
 
 _ID = re.compile(r"[0-9a-f]{32}")
 # Records that were read last and are kept: pages ask for the same ones at everything a person does.

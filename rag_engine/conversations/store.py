@@ -13,11 +13,11 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.config import RetrievalProfile
+from rag_engine.conversations.person import LOCAL, Person, owns
 from rag_engine.conversations.record_files import RecordFiles, is_id
 from rag_engine.conversations.reply import Reply
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
-from rag_engine.person import LOCAL, Person, owns
 from rag_engine.planning.rewriting import Exchange
 from rag_engine.text.folding import fold
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.record_files import RecordFiles
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
 from rag_engine.notebook.notebook import Notebook
-from rag_engine.person import LOCAL, Person
 
 # The local person's, of which there is always one though its file is not before its first entry.
 DEFAULT = Notebook("0" * 32, "Evidence")

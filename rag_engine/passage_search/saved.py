@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.record_files import RecordFiles
 from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.filters import left_documents
 from rag_engine.passage_search.query import PassageQuery
-from rag_engine.person import LOCAL, Person
 from rag_engine.text.key_words import wanted_words
 
 

@@ -14,8 +14,8 @@ from ingestion.jobs.worker import work
 from ingestion.operations.comparisons import ask_comparison, begin_comparison
 from ingestion.operations.desk import open_desk
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
-from rag_engine.person import LOCAL
 from tests.e2e.conftest import serving
 from tests.pages.collection import build_collection
 

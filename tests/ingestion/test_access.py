@@ -28,9 +28,9 @@ from ingestion.operations.settings import change_setting
 from ingestion.records.people import welcome
 from ingestion.types import RunRequest, SeedSource
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL, Person, PersonRole
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.person import LOCAL, Person, Role
 from tests.rag_engine.conftest import CountingEmbedder
 
 ADA = Person("Ada Lovelace (ada@example.org)", "ada@example.org", "admin")
@@ -50,7 +50,7 @@ def _public_acts() -> dict[str, Callable[..., Any]]:
             if name.startswith("_") or function.__module__ != loaded.__name__:
                 continue
             first = next(iter(inspect.signature(function).parameters.values()), None)
-            if first is not None and first.annotation in ("Desk", "Place", "Path") and first.name != "file":
+            if first is not None and first.annotation in ("Desk", "ActingPlace", "Path") and first.name != "file":
                 assert name not in found, f"two acts are called {name}"
                 found[name] = function
     return found
@@ -70,7 +70,7 @@ def test_every_act_declares_its_least_role_and_checks_it() -> None:
 
 @pytest.mark.parametrize("name", ACTS)
 @pytest.mark.parametrize("role", ["reader", "curator"])
-def test_an_act_refuses_a_lesser_role_before_it_does_anything(name: str, role: Role) -> None:
+def test_an_act_refuses_a_lesser_role_before_it_does_anything(name: str, role: PersonRole) -> None:
     place = ClosedDesk(Path("nowhere"), replace(READER, role=role))
     least, words = ACTS[name]
     if place.person.has_role(least):

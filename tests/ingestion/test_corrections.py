@@ -15,9 +15,9 @@ from ingestion.operations.desk import Desk, open_desk
 from ingestion.status.document_fields import unchecked_fields
 from ingestion.types import RunRequest, SeedSource
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.person import LOCAL
 from rag_engine.types import DocumentRecord
 from rag_engine.workspace import write_lock
 from tests.portal.texts import FLOOD

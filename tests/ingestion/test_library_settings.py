@@ -17,9 +17,9 @@ from ingestion.operations.library import (
     saved_filters,
 )
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.person import LOCAL
 from tests.rag_engine.conftest import CountingEmbedder
 
 FLOODS = {"hazard": ("Flood",), "year": ("2015-2020",)}

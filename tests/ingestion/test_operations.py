@@ -19,9 +19,9 @@ from ingestion.records.source_store import SourceStore
 from ingestion.status.views import review_report, source_report, source_rows, status_report
 from ingestion.types import PHASES, LicenceVerdict, Outcome, Phase, RunRequest, SeedSource
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
-from rag_engine.person import LOCAL
 from rag_engine.storage.catalog import open_catalog
 from tests.ingestion.source_records import source_record
 

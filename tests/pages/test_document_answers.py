@@ -15,7 +15,7 @@ from ingestion.operations.desk import Desk, open_desk
 from pages._shared import resources
 from rag_engine.answering.structured.answer_schema import read_schema
 from rag_engine.config import DATA
-from rag_engine.person import LOCAL
+from rag_engine.conversations.person import LOCAL
 from tests.pages.test_admin import admin, words
 from tests.pages.test_form import model
 

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from ingestion.records.people import give_role, known_people
 from pages._shared import login, resources
 from rag_engine.conversations import store
-from rag_engine.person import Person
+from rag_engine.conversations.person import Person
 from rag_engine.settings import read_settings
 from tests.conftest import ROOT
 from tests.pages.sources import build_sources

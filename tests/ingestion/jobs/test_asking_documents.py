@@ -26,9 +26,9 @@ from ingestion.operations.answers import ask_documents, remove_answers
 from ingestion.operations.desk import Desk, open_desk
 from rag_engine.answering.structured.answer_schema import read_schema
 from rag_engine.config import DATA, Config, read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
-from rag_engine.person import LOCAL
 from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 

@@ -16,12 +16,12 @@ from ingestion.jobs.worker import work
 from ingestion.operations import answers, indexes
 from ingestion.operations.desk import Desk, open_desk
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import accepted_path, write_run
 from rag_engine.evaluation.answers.gate import accept_answers, find_accepted, find_result
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
-from rag_engine.person import LOCAL
 from rag_engine.storage import schema as tables
 from rag_engine.workspace import sparse_index
 from tests.rag_engine.conftest import CountingEmbedder

@@ -28,9 +28,9 @@ from ingestion.records.source_store import SourceStore
 from ingestion.types import Progress
 from rag_engine import workspace as paths
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
-from rag_engine.person import LOCAL
 from rag_engine.protocols import Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.deletion import Erasure

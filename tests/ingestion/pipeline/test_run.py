@@ -25,8 +25,8 @@ from ingestion.tools import Tools, open_tools
 from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, RunRequest
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
-from rag_engine.person import LOCAL
 from rag_engine.retrieval.book_index_boost import match_index
 from tests.portal.texts import DROUGHT, FIRE, FLOOD, FLOOD_REVISED, HEAT
 from tests.rag_engine.conftest import CountingEmbedder

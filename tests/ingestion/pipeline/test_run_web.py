@@ -24,8 +24,8 @@ from ingestion.records.source_store import SourceStore, now, outcomes
 from ingestion.tools import open_tools
 from ingestion.types import ControlSignal, FileReading, RunRequest, SeedSource
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
-from rag_engine.person import LOCAL
 from tests.ingestion.web_server import Answer, Site, page, serving
 from tests.portal import files
 from tests.portal.site import META_CC_BY, PDF, RESERVED

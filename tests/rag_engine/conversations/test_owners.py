@@ -10,6 +10,7 @@ import pytest
 from rag_engine.conversations import store
 from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.cited_in import citing_turns
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.store import TurnRating
 from rag_engine.errors import InputError
 from rag_engine.notebook.notebook import NotebookEntry, with_entry
@@ -24,7 +25,6 @@ from rag_engine.notebook.store import (
 )
 from rag_engine.passage_search.query import PassageQuery
 from rag_engine.passage_search.saved import delete_search, list_searches, save_search
-from rag_engine.person import LOCAL, Person
 from tests.rag_engine.conversations.test_answer_jobs import QUESTION, SlowAnswer, ended
 from tests.rag_engine.conversations.test_store import REPLY
 

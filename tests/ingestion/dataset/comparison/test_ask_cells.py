@@ -14,8 +14,8 @@ from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.operations.comparisons import begin_comparison, extend_comparison
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.types import Progress
+from rag_engine.conversations.person import LOCAL
 from rag_engine.errors import BackendError
-from rag_engine.person import LOCAL
 from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
 
 WHO = "Who pays for the heat plan?"

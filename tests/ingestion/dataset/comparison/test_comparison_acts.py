@@ -31,8 +31,8 @@ from ingestion.operations.comparisons import (
 )
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.operations.runs import control
+from rag_engine.conversations.person import LOCAL
 from rag_engine.errors import BackendError, InputError
-from rag_engine.person import LOCAL
 from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
 
 WHO = "Who pays for the heat plan?"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
-Role = Literal["reader", "curator", "admin"]
+PersonRole = Literal["reader", "curator", "admin"]
 
 # From the least to the most that a person may do; each includes those before it.
-ROLES: tuple[Role, ...] = get_args(Role)
+ROLES: tuple[PersonRole, ...] = get_args(PersonRole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class Person:
 
     name: str
     key: str
-    role: Role
+    role: PersonRole
 
-    def has_role(self, least: Role) -> bool:
+    def has_role(self, least: PersonRole) -> bool:
         """Return whether the person's role is this one or a higher one."""
         return ROLES.index(self.role) >= ROLES.index(least)
 
