@@ -159,11 +159,11 @@ def _ask_each_document(engine: Engine, asked: _FormQuestion, workbook: Path, *, 
     from cli.runs import watch
     from ingestion.dataset.document_answers import DocumentsRequest
     from ingestion.operations.answers import ask_documents, export_answers
-    from ingestion.operations.desk import open_desk
+    from ingestion.operations.desk import local_person, open_desk
     from rag_engine.errors import BackendError
     from rag_engine.filters import parse_filters
 
-    desk = open_desk(engine)
+    desk = open_desk(engine, local_person())
     request = DocumentsRequest(
         asked.question, asked.schema, parse_filters(asked.filters), retrieval_of(engine, asked.top_k)
     )

@@ -57,13 +57,15 @@ def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
 def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
     """Return the configuration and how the workspace's settings are; a damaged file is left out."""
+    from ingestion.operations.acts import ClosedDesk
     from ingestion.operations.settings import list_settings
+    from rag_engine.conversations.person import LOCAL
 
     try:
         config = read_config(workspace)
     except InputError as error:
         return read_config(workspace, kept=False), Check("Settings", "bad", str(error))
-    origins = [(state.origin, state.setting) for state in list_settings(config.workspace)]
+    origins = [(state.origin, state.setting) for state in list_settings(ClosedDesk(config.workspace, LOCAL))]
     kept = ", ".join(setting.name for origin, setting in origins if origin == "workspace") or "none"
     given = ", ".join(setting.variable for origin, setting in origins if origin == "environment") or "none"
     return config, Check("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")
@@ -178,11 +180,11 @@ def _servers(engine: Engine) -> Check:
 
 
 def _index(engine: Engine) -> Iterator[Check]:
-    from ingestion.operations.desk import open_desk
+    from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.documents import unfinished_erasures
 
     snapshot = engine.collection.snapshot()
-    unfinished = unfinished_erasures(open_desk(engine))
+    unfinished = unfinished_erasures(open_desk(engine, local_person()))
     if unfinished or engine.collection.is_erasing():
         found = (
             f"begun and not finished: {', '.join(unfinished) or 'files of the indexes are still to be written anew'}"

@@ -23,6 +23,7 @@ from cli import (
     settings,
     sources,
 )
+from cli.access import audit, people
 from cli.chat import chat
 from cli.compare import compare
 from cli.search import search
@@ -36,12 +37,13 @@ app = typer.Typer(
 )
 
 for verbs in (
-    collection, search, ask, compare, chat, doctor, serve, index_table, chunk, sources, runs, review, dataset,
+    collection, search, ask, compare, chat, doctor, serve, index_table, chunk, sources, runs, review, dataset, audit,
 ):  # fmt: skip
     app.add_typer(verbs.app)
 app.add_typer(sources.seeds, name="seeds")
 app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(settings.app, name="settings")
+app.add_typer(people.app, name="people")
 app.add_typer(evaluate.app, name="eval")
 
 

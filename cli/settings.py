@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from cli.terminal import AsJson, By, Workspace, author_of, desk_of, err, errors_end, out, print_json, print_table
-from rag_engine.config import default_workspace
+from cli.terminal import (
+    AsJson,
+    By,
+    Workspace,
+    author_of,
+    closed_desk,
+    desk_of,
+    err,
+    errors_end,
+    out,
+    print_json,
+    print_table,
+)
 from rag_engine.settings import SettingState, allowed_value, find_setting
 
 app = typer.Typer(help="What can be set: the value that holds, where it comes from, and when a change takes effect.")
@@ -33,7 +43,7 @@ def settings(context: typer.Context, workspace: Workspace = None, as_json: AsJso
     from ingestion.operations.settings import list_settings
 
     with errors_end(as_json):
-        states = list_settings(_folder(workspace))
+        states = list_settings(closed_desk(workspace))
     if as_json:
         print_json({"settings": [_row(one) for one in states]})
         return
@@ -58,7 +68,6 @@ def set_setting(
     """Keep a value with the workspace; what a change of the index means is said, and asked about, before."""
     from ingestion.operations.settings import change_setting, describe_effect
 
-    folder = _folder(workspace)
     with errors_end(as_json):
         setting = find_setting(name)
         allowed_value(setting, value)
@@ -75,7 +84,7 @@ def set_setting(
         if not yes and not typer.confirm("Save it?", default=False):
             raise typer.Exit(1)
     with errors_end(as_json):
-        state = change_setting(folder, name, value, author_of(by))
+        state = change_setting(closed_desk(workspace, by), name, value, author_of(by))
     if as_json:
         print_json(_row(state) | {"saved": True, "message": effect})
     else:
@@ -90,15 +99,11 @@ def unset_setting(name: str, by: By = "", workspace: Workspace = None, as_json: 
     from ingestion.operations.settings import reset_setting
 
     with errors_end(as_json):
-        reset_setting(_folder(workspace), name, author_of(by))
+        reset_setting(closed_desk(workspace, by), name, author_of(by))
     if as_json:
         print_json({"unset": name})
     else:
         out.print(f"{name} is no longer kept with the workspace.", markup=False)
-
-
-def _folder(workspace: Path | None) -> Path:
-    return workspace.expanduser().absolute() if workspace else default_workspace()
 
 
 def _row(state: SettingState) -> dict[str, Any]:

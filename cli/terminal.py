@@ -18,12 +18,13 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from rag_engine.config import read_config
+from rag_engine.config import default_workspace, read_config
 from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.text.control_characters import escaped_controls, without_controls
 from rag_engine.waiting import while_waiting
 
 if TYPE_CHECKING:
+    from ingestion.operations.acts import ClosedDesk
     from ingestion.operations.desk import Desk
     from rag_engine.engine import Engine
 
@@ -105,14 +106,23 @@ def _of_the_machine(error: Exception) -> SextantError | None:
 
 @contextmanager
 def desk_of(workspace: Path | None, as_json: bool) -> Iterator[Desk]:
-    """Open the workspace for a person's acts; errors end the command as those of `engine_of` do."""
-    from ingestion.operations.desk import open_desk
+    """Open the workspace for the local person's acts; errors end the command as those of `engine_of` do."""
+    from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.documents import finish_erasures
 
     with engine_of(workspace, as_json) as engine:
-        desk = open_desk(engine)
+        desk = open_desk(engine, local_person())
         finish_erasures(desk)
         yield desk
+
+
+def closed_desk(workspace: Path | None, by: str = "") -> ClosedDesk:
+    """Return the workspace for acts of the local person that need no opened collection."""
+    from ingestion.operations.acts import ClosedDesk
+    from ingestion.operations.desk import local_person
+
+    folder = workspace.expanduser().absolute() if workspace else default_workspace()
+    return ClosedDesk(folder, local_person(by))
 
 
 def author_of(by: str) -> str:

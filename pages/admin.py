@@ -1,4 +1,4 @@
-"""Admin page: sources, runs, licences, quarantine, metadata, dataset, knowledge base, feedback, settings."""
+"""Admin page: sources, runs, licences, quarantine, metadata, dataset, knowledge base, feedback, settings, people."""
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from pages._admin.sources import draw_sources
 from pages._admin.tabs import choose_tab
 from pages._evaluation.feedback import draw_feedback
 from pages._knowledge.knowledge import draw_knowledge
+from pages._people.people import draw_people
 from pages._shared.frame import guard
 
 guard(__file__)
@@ -27,5 +28,6 @@ tabs = {
     "knowledge": draw_knowledge,
     "feedback": draw_feedback,
     "settings": draw_settings,
+    "people": draw_people,
 }
 tabs[choose_tab(tuple(tabs))]()

@@ -157,11 +157,11 @@ def _carry_out(session: ChatSession, words: str) -> None:
     """Show the request that words ask for, and run it when the person agrees."""
     from cli.runs import print_summary, understand, watch
     from ingestion.operations import runs
-    from ingestion.operations.desk import open_desk
+    from ingestion.operations.desk import local_person, open_desk
 
     # The worker writes the indexes, of which one may be open here.
     session.reopen()
-    desk = open_desk(session.engine)
+    desk = open_desk(session.engine, local_person())
     request = understand(desk, words).request
     out.print(request.describe(len(request.codes)), markup=False)
     if typer.confirm("Do it?", default=False):

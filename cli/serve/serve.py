@@ -28,7 +28,7 @@ def serve(
 ) -> None:
     """Open Sextant in the browser until Ctrl-C: on this machine alone, or with --host for people who log in."""
     from cli.serve.servers import serving
-    from ingestion.operations.desk import open_desk
+    from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.documents import add_sample
 
     with errors_end(as_json):
@@ -37,7 +37,7 @@ def serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     with engine_of(workspace, as_json) as engine, serving(engine, port, exposure) as servers:
-        filling = sample and add_sample(open_desk(engine), DATA / "sample" / "documents")
+        filling = sample and add_sample(open_desk(engine, local_person()), DATA / "sample" / "documents")
         if as_json:
             print_json(asdict(servers.here))
         else:

@@ -12,6 +12,7 @@ import sqlalchemy as sql
 
 from ingestion.records.source_store import now
 from ingestion.types import PHASES, ControlSignal, Progress, RunRequest
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.storage.catalog import Catalog
 
 RunStatus = Literal["queued", "running", "paused", "done", "failed", "cancelled"]
@@ -36,12 +37,13 @@ runs = sql.Table(
     sql.Column("started", sql.String, nullable=False, default=""),
     sql.Column("heartbeat", sql.Float, nullable=False, default=0.0),
     sql.Column("attempts", sql.Integer, nullable=False, default=0),
+    sql.Column("person", sql.String, nullable=False, default="", server_default=""),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A piece of work: what was asked, how far it is, what came out."""
+    """A piece of work: what was asked and by whom, how far it is, what came out."""
 
     id: int
     action: str
@@ -55,6 +57,7 @@ class Run:
     started: str
     heartbeat: float
     attempts: int
+    person: Person
 
     @property
     def request(self) -> RunRequest:
@@ -85,10 +88,13 @@ class JobQueue:
         self._catalog = catalog
         with catalog.begin() as connection:
             _tables.create_all(connection)
+            if "person" not in {column["name"] for column in sql.inspect(connection).get_columns(runs.name)}:
+                connection.execute(sql.text("ALTER TABLE runs ADD COLUMN person VARCHAR NOT NULL DEFAULT ''"))
 
-    def queue(self, action: str, arguments: Mapping[str, Any]) -> int:
-        """Put a run in the queue and return its number."""
+    def queue(self, action: str, arguments: Mapping[str, Any], person: Person = LOCAL) -> int:
+        """Put a run that a person asks for in the queue and return its number."""
         values = {"action": action, "arguments": json.dumps(arguments), "status": "queued", "queued": now()}
+        values["person"] = json.dumps(asdict(person))
         with self._catalog.begin() as connection:
             inserted = connection.execute(sql.insert(runs).values(values)).inserted_primary_key
         return int(inserted[0])
@@ -174,6 +180,7 @@ def _run(row: Sequence[Any]) -> Run:
         "arguments": json.loads(values["arguments"]),
         "results": json.loads(values["results"]),
         "progress": _progress(values["progress"]),
+        "person": Person(**json.loads(values["person"])) if values["person"] else LOCAL,
     }
     return Run(**values | decoded)
 

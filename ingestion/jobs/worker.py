@@ -27,7 +27,7 @@ from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
 from ingestion.operations.answers import measure_gate
 from ingestion.operations.corrections import relabel
-from ingestion.operations.desk import open_desk
+from ingestion.operations.desk import local_person, open_desk
 from ingestion.operations.documents import add_files, erase, finish_erasures
 from ingestion.operations.evaluation import TEST, ask_test_questions
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
@@ -64,7 +64,7 @@ _KEEPING = ("ask", "compare", "ground", "run", TEST)
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Carry out runs until none waits, or until it shall not continue; return their number."""
     jobs, count = JobQueue(engine.catalog), 0
-    finish_erasures(open_desk(engine))
+    finish_erasures(open_desk(engine, local_person()))
     while goes_on() and (run := jobs.next()) is not None:
         _carry_out(run, engine, jobs)
         count += 1
@@ -170,7 +170,7 @@ def _heartbeat(run: Run, jobs: JobQueue) -> Iterator[_Pulse]:
 def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     files = [Path(path) for path in run.arguments["paths"]]
     added = add_files(
-        open_desk(engine),
+        open_desk(engine, run.person),
         files,
         replaces=run.arguments.get("replaces", ""),
         progress=pulse.move,
@@ -180,7 +180,7 @@ def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    desk, warning = open_desk(engine), run.arguments
+    desk, warning = open_desk(engine, run.person), run.arguments
     document = str(warning["document_id"])
     # As long as the person who asked for it may think better of it.
     waited = (datetime.now(UTC) - datetime.fromisoformat(run.queued)).total_seconds()
@@ -198,7 +198,7 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _relabel(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every action
-    return [{"documents": relabel(open_desk(engine), run.arguments["documents"])}]
+    return [{"documents": relabel(open_desk(engine, run.person), run.arguments["documents"])}]
 
 
 def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
@@ -255,14 +255,14 @@ def _stoppable(pulse: _Pulse) -> Callable[[int, int, str], None]:
 def _rebuild(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     encode, anyway = bool(run.arguments.get("encode")), bool(run.arguments.get("anyway"))
     try:
-        children = rebuild(open_desk(engine), encode=encode, anyway=anyway, progress=_stoppable(pulse))
+        children = rebuild(open_desk(engine, run.person), encode=encode, anyway=anyway, progress=_stoppable(pulse))
     except _EndedError:
         return []
     return [{"children": children}]
 
 
 def _decide(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    desk, accept = open_desk(engine), bool(run.arguments.get("accept"))
+    desk, accept = open_desk(engine, run.person), bool(run.arguments.get("accept"))
     if pulse.again and engine.collection.waiting() is None:
         # A worker before this one may have been killed when it was done, and before it could report it.
         return []
@@ -275,7 +275,7 @@ def _decide(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     accept = bool(run.arguments.get("accept"))
     try:
-        result = measure_gate(open_desk(engine), accept=accept, progress=_stoppable(pulse))
+        result = measure_gate(open_desk(engine, run.person), accept=accept, progress=_stoppable(pulse))
     except _EndedError:
         return []
     return [{"dropped": list(result.dropped)}] if result else []
@@ -283,7 +283,8 @@ def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 def _test(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     try:
-        kept, pulse.warning = ask_test_questions(open_desk(engine), AnswersRequest(**run.arguments), _stoppable(pulse))
+        desk, request = open_desk(engine, run.person), AnswersRequest(**run.arguments)
+        kept, pulse.warning = ask_test_questions(desk, request, _stoppable(pulse))
     except _EndedError:
         return []
     return [{"id": kept.id, "questions": len(kept.run.rows), "failed": sum(row.failed for row in kept.run.rows)}]

@@ -20,6 +20,7 @@ from ingestion.dataset.comparison.comparison import (
 from ingestion.dataset.comparison.sheets import comparison_workbook
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.jobs.queue import Run
+from ingestion.operations.acts import act, enter
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
@@ -28,16 +29,19 @@ from rag_engine.filters import Filter
 _LONGEST_NAME = 80
 
 
+@act
 def list_comparisons(desk: Desk) -> list[Comparison]:
     """Return the comparisons of the workspace, the newest first."""
     return _store(desk).list()
 
 
+@act
 def find_comparison(desk: Desk, id: str) -> Comparison | None:
     """Return the comparison of this id, None where there is none."""
     return _store(desk).find(id)
 
 
+@act
 def begin_comparison(
     desk: Desk,
     questions: Sequence[str],
@@ -59,9 +63,11 @@ def begin_comparison(
     numbered = (f"{plain} ({number})" for number in range(2, len(taken) + 3))
     begun = replace(begun, name=next(one for one in (plain, *numbered) if one not in taken))
     _store(desk).put(begun)
+    enter(desk, "begin_comparison", begun.name)
     return begun
 
 
+@act
 def extend_comparison(
     desk: Desk, id: str, questions: Sequence[str] = (), wanted: Filter | None = None, *, only: Collection[str] = ()
 ) -> Comparison:
@@ -76,9 +82,11 @@ def extend_comparison(
         )
     after = extended(before, questions) if wanted is None else _with_columns(desk, before, questions, wanted, only)
     _store(desk).put(after)
+    enter(desk, "extend_comparison", after.name)
     return after
 
 
+@act
 def continue_comparison(
     desk: Desk, questions: Sequence[str], by: ColumnKind, wanted: Filter, name: str = ""
 ) -> Comparison:
@@ -90,13 +98,16 @@ def continue_comparison(
     return extend_comparison(desk, found.id, questions, wanted)
 
 
+@act
 def shrink_comparison(desk: Desk, id: str, *, question: str = "", column: str = "") -> Comparison:
     """Remove a question or a column with its cells; return the comparison as it was, for `restore_comparison`."""
     before = _store(desk).require(id)
     _store(desk).restore(without(before, question=question, column=column))
+    enter(desk, "shrink_comparison", before.name)
     return before
 
 
+@act
 def ask_comparison(desk: Desk, id: str) -> Run | None:
     """Have the worker ask the cells that were not asked yet or failed; None where there are none."""
     comparison = _store(desk).require(id)
@@ -104,25 +115,31 @@ def ask_comparison(desk: Desk, id: str) -> Run | None:
     if not any(column in present for _, column in comparison.open_places):
         return None
     columns = tuple(column.key for column in comparison.columns)
+    enter(desk, "ask_comparison", comparison.name)
     return queue_once(desk, "compare", CellsRequest(id, comparison.questions, columns).to_json())
 
 
+@act
 def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
     """Have the worker ask one cell once more, whatever it holds."""
     comparison = _store(desk).require(id)
     if column not in present_columns(comparison, desk.engine.collection.snapshot()):
         raise InputError("This column is no longer in the collection.", help="Add its documents again.")
+    enter(desk, "ask_cell_again", comparison.name)
     return queue_once(desk, "compare", CellsRequest(id, (question,), (column,), moment()).to_json())
 
 
+@act
 def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
     """Have the worker ask every cell of some columns once more: the documents of a country may have changed."""
     comparison = _store(desk).require(id)
+    enter(desk, "ask_columns_again", comparison.name)
     return queue_once(
         desk, "compare", CellsRequest(id, comparison.questions, tuple(sorted(columns)), moment()).to_json()
     )
 
 
+@act
 def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
     """Give a comparison another name; InputError when it is empty or another comparison has it."""
     wanted = _short_name(name)
@@ -132,25 +149,31 @@ def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
         raise InputError(f"There is a comparison {wanted!r} already.", help="Choose another name.")
     renamed = replace(_store(desk).require(id), name=wanted)
     _store(desk).put(renamed)
+    enter(desk, "rename_comparison", wanted)
     return renamed
 
 
+@act
 def remove_comparison(desk: Desk, id: str) -> Comparison:
     """Remove a comparison with its cells, and end the runs that ask them; return it for `restore_comparison`."""
     removed = _store(desk).require(id)
     for run in comparison_runs(desk, id):
         desk.jobs.cancel(run.id)
     _store(desk).remove(id)
+    enter(desk, "remove_comparison", removed.name)
     return removed
 
 
+@act
 def restore_comparison(desk: Desk, comparison: Comparison) -> None:
     """Bring back a comparison as it was; cells that were asked since stay."""
     now = _store(desk).find(comparison.id)
     since = now.cells if now else {}
     _store(desk).restore(replace(comparison, cells={**comparison.cells, **since}))
+    enter(desk, "restore_comparison", comparison.name)
 
 
+@act
 def comparison_runs(desk: Desk, id: str) -> list[Run]:
     """Return the runs of a comparison that have not ended, the newest first."""
     runs = desk.jobs.runs(LATEST_RUNS)
@@ -158,11 +181,13 @@ def comparison_runs(desk: Desk, id: str) -> list[Run]:
     return [run for run in unfinished if run.action == "compare" and run.arguments.get("comparison") == id]
 
 
+@act
 def exported_comparison(desk: Desk, id: str, base: str = "") -> bytes:
     """Return the workbook of a comparison; `base` is the address of the pages, for links that open the passages."""
     return comparison_workbook(_store(desk).require(id), desk.engine.collection.documents(), base)
 
 
+@act
 def export_comparison(desk: Desk, id: str, file: Path) -> None:
     """Write the workbook of a comparison; InputError where its folder or the file does not allow it."""
     write_workbook(file, exported_comparison(desk, id))

@@ -11,8 +11,9 @@ from ingestion.dataset.allowed_values import CONTROLLED
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.indexing.phase import code_of, described_anew, indexed_metadata
 from ingestion.metadata.taxonomy import load_taxonomy
+from ingestion.operations.acts import act, enter, signed
 from ingestion.operations.decisions import decide
-from ingestion.operations.desk import Desk, queue_action, require_author
+from ingestion.operations.desk import Desk, queue_action
 from ingestion.records.document_corrections import Correction, standing, undoing
 from ingestion.records.file_descriptions import DescribedFile, FileDescriptions
 from ingestion.records.source_store import now
@@ -30,38 +31,41 @@ NamedValues = Mapping[str, Mapping[FieldName, Sequence[str]]]
 _AT_ONCE = 5_000
 
 
+@act
 def correct(desk: Desk, values: NamedValues, author: str, note: str = "") -> tuple[Correction, ...]:
     """Record a person's values for fields of documents, all or none of them; return what changed.
 
     They win over every extractor, and filters, references and searches use them from then on.
     """
-    require_author(author)
+    author = signed(desk, author)
     labels = vocabulary()
     changed = [
         correction
         for record, given in zip(_find_all(desk, values), values.values(), strict=True)
-        for correction in changed_fields(record, given, author.strip(), labels, note.strip())
+        for correction in changed_fields(record, given, author, labels, note.strip())
     ]
-    return _enter(desk, changed)
+    return _enter(desk, "correct", changed, note)
 
 
+@act
 def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldName] = ()) -> tuple[Correction, ...]:
     """Record that the extracted values of these fields are right, of all that nobody has confirmed where none is named.
 
     An agreed value is a correction with the same value: what an extractor reads later does not change it.
     """
-    require_author(author)
+    author = signed(desk, author)
     agreed: list[Correction] = []
     for record in _find_all(desk, names):
         shown = shown_values(record)
         agreed += [
-            Correction(record.code, field, shown[field], author.strip(), act="agree")
+            Correction(record.code, field, shown[field], author, act="agree")
             for field in unchecked_fields(record)
             if field in fields or not fields
         ]
-    return _enter(desk, agreed)
+    return _enter(desk, "agree", agreed)
 
 
+@act
 def undo(
     desk: Desk, names: Sequence[str], author: str, field: FieldName | None = None, *, batch: str = ""
 ) -> tuple[Correction, ...]:
@@ -70,7 +74,7 @@ def undo(
     What was done together, as with a form of several fields, is undone together. With the `batch` of an act only that
     one is undone, and not what anybody has done to a field since.
     """
-    require_author(author)
+    author = signed(desk, author)
     codes = [record.code for record in _find_all(desk, names)]
     undone = [one for code in codes for one in undoing(desk.store.journal.entries(code), field or "", batch)]
     if not undone:
@@ -78,24 +82,27 @@ def undo(
             f"Nothing was corrected of {', '.join(names[:5])} that could be undone.",
             help="`sextant correct DOCUMENT --history` lists what was done.",
         )
-    return _enter(desk, [replace(one, author=author.strip()) for one in undone])
+    return _enter(desk, "undo", [replace(one, author=author) for one in undone])
 
 
+@act
 def correction_history(desk: Desk, name: str) -> list[Correction]:
     """Return everything that people did to the fields of a document, oldest first."""
     return desk.store.journal.entries(find_described(desk, name).code)
 
 
+@act
 def read_edited(desk: Desk, file: Path, author: str) -> CorrectionReport:
     """Return what a person changed in an exported workbook; nothing is recorded."""
     return read_corrections(file, list(desk.store.records().values()), author.strip(), now(), vocabulary())
 
 
+@act
 def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
     """Record what a person changed and decided in an exported workbook; return what was read."""
-    require_author(author)
+    author = signed(desk, author)
     report = read_edited(desk, file, author)
-    _enter(desk, report.corrections)
+    _enter(desk, "import_corrections", report.corrections)
     alike: dict[tuple[str, str], list[str]] = {}
     for one in report.decisions:
         alike.setdefault((one.choice, one.note), []).append(one.code)
@@ -113,6 +120,7 @@ def vocabulary() -> dict[FieldName, tuple[str, ...]]:
 # --- documents as they are described
 
 
+@act
 def find_described(desk: Desk, name: str) -> Described:
     """Return a document by the code of its source, or by id, file, title or source; InputError for none."""
     return _find_all(desk, [name])[0]
@@ -128,11 +136,13 @@ def _find_all(desk: Desk, names: Iterable[str]) -> list[Described]:
     return [next(described) if isinstance(one, DocumentRecord) else one for one in found]
 
 
+@act
 def describe_record(desk: Desk, record: DocumentRecord) -> Described:
     """Return what is known of a document of the collection, and who corrected it."""
     return describe_records(desk, [record])[0]
 
 
+@act
 def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[Described]:
     """Return what is known of documents of the collection, in their order."""
     listed = desk.store.records() if any(map(code_of, records)) else {}
@@ -147,6 +157,7 @@ def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[Desc
     return found
 
 
+@act
 def relabel(desk: Desk, sources: Iterable[str]) -> int:
     """Have keyword searches find documents under their present titles; return the number of documents."""
     wanted = set(sources)
@@ -156,17 +167,22 @@ def relabel(desk: Desk, sources: Iterable[str]) -> int:
     return len(keys)
 
 
+@act
 def restore_corrections(desk: Desk, sources: Iterable[str]) -> None:
     """Give documents that were just indexed what people corrected meanwhile."""
     wanted = {one.code for one in desk.store.corrections()} & set(sources)
     _apply(desk, wanted, [])
 
 
-def _enter(desk: Desk, given: Sequence[Correction]) -> tuple[Correction, ...]:
+def _enter(desk: Desk, name: str, given: Sequence[Correction], note: str = "") -> tuple[Correction, ...]:
     """Enter corrections in the journal and have the collection say what they say."""
     batch, when = secrets.token_hex(8), now()
     stamped = [replace(one, batch=batch, when=one.when or when) for one in given]
     _apply(desk, {one.code for one in stamped}, stamped)
+    fields = _by_code(stamped)
+    for code, entered in fields.items():
+        # The fields alone: their values are the document's, and go with it.
+        enter(desk, name, f"{code}: {', '.join(one.field for one in entered)}", note, by=entered[0].author)
     return tuple(stamped)
 
 

@@ -8,14 +8,17 @@ from pathlib import Path
 from ingestion.dataset.answer_sheets import of_present
 from ingestion.dataset.answer_store import AnsweredForm, AnswerStore
 from ingestion.dataset.export import Exported, export
+from ingestion.operations.acts import act
 from ingestion.operations.desk import Desk
 
 
+@act
 def export_dataset(desk: Desk, file: Path) -> Exported:
     """Write the dataset to a file, in the format of its suffix."""
     return export(file, list(desk.store.records().values()), workspace=desk.workspace, answers=answered_forms(desk))
 
 
+@act
 def exported_bytes(desk: Desk, suffix: str) -> bytes:
     """Return the dataset in the format of the suffix, without links to files of this machine."""
     with tempfile.TemporaryDirectory() as folder:
@@ -24,6 +27,7 @@ def exported_bytes(desk: Desk, suffix: str) -> bytes:
         return file.read_bytes()
 
 
+@act
 def answered_forms(desk: Desk) -> list[AnsweredForm]:
     """Return the questions that were asked of each document, with the replies of those that the collection has."""
     present = [record.document_id for record in desk.engine.collection.documents()]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ingestion.jobs.queue import Run
-from ingestion.operations.desk import Desk, queue_run, require_author
+from ingestion.operations.acts import act, enter, signed
+from ingestion.operations.desk import Desk, queue_run
 from ingestion.operations.sources import check_codes, is_indexed
 from ingestion.records.source_record import EXCLUDED, Decision, SourceRecord
 from ingestion.records.source_store import SourceStore, now
@@ -28,6 +29,7 @@ class Decided:
     run: Run | None
 
 
+@act
 def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str = "") -> Decided:
     """Record a decision on sources: GREEN or RED on the licence, "restore" for what was rejected or erased, "undo".
 
@@ -38,13 +40,14 @@ def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str
         raise InputError(f"{choice!r} is no decision.", help="Decide GREEN, RED, restore or undo.")
     if chosen != "undo" and not note.strip():
         raise InputError(f"{chosen} on {', '.join(codes[:5])} needs a reason.", help="Give a note; it is kept.")
-    require_author(author)
+    author = signed(desk, author)
     records = desk.store.records()
     decided = check_codes(desk.store, codes)
     # All before the first is recorded: all are decided or none.
-    made = [one for code in decided for one in _decisions(records[code], chosen, author.strip(), note.strip())]
+    made = [one for code in decided for one in _decisions(records[code], chosen, author, note.strip())]
     for decision in made:
         _record_decision(desk.store, decision, records[decision.code])
+    enter(desk, "decide", ", ".join(decided), f"{chosen}: {note}", by=author)
     after = desk.store.records()
     leaving = tuple(code for code in decided if _must_leave(desk.store, after[code]))
     return Decided(decided, chosen, queue_run(desk, RunRequest(("indexing",), leaving)) if leaving else None)

@@ -10,10 +10,11 @@ from pathlib import Path
 from ingestion.config import user_name
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import JobQueue, Run
+from ingestion.operations.acts import act
 from ingestion.records.source_store import SourceStore
 from ingestion.types import RunRequest, check_phases
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError
 
 # Among so many runs an equal one is looked for.
 LATEST_RUNS = 100
@@ -21,11 +22,12 @@ LATEST_RUNS = 100
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """An opened workspace as the acts need it: its engine, its sources, its job queue and the way to a worker."""
+    """An opened workspace as the acts need it: its engine, sources and job queue, who acts, and the way to a worker."""
 
     engine: Engine
     store: SourceStore
     jobs: JobQueue
+    person: Person
     start_worker: Callable[[Path], None] = ensure_worker
 
     @property
@@ -34,9 +36,14 @@ class Desk:
         return self.engine.config.workspace
 
 
-def open_desk(engine: Engine) -> Desk:
-    """Return the workspace of the engine, ready for acts."""
-    return Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog))
+def open_desk(engine: Engine, person: Person) -> Desk:
+    """Return the workspace of the engine, ready for the acts of a person."""
+    return Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), person)
+
+
+def local_person(name: str = "") -> Person:
+    """Return the one person of this machine, by the name that is given, else the system's."""
+    return replace(LOCAL, name=name.strip() or system_user() or "local person")
 
 
 def system_user() -> str:
@@ -47,15 +54,17 @@ def system_user() -> str:
         return ""
 
 
+@act
 def queue_action(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
     """Have the worker carry out an action that is not under way."""
-    id = desk.jobs.queue(action, arguments)
+    id = desk.jobs.queue(action, arguments, desk.person)
     desk.start_worker(desk.workspace)
     queued = desk.jobs.find(id)
     assert queued is not None, "runs stay in the queue"
     return queued
 
 
+@act
 def queue_once(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
     """Have the worker carry out an action that keeps what it has done.
 
@@ -72,6 +81,7 @@ def queue_once(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
     return queue_action(desk, action, arguments)
 
 
+@act
 def queue_run(desk: Desk, request: RunRequest) -> Run:
     """Queue a run, also for codes that were just removed and must leave the index; an equal one serves as well.
 
@@ -85,9 +95,3 @@ def queue_run(desk: Desk, request: RunRequest) -> Run:
             desk.start_worker(desk.workspace)
             return one
     return queue_action(desk, "run", asdict(request))
-
-
-def require_author(author: str) -> None:
-    """Raise InputError where nobody is named."""
-    if not author.strip():
-        raise InputError("A decision needs the name of who decides.", help="Give your name; it is kept.")

@@ -16,10 +16,11 @@ from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_bas
 from ingestion.indexing.phase import code_of
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
+from ingestion.operations.acts import act, enter, signed
 from ingestion.operations.corrections import restore_corrections
-from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action, require_author
-from ingestion.operations.erasing import BegunErasure, BegunErasures, erasing
+from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
 from ingestion.operations.sources import own_files
+from ingestion.records.erasures import BegunErasure, BegunErasures, erasing
 from ingestion.records.file_descriptions import FileDescriptions
 from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, SourceRecord
@@ -38,6 +39,7 @@ from rag_engine.types import DocumentRecord
 UNDO_SECONDS = 10.0
 
 
+@act
 def add_files(
     desk: Desk,
     files: Sequence[Path],
@@ -56,9 +58,12 @@ def add_files(
     added = add_paths(files, desk.engine, replaces=former, progress=progress, cancelled=cancelled)
     indexed = {one.document_id for one in added if one.status == "indexed"}
     restore_corrections(desk, [one.source for one in desk.engine.collection.documents() if one.document_id in indexed])
+    if indexed:
+        enter(desk, "add_files", ", ".join(Path(one.path).name for one in added if one.status == "indexed"))
     return added
 
 
+@act
 def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "") -> Run:
     """Have the worker index files and folders, as `add_files` does."""
     former = _replaced(desk, replaces)
@@ -66,11 +71,13 @@ def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "") -> Run
     return queue_action(desk, "add", arguments | ({"replaces": former.source} if former else {}))
 
 
+@act
 def queue_uploads(desk: Desk, files: Sequence[tuple[str, IO[bytes]]], *, replaces: str = "") -> Run:
     """Keep named files in the workspace and have the worker index them."""
     return queue_files(desk, [keep_upload(desk.workspace, name, data) for name, data in files], replaces=replaces)
 
 
+@act
 def preview_upload(desk: Desk, name: str, data: IO[bytes]) -> Path:
     """Keep a file in the workspace while a person looks at what is in it; `discard_upload` removes it."""
     return keep_upload(desk.workspace, name, data)
@@ -81,6 +88,7 @@ def discard_upload(file: Path) -> None:
     shutil.rmtree(file.parent, ignore_errors=True)
 
 
+@act
 def add_sample(desk: Desk, folder: Path) -> bool:
     """Have the sample collection indexed; return False for a workspace that has documents or had the sample."""
     arguments = {"paths": [str(folder)]}
@@ -88,11 +96,12 @@ def add_sample(desk: Desk, folder: Path) -> bool:
     if status == "done" or desk.engine.collection.documents():
         return False
     if status not in ("queued", "running"):
-        desk.jobs.queue("add", arguments)
+        desk.jobs.queue("add", arguments, desk.person)
     desk.start_worker(desk.workspace)
     return True
 
 
+@act
 def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False) -> Erasure:
     """Remove a document, named by id, file, title or source, everywhere and for good.
 
@@ -111,9 +120,11 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
         with erasing(desk.workspace):
             return _carry_out(desk, unfinished)
     source_record = _listed(desk, record)
+    by = desk.person.name if desk.person.key else author.strip()
     if source_record is not None:
-        _check_erasure(record, source_record, author, note)
-    who = {"author": author.strip(), "note": note.strip()}
+        _check_erasure(record, source_record, note)
+        by = signed(desk, author)
+    who = {"author": by, "note": note.strip()}
     names = {"document_id": record.document_id, "source": record.source, "sha256": record.sha256, "file": record.file}
     with erasing(desk.workspace):
         asked = BegunErasure(record.key, code=code_of(record), former=record.is_former, redact=redact, **names, **who)
@@ -121,11 +132,13 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
         return _carry_out(desk, asked)
 
 
+@act
 def unfinished_erasures(desk: Desk) -> list[str]:
     """Return the files of the documents whose erasure was broken off and not yet finished."""
     return [one.file for one in BegunErasures(desk.engine.catalog).all()]
 
 
+@act
 def finish_erasures(desk: Desk) -> int:
     """Finish what a killed process has begun to erase, and return the number of documents.
 
@@ -144,6 +157,7 @@ def finish_erasures(desk: Desk) -> int:
     return len(unfinished)
 
 
+@act
 def queue_erasure(
     desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False, undo_seconds: float = 0
 ) -> Run:
@@ -151,7 +165,8 @@ def queue_erasure(
     record = desk.engine.catalog.find_document(document)
     source_record = _listed(desk, record)
     if source_record is not None:
-        _check_erasure(record, source_record, author, note)
+        _check_erasure(record, source_record, note)
+        signed(desk, author)
     who: dict[str, object] = {
         "document_id": record.source,
         "author": author.strip(),
@@ -161,33 +176,43 @@ def queue_erasure(
     return queue_action(desk, "erase", who | ({"undo_seconds": undo_seconds} if undo_seconds else {}))
 
 
+@act
 def is_listed(desk: Desk, record: DocumentRecord) -> bool:
     """Return whether the document came from the list of sources, so that erasing it is a decision."""
     return _listed(desk, record) is not None
 
 
+@act
 def preview_index_table(desk: Desk, file: Path) -> IndexTable:
     """Return what is read in an index table, a glossary or a book with an index; nothing is applied."""
     with open_reader(desk.engine.config.ocr) as reader:
         return index_of_file(file, reader)
 
 
+@act
 def applied_index_tables(desk: Desk) -> dict[str, int]:
     """Return the index tables that are applied, each with how many documents it lists."""
     return {name: count for name, count in index_sources(desk.engine.catalog).items() if name not in OWN_SOURCES}
 
 
+@act
 def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.Applied:
     """Have an index in a file lead to the passages of the documents that it names."""
     with open_reader(desk.engine.config.ocr) as reader:
-        return book_index.apply_index(file, desk.engine, reader, document=document)
+        applied = book_index.apply_index(file, desk.engine, reader, document=document)
+    enter(desk, "apply_index_table", file.name)
+    return applied
 
 
+@act
 def remove_index_table(desk: Desk, name: str) -> int:
     """Undo `apply_index_table` for a file of this name; return the number of documents concerned."""
-    return book_index.remove_index(name, desk.engine)
+    removed = book_index.remove_index(name, desk.engine)
+    enter(desk, "remove_index_table", name)
+    return removed
 
 
+@act
 def ground(desk: Desk, *, again: bool = False) -> Run:
     """Have the worker ground the entries of all indexes that are new or changed, all with `again`.
 
@@ -199,9 +224,11 @@ def ground(desk: Desk, *, again: bool = False) -> Run:
             help="Apply a table of terms with `sextant index-table FILE --apply`.",
         )
     active = next((one for one in desk.jobs.runs(LATEST_RUNS) if one.action == "ground" and one.active), None)
+    enter(desk, "ground", "knowledge base")
     return active or queue_action(desk, "ground", {"again": again})
 
 
+@act
 def export_knowledge_base(desk: Desk, file: Path) -> int:
     """Write the grounded entries to a .json or .xlsx file; return their number."""
     return write_knowledge_base(file, knowledge_base(desk.engine))
@@ -246,6 +273,7 @@ def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
         # What it was made of is gone or going, and no longer counted.
         erased = Erasure(asked.document_id, asked.file, 0, 0, desk.engine.collection.finish_erasures())
     BegunErasures(desk.engine.catalog).end(asked)
+    enter(desk, "erase", asked.source, asked.note, asked.author)
     return erased
 
 
@@ -268,8 +296,7 @@ def _listed(desk: Desk, record: DocumentRecord) -> SourceRecord | None:
     return None if record.is_former else desk.store.records().get(code_of(record))
 
 
-def _check_erasure(record: DocumentRecord, source_record: SourceRecord, author: str, note: str) -> None:
-    require_author(author)
+def _check_erasure(record: DocumentRecord, source_record: SourceRecord, note: str) -> None:
     if not note.strip():
         raise InputError(
             f"Erasing {record.file} excludes {source_record.source.code} of the list, which needs a reason.",

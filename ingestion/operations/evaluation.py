@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ingestion.jobs.queue import Run
+from ingestion.operations.acts import act
 from ingestion.operations.desk import Desk, queue_once
 from ingestion.spreadsheets.csv_writer import to_csv
 from rag_engine.atomic_write import write_atomic
@@ -48,19 +49,22 @@ class RemovedQuestion:
     place: int
 
 
+@act
 def keep_answer(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
     """Keep the question that was asked at that time as a test question, with what its answer cites as the evidence."""
     return _keep(desk, [(conversation, asked)])[0]
 
 
+@act
 def is_kept_answer(desk: Desk, conversation: str, asked: str) -> bool:
     """Return whether the question that was asked at that time is a test question."""
     return answer_id(conversation, asked) in {one.id for one in read_own_questions(desk.workspace)}
 
 
+@act
 def list_feedback(desk: Desk) -> tuple[RatedAnswer, ...]:
     """Return the rated answers, the latest first; every door reads ratings here."""
-    return rated_answers(desk.workspace)
+    return rated_answers(desk.workspace, desk.person)
 
 
 def exported_feedback(rated: Sequence[RatedAnswer]) -> bytes:
@@ -72,6 +76,7 @@ def exported_feedback(rated: Sequence[RatedAnswer]) -> bytes:
     return to_csv(("Asked", "Rating", "Question", "Reason", "Conversation", "Id"), rows)
 
 
+@act
 def good_answers(desk: Desk) -> list[RatedAnswer]:
     """Return the answers rated as good that can be test questions and are none yet, the latest first."""
     known = {one.id for one in read_own_questions(desk.workspace)}
@@ -79,11 +84,13 @@ def good_answers(desk: Desk) -> list[RatedAnswer]:
     return [one for one in good if answer_id(one.conversation, one.asked) not in known]
 
 
+@act
 def keep_good_answers(desk: Desk) -> list[AnswerQuestion]:
     """Keep every answer that was rated as good as a test question; return those that were not kept before."""
     return _keep(desk, [(one.conversation, one.asked) for one in reversed(good_answers(desk))])
 
 
+@act
 def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> AnswerQuestion:
     """Keep a question that was written or edited by hand and return it; without an id it is a new one.
 
@@ -123,12 +130,14 @@ def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> A
     return put
 
 
+@act
 def remove_questions(desk: Desk, ids: Sequence[str]) -> tuple[RemovedQuestion, ...]:
     """Remove test questions and return them, for `restore_questions`."""
     before = change_own_questions(desk.workspace, lambda now: [one for one in now if one.id not in ids])
     return tuple(RemovedQuestion(one, place) for place, one in enumerate(before) if one.id in ids)
 
 
+@act
 def restore_questions(desk: Desk, removed: Sequence[RemovedQuestion]) -> None:
     """Bring back questions that were removed, each at its place."""
 
@@ -141,6 +150,7 @@ def restore_questions(desk: Desk, removed: Sequence[RemovedQuestion]) -> None:
     change_own_questions(desk.workspace, restored)
 
 
+@act
 def import_questions(desk: Desk, file: Path) -> ImportedQuestions:
     """Take over the questions of a file of `sextant eval answers`; one of a known id replaces it."""
     new = read_answer_questions(file)
@@ -151,11 +161,13 @@ def import_questions(desk: Desk, file: Path) -> ImportedQuestions:
     return ImportedQuestions(len(new) - replaced, replaced, tuple(one for one in quoted if one not in files))
 
 
+@act
 def exported_questions(desk: Desk) -> bytes:
     """Return the test questions as `import_questions` and `sextant eval answers` read them."""
     return question_lines(read_own_questions(desk.workspace)).encode()
 
 
+@act
 def export_questions(desk: Desk, file: Path) -> int:
     """Write the test questions to a file and return their number; InputError where it cannot be written."""
     _write(file, exported_questions(desk))
@@ -179,6 +191,7 @@ def _write(file: Path, content: bytes) -> None:
         raise InputError(f"{file} cannot be written: {error.strerror}.", help="Name another file.") from error
 
 
+@act
 def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1) -> Run:
     """Have the worker ask every test question; with a `judge` a second model judges the answers.
 
@@ -194,6 +207,7 @@ def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1
     return queue_once(desk, TEST, asdict(AnswersRequest(gold, None, judge, judge_url, repeat)))
 
 
+@act
 def ask_test_questions(
     desk: Desk, request: AnswersRequest, progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> tuple[OwnRun, str]:
@@ -216,7 +230,7 @@ def _keep(desk: Desk, answers: Sequence[tuple[str, str]]) -> list[AnswerQuestion
 
 
 def _turn(desk: Desk, conversation: str, asked: str) -> Turn:
-    found = read_conversation(desk.workspace, conversation)
+    found = read_conversation(desk.workspace, conversation, desk.person)
     turn = next((one for one in found.turns if one.asked == asked), None) if found else None
     if turn is None:
         raise InputError("This conversation was deleted.", help="Write the question by hand on the Evaluation page.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ingestion.jobs.queue import Run
+from ingestion.operations.acts import act, check_role, enter
 from ingestion.operations.desk import Desk, queue_action
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
@@ -17,6 +18,7 @@ _WAITS = (
 )
 
 
+@act
 def rebuild(
     desk: Desk,
     *,
@@ -30,6 +32,8 @@ def rebuild(
     WorkspaceError where a figure fell by more than chance explains or they cannot be asked; then the old ones stay and
     the new ones wait until somebody accepts or discards them. `anyway` leaves that out.
     """
+    if anyway:
+        check_role(desk.person, "accept_index")
     accepted = None if anyway else find_accepted(desk.workspace)
     held: list[WorkspaceError] = []
 
@@ -41,6 +45,7 @@ def rebuild(
     children = desk.engine.rebuild(encode=encode, progress=progress, check=check)
     if held:
         raise held[0]
+    enter(desk, "rebuild", "index", "with new vectors" if encode else "")
     return children
 
 
@@ -61,21 +66,30 @@ def _reasons_to_wait(
         )
 
 
+@act
 def accept_index(desk: Desk) -> int:
     """Put the index that waits in place and return its number of passages; WorkspaceError where none waits."""
-    return desk.engine.collection.accept_waiting()
+    children = desk.engine.collection.accept_waiting()
+    enter(desk, "accept_index", "index")
+    return children
 
 
+@act
 def discard_index(desk: Desk) -> None:
     """Remove the index that waits; WorkspaceError where none does."""
     desk.engine.collection.discard_waiting()
+    enter(desk, "discard_index", "index")
 
 
+@act
 def queue_rebuild(desk: Desk, *, encode: bool = False, anyway: bool = False) -> Run:
     """Have the worker make both indexes anew, as `rebuild` does."""
+    if anyway:
+        check_role(desk.person, "accept_index")
     return queue_action(desk, "rebuild", {"encode": encode, "anyway": anyway})
 
 
+@act
 def queue_decision(desk: Desk, *, accept: bool) -> Run:
     """Have the worker put the index that waits in place, or remove it."""
     return queue_action(desk, "decide", {"accept": accept})

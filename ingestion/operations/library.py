@@ -1,10 +1,11 @@
-"""Settings of the library that are kept with the collection: the columns of its table and its saved filters."""
+"""Settings of the library, each person's own: the columns of its table and the saved filters."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 
+from ingestion.operations.acts import act
 from ingestion.operations.desk import Desk
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
@@ -14,25 +15,29 @@ _COLUMNS, _FILTERS = "library columns", "library filters"
 _LONGEST_NAME = 80
 
 
+@act
 def chosen_columns(desk: Desk, default: Sequence[str]) -> list[str]:
     """Return the columns that were last chosen for the table."""
-    kept = desk.engine.catalog.state(_COLUMNS)
+    kept = desk.engine.catalog.state(_own(desk, _COLUMNS))
     return list(json.loads(kept)) if kept else list(default)
 
 
+@act
 def choose_columns(desk: Desk, columns: Sequence[str]) -> None:
     """Keep which columns the table has."""
     with desk.engine.catalog.begin() as connection:
-        set_state(connection, _COLUMNS, json.dumps(list(columns)))
+        set_state(connection, _own(desk, _COLUMNS), json.dumps(list(columns)))
 
 
+@act
 def saved_filters(desk: Desk) -> dict[str, Filter]:
     """Return the saved filters by name, in the order of their names."""
-    kept: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(desk.engine.catalog.state(_FILTERS, "{}"))
+    kept: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(desk.engine.catalog.state(_own(desk, _FILTERS), "{}"))
     read = {name: {facet: tuple(values) for facet, values in wanted.items()} for name, wanted in kept.items()}
     return dict(sorted(read.items(), key=lambda item: item[0].casefold()))
 
 
+@act
 def save_filters(desk: Desk, name: str, wanted: Filter) -> None:
     """Save a filter under a name, in the place of one of this name."""
     title = " ".join(name.split())
@@ -43,6 +48,7 @@ def save_filters(desk: Desk, name: str, wanted: Filter) -> None:
     _keep(desk, saved_filters(desk) | {title: dict(wanted)})
 
 
+@act
 def delete_filters(desk: Desk, name: str) -> Filter:
     """Delete a saved filter and return it, so that it can be saved again."""
     kept = saved_filters(desk)
@@ -55,4 +61,9 @@ def delete_filters(desk: Desk, name: str) -> Filter:
 
 def _keep(desk: Desk, filters: Mapping[str, Filter]) -> None:
     with desk.engine.catalog.begin() as connection:
-        set_state(connection, _FILTERS, json.dumps(filters, ensure_ascii=False))
+        set_state(connection, _own(desk, _FILTERS), json.dumps(filters, ensure_ascii=False))
+
+
+def _own(desk: Desk, name: str) -> str:
+    """Return the name of what is kept for one person; the local person's is as it was before there were others."""
+    return f"{name} {desk.person.key}".rstrip()

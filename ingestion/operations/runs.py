@@ -9,6 +9,7 @@ from typing import Literal
 from ingestion.jobs.plain_language import Command, interpret
 from ingestion.jobs.queue import JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads
+from ingestion.operations.acts import act, enter
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_run
 from ingestion.operations.sources import check_codes
 from ingestion.types import RunRequest
@@ -23,12 +24,16 @@ _CONTROLLABLE: Mapping[Control, tuple[RunStatus, ...]] = {
 }
 
 
+@act
 def run(desk: Desk, request: RunRequest) -> Run:
     """Have the worker take sources through phases; InputError for a phase or code that there is not."""
     codes, without = (check_codes(desk.store, codes) for codes in (request.codes, request.without))
-    return queue_run(desk, replace(request, codes=codes, without=without))
+    queued = queue_run(desk, replace(request, codes=codes, without=without))
+    enter(desk, "run", queued.request.describe())
+    return queued
 
 
+@act
 def unfinished_runs(desk: Desk) -> list[Run]:
     """Return the runs over the sources that are at work, wait or are paused, in the order in which they come."""
     found = (one for one in desk.jobs.runs(LATEST_RUNS) if one.active or one.status == "paused")
@@ -43,6 +48,7 @@ def describe_unfinished(run: Run) -> str:
     return f"{standing}{far}. {run.request.describe()}"
 
 
+@act
 def control(desk: Desk, what: Control, id: int = 0) -> Run:
     """Pause, resume or cancel a run, by its number or the latest that it applies to; return the run after it."""
     run = _choose(desk.jobs, id, _CONTROLLABLE[what])
@@ -53,9 +59,11 @@ def control(desk: Desk, what: Control, id: int = 0) -> Run:
     else:
         desk.jobs.resume(run.id)
         desk.start_worker(desk.workspace)
+    enter(desk, "control", f"run {run.id}: {what}")
     return desk.jobs.find(run.id) or run
 
 
+@act
 def understand(desk: Desk, words: str) -> Command | None:
     """Return the request that words ask for, to be confirmed and run; None where they are not understood."""
     language_model, _ = desk.engine.language_model()

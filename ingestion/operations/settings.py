@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 
 from ingestion.jobs.queue import Run
-from ingestion.operations.desk import Desk, require_author
+from ingestion.operations.acts import ActingPlace, act, enter, signed
+from ingestion.operations.desk import Desk
 from ingestion.status.views import pluralised
 from rag_engine.settings import Setting, SettingState, keep_setting, read_settings, remove_setting, settings_table
 
@@ -19,23 +19,28 @@ _EFFECTS = {
 }
 
 
-def list_settings(workspace: Path) -> list[SettingState]:
+@act
+def list_settings(desk: ActingPlace) -> list[SettingState]:
     """Return every setting with the value that holds and where it comes from."""
-    settings = read_settings(workspace)
+    settings = read_settings(desk.workspace)
     return [settings.state(name) for name in settings_table()]
 
 
-def change_setting(workspace: Path, name: str, value: str, author: str) -> SettingState:
+@act
+def change_setting(desk: ActingPlace, name: str, value: str, author: str) -> SettingState:
     """Keep a value with the workspace, with who changed it; nothing is started. Return what holds now."""
-    require_author(author)
-    keep_setting(workspace, name, value, author)
-    return read_settings(workspace).state(name)
+    author = signed(desk, author)
+    keep_setting(desk.workspace, name, value, author)
+    enter(desk, "change_setting", name, by=author)
+    return read_settings(desk.workspace).state(name)
 
 
-def reset_setting(workspace: Path, name: str, author: str) -> None:
+@act
+def reset_setting(desk: ActingPlace, name: str, author: str) -> None:
     """Keep no value with the workspace, so that the default holds again; a damaged entry can be removed too."""
-    require_author(author)
-    remove_setting(workspace, name)
+    author = signed(desk, author)
+    remove_setting(desk.workspace, name)
+    enter(desk, "reset_setting", name, by=author)
 
 
 def describe_effect(setting: Setting, desk: Desk | None = None) -> str:

@@ -12,7 +12,8 @@ from typing import IO
 from ingestion.config import read_ingestion_config
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
-from ingestion.operations.desk import Desk, queue_run, require_author
+from ingestion.operations.acts import act, enter, signed
+from ingestion.operations.desk import Desk, queue_run
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.discover import discover
@@ -37,11 +38,13 @@ class Removed:
     run: Run | None
 
 
+@act
 def read_list(desk: Desk, file: Path) -> SeedReport:
     """Return what a list of sources or a folder of files would add; nothing is added."""
     return read_seeds(file, desk.store.sources())
 
 
+@act
 def add_list(desk: Desk, file: Path) -> SeedReport:
     """Put what is new in a list of sources, or the files of a folder, on the list; return what was read."""
     report = read_list(desk, file)
@@ -57,6 +60,7 @@ def add_list(desk: Desk, file: Path) -> SeedReport:
     return replace(report, new=added)
 
 
+@act
 def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
     """Put sources on the list, and give those that are `corrected` their new addresses.
 
@@ -69,14 +73,17 @@ def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedS
             f"{len(lost)} of {len(new)} sources were not added: their codes were given to others at the same moment.",
             help="Add the list again; these rows get other codes.",
         )
+    if new or corrected:
+        enter(desk, "add_sources", ", ".join(one.code for one in (*new, *corrected)))
 
 
+@act
 def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceRecord:
     """Give a source its right address and return it; the next run begins there.
 
     InputError for an address that cannot be fetched or is another source's, and for what no list gave an address.
     """
-    require_author(author)
+    author = signed(desk, author)
     check_codes(desk.store, [code])
     before = desk.store.records()[code].source
     if before.parent or not before.url:
@@ -94,10 +101,12 @@ def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceR
     known = {normal_url(source.url): source.code for source in desk.store.sources() if source.url}
     if known.get(normal_url(url), code) != code:
         raise InputError(f"{url} is the address of {known[normal_url(url)]}.", help="Remove one of the two.")
-    desk.store.correct_addresses([replace(before, url=url)], author.strip())
+    desk.store.correct_addresses([replace(before, url=url)], author)
+    enter(desk, "correct_address", f"{code}: {url}", by=author)
     return desk.store.records()[code]
 
 
+@act
 def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedReport:
     """Keep named files in the workspace and put them on the list; those that cannot be read are not kept."""
     folder = own_files(desk)
@@ -115,6 +124,7 @@ def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedRep
     return replace(report, new=new, rejected=rejected)
 
 
+@act
 def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> SeedReport:
     """Return the sources that an address proposes, found within a minute; nothing is added.
 
@@ -134,12 +144,14 @@ def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> 
     return report
 
 
+@act
 def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
     """Take sources off the list, and their documents out of the index at once."""
-    require_author(author)
+    author = signed(desk, author)
     removed = check_codes(desk.store, codes)
     indexed = any(is_indexed(desk.store, code) for code in removed)
-    desk.store.remove(removed, author.strip())
+    desk.store.remove(removed, author)
+    enter(desk, "remove_sources", ", ".join(removed), by=author)
     left = tuple(one.code for one in desk.store.sources() if one.parent in removed)
     return Removed(removed, left, queue_run(desk, RunRequest(("indexing",), removed)) if indexed else None)
 
@@ -159,6 +171,7 @@ def is_indexed(store: SourceStore, code: str) -> bool:
     return entry is not None and entry.outcome.status in ("done", "failed")
 
 
+@act
 def own_files(desk: Desk) -> Path:
     """Return the folder of the files that were put on the list from elsewhere."""
     return desk.workspace / "sources"

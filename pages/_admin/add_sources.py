@@ -16,7 +16,7 @@ from ingestion.types import SeedSource
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
-from pages._shared.elements import draw_table
+from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -43,7 +43,9 @@ def draw_seed_upload() -> None:
         # Above what it adds, which may be thousands of rows.
         with st.container(horizontal=True):
             nothing = not report.new and not report.corrected
-            if st.button(_label(report), type="primary", icon=":material/playlist_add:", disabled=nothing):
+            if act_button(
+                "add_sources", _label(report), type="primary", icon=":material/playlist_add:", disabled=nothing
+            ):
                 add_sources(report.new, report.corrected)
                 leave("seed")
             if st.button("Discard", key="leave seeds"):
@@ -170,7 +172,13 @@ def _draw_found(report: SeedReport) -> None:
     chosen = [one for one, add in zip(report.new, edited["Add"], strict=True) if add]
     st.caption(f"{len(report.new):,} proposed, {report.known:,} already on the list.")
     with st.container(horizontal=True):
-        if st.button(f"Add {len(chosen):,} of {len(report.new):,}", type="primary", disabled=not chosen, key="accept"):
+        if act_button(
+            "add_sources",
+            f"Add {len(chosen):,} of {len(report.new):,}",
+            type="primary",
+            disabled=not chosen,
+            key="accept",
+        ):
             add_sources(chosen)
             del st.session_state[_FOUND]
             st.rerun()
@@ -194,7 +202,7 @@ def draw_document_upload() -> None:
     )
     st.caption("They are stored in the workspace and go through every phase, like downloaded documents.")
     label = f"Add {len(files):,} documents" if len(files) > 1 else "Add document"
-    if st.button(label, type="primary", icon=":material/note_add:", disabled=not files):
+    if act_button("add_own_files", label, type="primary", icon=":material/note_add:", disabled=not files):
         with show_errors():
             report = sources.add_own_files(resources.desk(), [(file.name, file) for file in files])
             _remember_added(len(report.new))

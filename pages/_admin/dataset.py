@@ -17,7 +17,7 @@ from pages._admin.document_answers import draw_document_answers
 from pages._admin.field_editor import draw_applied
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
-from pages._shared.elements import draw_author, draw_table
+from pages._shared.elements import act_button, draw_author, draw_table
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import HEADINGS
 from pages._shared.markdown import escape
@@ -84,7 +84,9 @@ def _draw_import(author: str) -> None:
             kinds = {"correction": len(report.corrections), "decision": len(report.decisions)}
             counts = [pluralised(count, kind) for kind, count in kinds.items() if count] or ["0 corrections"]
             label, nothing = f"Apply {' and '.join(counts)}", not any(kinds.values())
-            if st.button(label, type="primary", icon=":material/save:", disabled=nothing, key="apply"):
+            if act_button(
+                "import_corrections", label, type="primary", icon=":material/save:", disabled=nothing, key="apply"
+            ):
                 applied = import_corrections(resources.desk(), path, author)
                 st.session_state[_APPLIED] = len(applied.corrections)
                 st.session_state[_DECIDED] = len(applied.decisions)

@@ -12,6 +12,7 @@ from ingestion.operations.answers import ask_documents, exported_answers, remove
 from ingestion.operations.dataset import answered_forms
 from ingestion.status.views import pluralised
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import draw_filters
 from pages._shared.jobs import draw_runs
@@ -37,7 +38,9 @@ def draw_document_answers() -> None:
         with st.expander("Documents", icon=":material/filter_alt:"):
             wanted = draw_filters("documents", engine.collection.facets())
         ready = bool(question.strip()) and schema is not None
-        if st.button("Ask each document", type="primary", disabled=not ready, icon=":material/play_arrow:"):
+        if act_button(
+            "ask_documents", "Ask each document", type="primary", disabled=not ready, icon=":material/play_arrow:"
+        ):
             assert schema is not None, "the button is disabled without one"
             with show_errors():
                 ask_documents(resources.desk(), DocumentsRequest(question.strip(), schema, wanted))
@@ -69,11 +72,17 @@ def _draw_form(form: AnsweredForm) -> None:
 def _draw_removal(form: AnsweredForm) -> None:
     """Draw how to remove the answers, which asks once more: a model may have worked for hours."""
     if st.session_state.get(_REMOVING) != form.id:
-        if st.button("Remove", key=f"remove answers {form.id}", icon=":material/delete:"):
+        if act_button("remove_answers", "Remove", key=f"remove answers {form.id}", icon=":material/delete:"):
             st.session_state[_REMOVING] = form.id
             st.rerun()
         return
-    if st.button("Remove all answers", key=f"confirm removal {form.id}", type="primary", icon=":material/delete:"):
+    if act_button(
+        "remove_answers",
+        "Remove all answers",
+        key=f"confirm removal {form.id}",
+        type="primary",
+        icon=":material/delete:",
+    ):
         remove_answers(resources.desk(), form.id)
         del st.session_state[_REMOVING]
         st.rerun()

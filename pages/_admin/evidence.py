@@ -14,7 +14,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import marks_of, title_beside_code
 from ingestion.types import LicenceMark, Light, Quality
 from pages._shared import resources
-from pages._shared.elements import draw_download
+from pages._shared.elements import act_button, draw_download
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 from rag_engine.reading.address import DocumentPlace
@@ -118,7 +118,9 @@ def draw_decision(record: SourceRecord, sign: str, caption: str, key: str, autho
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key} {code}"):
         st.markdown(f"{sign}**{escape(code)}** {escape(title_beside_code(record))}  \n{caption}", width="stretch")
         undo = "undo restore" if key == "restored" else "undo"
-        if st.button("Undo", key=f"{undo} {code}", icon=":material/undo:", type="tertiary", disabled=not author):
+        if act_button(
+            "decide", "Undo", key=f"{undo} {code}", icon=":material/undo:", type="tertiary", disabled=not author
+        ):
             with show_errors():
                 decide(resources.desk(), [code], "undo", author)
                 st.rerun()

@@ -14,6 +14,7 @@ from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
 from pages._admin.evidence import indexed_document, page_link
 from pages._admin.source_detail import draw_events
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import HEADINGS, draw_field
 from pages._shared.markdown import escape, escape_paragraphs
@@ -77,7 +78,9 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
     back = False
     if by is not None:
         st.caption(f"Corrected by {escape(by.author)}, {escape(by.when[:10])}.")
-        back = st.button("Undo", icon=":material/undo:", help="Return to the value before", key="undo correction")
+        back = act_button(
+            "undo", "Undo", icon=":material/undo:", help="Return to the value before", key="undo correction"
+        )
     if saved or back:
         with show_errors():
             if back:

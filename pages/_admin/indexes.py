@@ -10,7 +10,7 @@ from ingestion.operations.answers import queue_gate
 from ingestion.operations.indexes import queue_decision, queue_rebuild
 from ingestion.status.views import pluralised
 from pages._shared import resources
-from pages._shared.elements import draw_table
+from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors
 from rag_engine.evaluation.answers.accepted_run import KeptRun
 from rag_engine.evaluation.answers.gate import GateResult, find_accepted, find_result
@@ -51,7 +51,7 @@ def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
             "Accept the answers to your own questions with `sextant eval gate GOLD.jsonl --accept`; a new index then "
             "has to answer them as well. With the sample collection indexed, you can start here."
         )
-        if st.button("Measure and accept", icon=":material/verified:", key="accept answers"):
+        if act_button("accept_index", "Measure and accept", icon=":material/verified:", key="accept answers"):
             queue_gate(resources.desk(), accept=True)
             st.rerun()
         return
@@ -60,10 +60,10 @@ def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
         "as well; otherwise the old index keeps answering."
     )
     with st.container(horizontal=True):
-        if st.button("Check now", icon=":material/fact_check:", key="gate"):
+        if act_button("queue_gate", "Check now", icon=":material/fact_check:", key="gate"):
             queue_gate(resources.desk())
             st.rerun()
-        if st.button("Accept the current answers", icon=":material/verified:", key="accept answers"):
+        if act_button("accept_index", "Accept the current answers", icon=":material/verified:", key="accept answers"):
             queue_gate(resources.desk(), accept=True)
             st.rerun()
     if result is not None:
@@ -102,10 +102,10 @@ def _draw_waiting(waiting: WaitingGeneration) -> None:
     )
     st.caption("It waits until you decide, the next rebuild, or a change to the collection.")
     with st.container(horizontal=True):
-        if st.button("Accept this index", icon=":material/verified:", key="accept index"):
+        if act_button("accept_index", "Accept this index", icon=":material/verified:", key="accept index"):
             queue_decision(resources.desk(), accept=True)
             st.rerun()
-        if st.button("Discard it", icon=":material/delete:", key="discard index"):
+        if act_button("discard_index", "Discard it", icon=":material/delete:", key="discard index"):
             queue_decision(resources.desk(), accept=False)
             st.rerun()
 
@@ -118,9 +118,9 @@ def _draw_rebuild(accepted: KeptRun | None) -> None:
         help="Needed after a change of the encoder or of the chunking. It takes as long as adding the documents did.",
     )
     with st.container(horizontal=True):
-        if st.button("Rebuild the indexes", icon=":material/build:", key="rebuild"):
+        if act_button("rebuild", "Rebuild the indexes", icon=":material/build:", key="rebuild"):
             queue_rebuild(resources.desk(), encode=encode)
             st.rerun()
-        if accepted is not None and st.button("Rebuild without the check", key="rebuild anyway"):
+        if accepted is not None and act_button("accept_index", "Rebuild without the check", key="rebuild anyway"):
             queue_rebuild(resources.desk(), encode=encode, anyway=True)
             st.rerun()

@@ -15,7 +15,7 @@ from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName
 from pages._admin.field_editor import draw_applied, draw_values
 from pages._shared import resources
-from pages._shared.elements import draw_author
+from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import HEADINGS
 from rag_engine.text.folding import fold
@@ -112,7 +112,14 @@ def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
         )
         with st.container(horizontal=True):
             label = "Save corrections" if not count else f"Save {pluralised(count, 'correction')}"
-            if st.button(label, type="primary", icon=":material/save:", disabled=not count, key="save corrections"):
+            if act_button(
+                "import_corrections",
+                label,
+                type="primary",
+                icon=":material/save:",
+                disabled=not count,
+                key="save corrections",
+            ):
                 st.session_state[_SAVED] = len(correct(resources.desk(), values, author))
                 st.session_state["grid batch"] = batch + 1
                 st.rerun()

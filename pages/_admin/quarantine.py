@@ -13,7 +13,7 @@ from ingestion.types import RunRequest
 from pages._admin.evidence import draw_address, draw_decision, draw_quality
 from pages._admin.tabs import start_run
 from pages._shared import resources
-from pages._shared.elements import draw_author
+from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -95,7 +95,7 @@ def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("Restored", anchor=False)
-        if st.button("Run next phases", icon=":material/play_arrow:", key="run restored"):
+        if act_button("run", "Run next phases", icon=":material/play_arrow:", key="run restored"):
             start_run(RunRequest(codes=tuple(one.source.code for one, _ in restored)))
     for record, decision in restored:
         caption = f"{escape(decision.author)} on {decision.phase}: {escape(decision.note)}"

@@ -22,7 +22,7 @@ from ingestion.types import RunRequest
 from pages._admin.evidence import draw_address, draw_decision, draw_marks, light_badge
 from pages._admin.tabs import start_run
 from pages._shared import resources
-from pages._shared.elements import draw_author
+from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -55,7 +55,7 @@ def _draw_next(due: int) -> None:
     if due:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f"{pluralised(due, 'source')} ready for the next phase.")
-            if st.button("Run them", icon=":material/play_arrow:", key="run after review"):
+            if act_button("run", "Run them", icon=":material/play_arrow:", key="run after review"):
                 start_run(RunRequest())
 
 

@@ -17,6 +17,7 @@ from ingestion.types import PHASES, Phase, RunRequest, Which
 from pages._admin.indexes import draw_indexes
 from pages._admin.tabs import draw_second_run, start_run
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import escape
@@ -130,9 +131,11 @@ def _draw_buttons(due: int, failed: int) -> None:
         if before:
             label = f"Run all phases after the {'current run' if len(before) == 1 else f'{len(before)} others'}"
         named = "  \n".join(escape(describe_unfinished(one)) for one in before)
-        if st.button(label, icon=":material/play_arrow:", type="primary", key="run all", help=named or None):
+        if act_button("run", label, icon=":material/play_arrow:", type="primary", key="run all", help=named or None):
             start_run(RunRequest())
-        if st.button(f"Retry failed ({failed:,})", icon=":material/replay:", disabled=not failed, key="run failed"):
+        if act_button(
+            "run", f"Retry failed ({failed:,})", icon=":material/replay:", disabled=not failed, key="run failed"
+        ):
             start_run(RunRequest(which="failed"))
         if st.button(
             "Refresh",
@@ -185,7 +188,7 @@ def _draw_command(words: str, command: Command | None) -> None:
         )
         st.caption(f"Interpreted by {escape(command.by)}. Nothing has been started.")
         with st.container(horizontal=True):
-            if st.button("Confirm", type="primary", icon=":material/check:", key="confirm command"):
+            if act_button("run", "Confirm", type="primary", icon=":material/check:", key="confirm command"):
                 del st.session_state[_COMMAND]
                 start_run(command.request)
             if st.button("Cancel", key="leave command"):

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ingestion.operations.settings import change_setting, describe_effect, list_settings, reset_setting
 from pages._shared import resources
-from pages._shared.elements import draw_author
+from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 from rag_engine.settings import SettingState, allowed_value, why_not_kept
@@ -33,7 +33,7 @@ def draw_settings() -> None:
     if saved := st.session_state.pop(_SAVED, ""):
         st.success(saved, icon=":material/check:")
     with show_errors():
-        groups = groupby(list_settings(resources.workspace()), lambda state: state.setting.group)
+        groups = groupby(list_settings(resources.desk()), lambda state: state.setting.group)
         for place, (group, states) in enumerate(groups):
             _draw_group(group, list(states), author, first=place == 0)
 
@@ -62,8 +62,12 @@ def _draw_setting(state: SettingState, author: str) -> None:
             given = _draw_input(state)
             st.caption(_origin(state))
             if given == _written(state):
-                if state.origin == "workspace" and st.button(
-                    "Reset to default", key=f"reset {setting.name}", type="tertiary", icon=":material/undo:"
+                if state.origin == "workspace" and act_button(
+                    "reset_setting",
+                    "Reset to default",
+                    key=f"reset {setting.name}",
+                    type="tertiary",
+                    icon=":material/undo:",
                 ):
                     _reset(state, author)
                 return
@@ -103,12 +107,12 @@ def _draw_change(state: SettingState, given: str, author: str) -> None:
             allowed_value(setting, given)
         effect = describe_effect(setting, resources.desk())
         (st.warning if setting.effect in ("index", "restart") else st.info)(effect)
-        if not st.button("Save", key=f"save {setting.name}", type="primary", icon=":material/save:"):
+        if not act_button("change_setting", "Save", key=f"save {setting.name}", type="primary", icon=":material/save:"):
             return
         if not given:
             _reset(state, author)
             return
-        kept = change_setting(resources.workspace(), setting.name, given, author)
+        kept = change_setting(resources.desk(), setting.name, given, author)
         st.session_state[_SAVED] = f"{setting.label}: {escape(setting.text(kept.value))}. {effect}"
         st.rerun()
 
@@ -116,7 +120,7 @@ def _draw_change(state: SettingState, given: str, author: str) -> None:
 def _reset(state: SettingState, author: str) -> None:
     setting = state.setting
     with show_errors():
-        reset_setting(resources.workspace(), setting.name, author)
+        reset_setting(resources.desk(), setting.name, author)
         st.session_state[_SAVED] = f"{setting.label}: {setting.text(setting.default)} (default)."
         st.rerun()
 

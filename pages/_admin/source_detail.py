@@ -13,7 +13,7 @@ from ingestion.status.views import display_reason
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, light_badge
 from pages._shared import resources
-from pages._shared.elements import draw_author, draw_heading, draw_table
+from pages._shared.elements import act_button, draw_author, draw_heading, draw_table
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -40,7 +40,9 @@ def draw_source(code: str) -> None:
         if (
             record.source.url
             and not record.source.parent
-            and st.button("Correct the address", icon=":material/edit:", type="tertiary", key="correct")
+            and act_button(
+                "correct_address", "Correct the address", icon=":material/edit:", type="tertiary", key="correct"
+            )
         ):
             _correct(record)
         licence, quality, relations, words, past = st.tabs(

@@ -16,7 +16,7 @@ from pages._admin.add_sources import draw_added, draw_discovery, draw_document_u
 from pages._admin.source_detail import draw_source
 from pages._admin.tabs import start_run
 from pages._shared import resources
-from pages._shared.elements import draw_author, follow_choice, open_in_address
+from pages._shared.elements import act_button, draw_author, follow_choice, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -82,7 +82,7 @@ def _draw_actions(codes: Sequence[str]) -> None:
             "Run selected", icon=":material/play_arrow:", type="primary", help="Runs all phases that are pending."
         ):
             start_run(RunRequest(codes=tuple(codes)))
-        if st.button("Remove selected", icon=":material/playlist_remove:", key="remove chosen"):
+        if act_button("remove_sources", "Remove selected", icon=":material/playlist_remove:", key="remove chosen"):
             _confirm(codes)
 
 
@@ -95,7 +95,7 @@ def _confirm(codes: Sequence[str]) -> None:
     )
     author = draw_author()
     with st.container(horizontal=True):
-        if st.button("Remove", key="remove confirmed", type="primary"):
+        if act_button("remove_sources", "Remove", key="remove confirmed", type="primary"):
             with show_errors():
                 remove_sources(resources.desk(), codes, author)
                 open_in_address("source")

@@ -25,6 +25,7 @@ _ICONS = {
     "knowledge": ":material/menu_book:",
     "feedback": ":material/thumbs_up_down:",
     "settings": ":material/settings:",
+    "people": ":material/group:",
 }
 
 

@@ -20,6 +20,7 @@ from pages._shared.errors import show_errors
 from pages._shared.markdown import escape, escape_paragraphs
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
+from rag_engine.conversations.person import owns
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import Conversation, Turn, new_id, read_conversation
 from rag_engine.engine import Engine
@@ -45,12 +46,15 @@ def current_conversation(workspace: Path) -> Conversation:
     """Return the conversation that the address names, else a new one."""
     asked = st.query_params.get("conversation", "")
     with show_errors():
-        found = read_conversation(workspace, asked)
+        found = read_conversation(workspace, asked, resources.person())
         if found is not None:
             return found
         if asked:
-            st.info("This conversation was deleted, or the link is not complete.", icon=":material/link_off:")
-    return Conversation(new_id(), ())
+            st.info(
+                "This conversation was deleted, is somebody else's, or the link is not complete.",
+                icon=":material/link_off:",
+            )
+    return Conversation(new_id(), (), owner=resources.person().key)
 
 
 def draw_chat(
@@ -66,24 +70,30 @@ def draw_chat(
     if asked:
         with show_errors():
             answer = _answerer(engine, *asked, wanted, retrieval, schema)
-            conversation = jobs.start(conversation.id, asked[0], answer, settings_of(engine, wanted, retrieval))
+            conversation = jobs.start(
+                conversation.id, asked[0], answer, settings_of(engine, wanted, retrieval), resources.person()
+            )
             # In the address, so that a browser that reloads finds the question, and soon its answer.
             st.query_params["conversation"] = conversation.id
             st.query_params.pop(_ASKED_AT, None)
-    busy = jobs.progress(conversation.id) is not None
+    busy = jobs.progress(conversation.id, resources.person()) is not None
+    own = owns(resources.person(), conversation.owner)
     # Placed by hand: where Streamlit places it, the page also jumps to its end, past the answer to the last source.
     with st.bottom:
         st.chat_input(
             "Ask a question about your documents",
             key=_TYPED,
             max_chars=engine.config.question_characters,
-            disabled=busy,
+            disabled=busy or not own,
         )
     if not conversation.turns:
         with st.container(horizontal_alignment="center"), st.container(width=_READING_WIDTH):
             draw_welcome(engine, choose)
         return
     draw_unseen_title(escape(conversation.title), "conversation")
+    if conversation.shared_by:
+        by = "you" if own else escape(conversation.shared_by)
+        st.caption(f":material/group: Shared with everybody here by {by}." + ("" if own else " You can read it."))
     last = len(conversation.turns) - 1
     for number in range(_draw_earlier(conversation), len(conversation.turns)):
         _draw_turn(conversation, number, latest=number == last)
@@ -179,21 +189,24 @@ def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> None
 
 def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> None:
     turn = conversation.turns[number]
-    _draw_question(turn, number, latest=latest)
+    _draw_question(turn, number, latest=latest and owns(resources.person(), conversation.owner))
     with st.chat_message("assistant", avatar=":material/explore:"):
         if turn.reply is not None:
             draw_reply(conversation, number, turn.reply, latest=latest)
-            if turn.reply.status != "error":
+            if turn.reply.status != "error" and owns(resources.person(), conversation.owner):
                 draw_rating(conversation.id, turn, number)
-        elif latest and resources.answer_jobs().progress(conversation.id) is not None:
+        elif latest and resources.answer_jobs().progress(conversation.id, resources.person()) is not None:
             st.fragment(running.watch, run_every=running.LOOK_SECONDS)(conversation.id)
             return
+        elif not owns(resources.person(), conversation.owner):
+            st.info("There is no answer yet.", icon=":material/hourglass_empty:")
         else:
-            if read_conversation(resources.workspace(), conversation.id) != conversation:
+            if read_conversation(resources.workspace(), conversation.id, resources.person()) != conversation:
                 # Its answer was stored after this run of the page had read the conversation.
                 st.rerun()
             st.info("This answer was interrupted when the server stopped.", icon=":material/power_off:")
-        _draw_asking_again(turn, number)
+        if owns(resources.person(), conversation.owner):
+            _draw_asking_again(turn, number)
 
 
 def _draw_question(turn: Turn, number: int, *, latest: bool) -> None:

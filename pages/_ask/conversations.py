@@ -9,8 +9,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages._shared import resources
 from pages._shared.elements import open_in_address
+from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
+from rag_engine.conversations.person import owns
 from rag_engine.conversations.store import (
     ConversationSummary,
     delete_conversation,
@@ -18,11 +21,13 @@ from rag_engine.conversations.store import (
     pin_conversation,
     rename_conversation,
     restore_conversation,
+    share_conversation,
 )
 from rag_engine.text.folding import fold
 
 _SHOWN = 12
 _DELETED = "conversation deleted"
+SHARE = "Share with everybody here"
 
 
 def draw_conversations(workspace: Path, current: str) -> None:
@@ -34,7 +39,7 @@ def draw_conversations(workspace: Path, current: str) -> None:
         on_click=open_in_address,
         args=("conversation",),
     )
-    known = list_conversations(workspace)
+    known = list_conversations(workspace, resources.person())
     deleted = st.session_state.get(_DELETED)
     if not known and not deleted:
         return
@@ -58,7 +63,14 @@ def draw_conversations(workspace: Path, current: str) -> None:
 
 def _draw_list(workspace: Path, shown: Sequence[ConversationSummary], current: str) -> None:
     today = datetime.now(UTC)
-    for period, group in groupby(shown, key=lambda one: "Pinned" if one.pinned else period_of(one.asked, today)):
+    person = resources.person()
+
+    def heading(one: ConversationSummary) -> str:
+        if not owns(person, one.owner):
+            return "Shared by others"
+        return "Pinned" if one.pinned else period_of(one.asked, today)
+
+    for period, group in groupby(sorted(shown, key=lambda one: not owns(person, one.owner)), key=heading):
         st.caption(period)
         for one in group:
             _draw_one(workspace, one, current)
@@ -83,7 +95,10 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
             wrap=False,
             on_click=open_in_address,
             args=("conversation", one.id),
+            help=f"Shared by {escape(one.shared_by)}" if one.shared_by else None,
         )
+        if not owns(resources.person(), one.owner):
+            return
         with st.popover(
             "", icon=":material/more_vert:", type="tertiary", key=f"manage {one.id}", help="Rename or delete"
         ):
@@ -94,9 +109,17 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
                 icon=":material/keep:",
                 key=f"pin {one.id}",
                 type="tertiary",
-                on_click=pin_conversation,
+                on_click=_pin,
                 args=(workspace, one.id),
                 kwargs={"pinned": not one.pinned},
+            )
+            st.toggle(
+                SHARE,
+                bool(one.shared_by),
+                key=f"share {one.id}",
+                help="Others can read it, and cannot change it. Your ratings stay yours.",
+                on_change=_share,
+                args=(workspace, one.id),
             )
             st.button(
                 "Delete",
@@ -110,14 +133,26 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
 
 def _rename(workspace: Path, id: str) -> None:
     """Give a conversation the name that was typed, read at the click, which may come before the page was drawn."""
-    rename_conversation(workspace, id, st.session_state[f"name {id}"])
+    with show_errors():
+        rename_conversation(workspace, id, st.session_state[f"name {id}"], resources.person())
+
+
+def _pin(workspace: Path, id: str, *, pinned: bool) -> None:
+    with show_errors():
+        pin_conversation(workspace, id, resources.person(), pinned=pinned)
+
+
+def _share(workspace: Path, id: str) -> None:
+    with show_errors():
+        share_conversation(workspace, id, resources.person(), shared=st.session_state[f"share {id}"])
 
 
 def _delete(workspace: Path, id: str, current: str) -> None:
     # Kept in this session alone: what is deleted leaves the disk at once.
-    st.session_state[_DELETED] = delete_conversation(workspace, id)
-    if id == current:
-        open_in_address("conversation")
+    with show_errors():
+        st.session_state[_DELETED] = delete_conversation(workspace, id, resources.person())
+        if id == current:
+            open_in_address("conversation")
 
 
 def _restore(workspace: Path) -> None:

@@ -39,4 +39,4 @@ def _rate(id: str, asked: str, key: str) -> None:
     if thumb is not None:
         reason = "" if thumb else str(st.session_state.get(f"{key} reason", "")).strip()
         rating = TurnRating(bool(thumb), reason)
-    rate_turn(resources.workspace(), id, asked, rating)
+    rate_turn(resources.workspace(), id, asked, rating, resources.person())

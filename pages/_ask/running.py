@@ -21,7 +21,7 @@ _TITLES = 5
 def watch(id: str) -> None:
     """Draw how far the answer of a conversation has come; draw the page anew once there is none any more."""
     jobs = resources.answer_jobs()
-    progress = jobs.progress(id)
+    progress = jobs.progress(id, resources.person())
     if progress is None:
         st.rerun()
     if progress.rewritten:
@@ -29,13 +29,17 @@ def watch(id: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with spoken_status(id):
             st.markdown(f":material/progress_activity: {_stage(progress)} · {progress.seconds:.0f} s")
-        st.button("Stop", icon=":material/stop_circle:", key=f"stop {id}", on_click=jobs.stop, args=(id,))
+        st.button("Stop", icon=":material/stop_circle:", key=f"stop {id}", on_click=_stop, args=(id,))
     for step in progress.steps:
         st.caption(escape_paragraphs(describe_step(step)))
     if progress.text:
         st.markdown(partial_answer(progress.text))
     elif progress.sources:
         _draw_titles(progress.sources)
+
+
+def _stop(id: str) -> None:
+    resources.answer_jobs().stop(id, resources.person())
 
 
 def asked_as(rewritten: str) -> str:

@@ -12,6 +12,7 @@ from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
 from pages._shared.markdown import escape, escape_paragraphs
+from rag_engine.conversations.person import owns
 from rag_engine.conversations.store import Conversation
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, quote_entry, with_entry
 from rag_engine.notebook.store import change_notebook, list_notebooks
@@ -64,7 +65,9 @@ def draw_adding(make: Callable[[], NotebookEntry], key: str) -> None:
     """Draw the button to add an entry to the notebook, or to one of them."""
     workspace, label = resources.workspace(), "Add to notebook"
     with show_errors():
-        notebooks = list_notebooks(workspace)
+        notebooks = [
+            one for one in list_notebooks(workspace, resources.person()) if owns(resources.person(), one.owner)
+        ]
         if len(notebooks) == 1:
             _draw_button(label, _ICON, workspace, notebooks[0].id, make, key)
             return
@@ -83,7 +86,7 @@ def _draw_button(
 
 def _add(workspace: Path, notebook: str, make: Callable[[], NotebookEntry]) -> None:
     with show_errors():
-        before, after = change_notebook(workspace, notebook, lambda one: with_entry(one, make()))
+        before, after = change_notebook(workspace, notebook, lambda one: with_entry(one, make()), resources.person())
         name = escape(after.name)
         known = after == before
         st.toast(f"Already in the notebook {name}." if known else f"Added to the notebook {name}.", icon=_ICON)

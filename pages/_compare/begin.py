@@ -15,7 +15,7 @@ from ingestion.dataset.comparison.comparison import (
 from ingestion.operations.comparisons import ask_comparison, begin_comparison
 from ingestion.status.views import pluralised
 from pages._shared import resources
-from pages._shared.elements import open_in_address
+from pages._shared.elements import act_button, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import count_active, draw_filters
 from pages._shared.schema_choice import draw_schema_choice
@@ -108,7 +108,14 @@ def _draw_start(questions: tuple[str, ...], by: ColumnKind, wanted: Filter, colu
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         ready = bool(questions) and 0 < len(columns) <= MOST_COLUMNS
-        if st.button("Compare", type="primary", key="compare start", icon=":material/play_arrow:", disabled=not ready):
+        if act_button(
+            "begin_comparison",
+            "Compare",
+            type="primary",
+            key="compare start",
+            icon=":material/play_arrow:",
+            disabled=not ready,
+        ):
             begun = begin_comparison(resources.desk(), questions, by, wanted, only=columns)
             ask_comparison(resources.desk(), begun.id)
             open_in_address(COMPARISON, begun.id)

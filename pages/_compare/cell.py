@@ -8,7 +8,7 @@ from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, 
 from ingestion.operations.comparisons import ask_cell_again
 from pages._ask.answer import page_word
 from pages._shared import resources
-from pages._shared.elements import open_in_address
+from pages._shared.elements import act_button, open_in_address
 from pages._shared.errors import show_error, show_errors
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
@@ -39,7 +39,9 @@ def draw_cell(comparison: Comparison, question: str, column: ComparisonColumn, *
     if not present:
         st.caption(":material/info: This column is no longer in the collection.")
     label = "Asking …" if asking else "Ask again" if cell else "Ask"
-    if st.button(label, key="comparison ask again", icon=":material/refresh:", disabled=asking or not present):
+    if act_button(
+        "ask_cell_again", label, key="comparison ask again", icon=":material/refresh:", disabled=asking or not present
+    ):
         with show_errors():
             ask_cell_again(resources.desk(), comparison.id, question, column.key)
             open_in_address(CELL)

@@ -32,7 +32,7 @@ from pages._compare.cell import CELL, draw_cell
 from pages._compare.past import draw_naming, draw_undo, note_removed
 from pages._compare.table import draw_table
 from pages._shared import resources
-from pages._shared.elements import base_address, draw_heading, open_in_address
+from pages._shared.elements import act_button, base_address, draw_heading, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import draw_filters
 from pages._shared.jobs import draw_runs_of
@@ -148,10 +148,13 @@ def _draw_asking(comparison: Comparison) -> None:
     present, outdated = _present(comparison), _outdated(comparison)
     left = [place for place in comparison.open_places if place[1] in present]
     label = f"Ask {pluralised(len(left), 'open cell')}"
-    if left and st.button(label, key="comparison ask open", type="primary", icon=":material/play_arrow:"):
+    if left and act_button(
+        "ask_comparison", label, key="comparison ask open", type="primary", icon=":material/play_arrow:"
+    ):
         ask_comparison(resources.desk(), comparison.id)
         st.rerun()
-    if outdated and st.button(
+    if outdated and act_button(
+        "ask_columns_again",
         f"Ask {pluralised(len(outdated), 'changed column')} again",
         key="comparison outdated",
         icon=":material/refresh:",
@@ -183,7 +186,13 @@ def _draw_additions(comparison: Comparison) -> None:
             placeholder=f"Choose among {len(found)}" if found else "No other matches",
             disabled=not found,
         )
-        if st.button("Add and ask", key=f"{key} button", type="primary", disabled=not questions and not picked):
+        if act_button(
+            "extend_comparison",
+            "Add and ask",
+            key=f"{key} button",
+            type="primary",
+            disabled=not questions and not picked,
+        ):
             if picked:
                 extend_comparison(resources.desk(), comparison.id, questions, wanted, only=picked)
             else:

@@ -14,7 +14,7 @@ from ingestion.operations.comparisons import (
 from ingestion.status.views import pluralised
 from pages._compare.begin import COMPARISON
 from pages._shared import resources
-from pages._shared.elements import open_in_address
+from pages._shared.elements import act_button, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 
@@ -50,8 +50,9 @@ def draw_naming(comparison: Comparison) -> None:
     key = f"comparison name {comparison.id}"
     with st.popover("Rename", icon=":material/edit:", type="tertiary", key=f"comparison rename {comparison.id}"):
         st.text_input("New name", comparison.name, key=key, max_chars=80)
-        st.button("Rename", key=f"{key} button", on_click=_rename, args=(comparison.id, key))
-    st.button(
+        act_button("rename_comparison", "Rename", key=f"{key} button", on_click=_rename, args=(comparison.id, key))
+    act_button(
+        "remove_comparison",
         "Delete",
         icon=":material/delete:",
         type="tertiary",

@@ -20,7 +20,7 @@ _SHOWN = 20
 
 def draw_citations(document: DocumentRecord) -> None:
     """Draw the questions whose answers cite the document, each with the sentences that were cited."""
-    turns = citing_turns(resources.workspace(), document.document_id)
+    turns = citing_turns(resources.workspace(), document.document_id, resources.person())
     if not turns:
         st.caption("No answer cites this document yet.")
         return

@@ -15,7 +15,7 @@ from pages._admin.field_editor import draw_value
 from pages._library.correction import draw_correction, draw_done, note_done
 from pages._library.erasure import confirm_deletion
 from pages._shared import resources
-from pages._shared.elements import known_author
+from pages._shared.elements import act_button, known_author
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import HEADINGS
 from pages._shared.filter_widgets import display_text
@@ -36,16 +36,23 @@ def draw_details(document: DocumentRecord) -> None:
     unchecked = unchecked_fields(described)
     draw_done(document.source)
     with st.container(horizontal=True, key="document acts"):
-        if st.button("Correct", icon=":material/edit:", key="correct document"):
+        if act_button("correct", "Correct", icon=":material/edit:", key="correct document"):
             draw_correction([document])
-        if unchecked and st.button(
+        if unchecked and act_button(
+            "agree",
             f"Agree with all {len(unchecked)}" if len(unchecked) > 1 else "Agree with the value",
             icon=":material/done_all:",
             key="agree all",
             help="Confirm all values that were extracted automatically",
         ):
             _agree(document, unchecked)
-        if st.button(":red[Delete this document]", icon=":material/delete:", key="delete document", type="tertiary"):
+        if act_button(
+            "queue_erasure",
+            ":red[Delete this document]",
+            icon=":material/delete:",
+            key="delete document",
+            type="tertiary",
+        ):
             confirm_deletion([document])
     _draw_values(document, described, unchecked)
     facts = {
@@ -68,8 +75,13 @@ def _draw_values(document: DocumentRecord, described: Described, unchecked: Sequ
             text = ", ".join(display_text("language", one) if field == "language" else one for one in shown[field])
             mark = f"  {EXTRACTED}" if field in unchecked else ""
             st.markdown(f"**{HEADINGS[field]}**{mark}  \n{escape_paragraphs(text)}", width="stretch")
-            if field in unchecked and st.button(
-                "Agree", icon=":material/check:", key=f"agree {field}", type="tertiary", help="This value is correct"
+            if field in unchecked and act_button(
+                "agree",
+                "Agree",
+                icon=":material/check:",
+                key=f"agree {field}",
+                type="tertiary",
+                help="This value is correct",
             ):
                 _agree(document, [field])
 

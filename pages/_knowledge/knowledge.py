@@ -12,7 +12,7 @@ from ingestion.operations.documents import ground
 from ingestion.status.views import pluralised
 from pages._knowledge.index_tables import draw_index_tables
 from pages._shared import resources
-from pages._shared.elements import draw_table
+from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
@@ -44,9 +44,9 @@ def draw_knowledge() -> None:
         st.caption(" · ".join(inside))
     draw_index_tables()
     with st.container(horizontal=True):
-        if st.button("Build the knowledge base", type="primary", icon=":material/play_arrow:", key="ground"):
+        if act_button("ground", "Build the knowledge base", type="primary", icon=":material/play_arrow:", key="ground"):
             _build(again=False)
-        if st.button("Build everything again", icon=":material/replay:", key="ground again"):
+        if act_button("ground", "Build everything again", icon=":material/replay:", key="ground again"):
             _build(again=True)
     draw_runs()
     entries = knowledge_base(resources.engine())

@@ -13,7 +13,7 @@ from ingestion.status.document_fields import Described, shown_values
 from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, FieldName
 from pages._shared import resources
-from pages._shared.elements import draw_author, known_author
+from pages._shared.elements import act_button, draw_author, known_author
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import HEADINGS, LONG, draw_field
 from pages._shared.markdown import escape
@@ -41,7 +41,7 @@ def draw_done(source: str = "") -> None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="correction done"):
         st.markdown(f":material/check_circle: {what}", width="content")
-        if st.button("Undo", icon=":material/undo:", key="undo corrections"):
+        if act_button("undo", "Undo", icon=":material/undo:", key="undo corrections"):
             with show_errors():
                 undo(resources.desk(), sources, known_author(), batch=batch)
                 del st.session_state[_DONE]

@@ -9,7 +9,7 @@ import streamlit as st
 from ingestion.operations.documents import UNDO_SECONDS, is_listed, queue_erasure
 from ingestion.status.views import pluralised
 from pages._shared import resources
-from pages._shared.elements import draw_author, open_in_address
+from pages._shared.elements import act_button, draw_author, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.markdown import escape
 from rag_engine.reading.address import DOCUMENT
@@ -45,7 +45,7 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
         note = st.text_input("Why", key="delete note", max_chars=1000)
     with st.container(horizontal=True):
         label = "Delete" if len(documents) == 1 else f"Delete {pluralised(len(documents), 'document')}"
-        if st.button(label, key="delete confirmed", type="primary", icon=":material/delete:"):
+        if act_button("queue_erasure", label, key="delete confirmed", type="primary", icon=":material/delete:"):
             with show_errors():
                 for one in documents:
                     # By its source: two documents of one content have the same id.

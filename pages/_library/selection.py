@@ -12,7 +12,7 @@ from ingestion.status.views import pluralised
 from pages._library.correction import draw_correction, note_done
 from pages._library.erasure import confirm_deletion
 from pages._shared import resources
-from pages._shared.elements import known_author
+from pages._shared.elements import act_button, known_author
 from pages._shared.errors import show_errors
 from rag_engine.filters import DOCUMENT
 from rag_engine.types import DocumentRecord
@@ -25,10 +25,10 @@ def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, Des
         hint = ":small[Select rows to correct, ask or delete them.]"
         st.markdown(f"**{len(chosen):,} selected**" if chosen else hint, width="content")
         none = not chosen
-        if st.button("Correct", icon=":material/edit:", key="correct selected", disabled=none):
+        if act_button("correct", "Correct", icon=":material/edit:", key="correct selected", disabled=none):
             draw_correction(chosen)
         label = f"Agree with {pluralised(unchecked, 'value')}" if unchecked else "Agree"
-        if st.button(label, icon=":material/done_all:", key="agree selected", disabled=not unchecked,
+        if act_button("agree", label, icon=":material/done_all:", key="agree selected", disabled=not unchecked,
                      help="Confirm all values of these documents that were extracted automatically"):  # fmt: skip
             with show_errors():
                 sources = [one.source for one in chosen]
@@ -37,7 +37,11 @@ def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, Des
                 st.rerun()
         if st.button("Ask these alone", icon=":material/forum:", key="ask selected", disabled=none):
             st.switch_page("pages/ask.py", query_params={DOCUMENT: [one.document_id for one in chosen]})
-        if st.button(
-            ":red[Delete]" if chosen else "Delete", icon=":material/delete:", key="delete selected", disabled=none
+        if act_button(
+            "queue_erasure",
+            ":red[Delete]" if chosen else "Delete",
+            icon=":material/delete:",
+            key="delete selected",
+            disabled=none,
         ):
             confirm_deletion(chosen)

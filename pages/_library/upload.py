@@ -7,6 +7,7 @@ import streamlit as st
 from ingestion.extraction.file_type import UPLOAD_SUFFIXES
 from ingestion.operations.documents import is_listed, queue_uploads
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from rag_engine.types import DocumentRecord
 
@@ -24,7 +25,7 @@ def draw_upload() -> None:
     )
     replaces = _choose_replaced() if len(files) == 1 else None
     label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
-    if st.button(label, icon=":material/library_add:", type="primary", disabled=not files):
+    if act_button("queue_uploads", label, icon=":material/library_add:", type="primary", disabled=not files):
         with show_errors():
             queue_uploads(
                 resources.desk(), [(file.name, file) for file in files], replaces=replaces.source if replaces else ""

@@ -6,20 +6,33 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages._ask.conversations import SHARE
+from pages._shared import resources
 from pages._shared.elements import open_in_address
 from pages._shared.errors import show_errors
+from pages._shared.markdown import escape
+from rag_engine.conversations.person import owns
 from rag_engine.notebook.notebook import Notebook
-from rag_engine.notebook.store import DEFAULT, create_notebook, delete_notebook, list_notebooks, rename_notebook
+from rag_engine.notebook.store import (
+    create_notebook,
+    default_notebook,
+    delete_notebook,
+    list_notebooks,
+    rename_notebook,
+    share_notebook,
+)
 
 _CHOSEN, _NEW, _RENAMED = "notebook chosen", "notebook new", "notebook renamed"
 
 
 def draw_choice(workspace: Path) -> Notebook:
     """Draw the choice of a notebook, with what can be done with it as a whole; return the one that is open."""
-    notebooks = {notebook.id: notebook for notebook in list_notebooks(workspace)}
+    person = resources.person()
+    default = default_notebook(person)
+    notebooks = {notebook.id: notebook for notebook in list_notebooks(workspace, person)}
     # The address comes first, so that it can be sent on and survives a reload.
     asked = st.query_params.get("notebook", st.session_state.get(_CHOSEN, ""))
-    st.session_state[_CHOSEN] = asked if asked in notebooks else DEFAULT.id
+    st.session_state[_CHOSEN] = asked if asked in notebooks else default.id
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             "Notebook",
@@ -31,13 +44,27 @@ def draw_choice(workspace: Path) -> Notebook:
             width=340,
         )
         notebook = notebooks[st.session_state[_CHOSEN]]
+        own = owns(person, notebook.owner)
         with st.popover("New", icon=":material/add:", type="tertiary"):
             st.text_input("Name", key=_NEW, max_chars=80)
             st.button("Create", key="notebook create", on_click=_create, args=(workspace,))
+        if notebook.shared_by and not own:
+            st.caption(f":material/group: Shared by {escape(notebook.shared_by)}. You can read it.", width="content")
+        if not own:
+            return notebook
+        key = f"notebook shared {notebook.id}"
+        st.toggle(
+            SHARE,
+            bool(notebook.shared_by),
+            key=key,
+            help="Others can read it, and cannot change it.",
+            on_change=_share,
+            args=(workspace, notebook.id, key),
+        )
         with st.popover("Rename", icon=":material/edit:", type="tertiary"):
             st.text_input("New name", notebook.name, key=f"{_RENAMED} {notebook.id}", max_chars=80)
             st.button("Rename", key="notebook rename", on_click=_rename, args=(workspace, notebook.id))
-        if notebook.id != DEFAULT.id:
+        if notebook.id != default.id:
             with st.popover("Delete", icon=":material/delete:", type="tertiary"):
                 st.markdown("Its entries cannot be recovered. Conversations and documents stay as they are.")
                 st.button(
@@ -57,17 +84,23 @@ def _follow() -> None:
 
 def _create(workspace: Path) -> None:
     with show_errors():
-        created = create_notebook(workspace, st.session_state[_NEW])
+        created = create_notebook(workspace, st.session_state[_NEW], resources.person())
         st.session_state[_NEW] = ""
         open_in_address("notebook", created.id)
 
 
 def _rename(workspace: Path, id: str) -> None:
     with show_errors():
-        rename_notebook(workspace, id, st.session_state[f"{_RENAMED} {id}"])
+        rename_notebook(workspace, id, st.session_state[f"{_RENAMED} {id}"], resources.person())
 
 
 def _delete(workspace: Path, id: str) -> None:
-    delete_notebook(workspace, id)
-    open_in_address("notebook")
-    del st.session_state[_CHOSEN]
+    with show_errors():
+        delete_notebook(workspace, id, resources.person())
+        open_in_address("notebook")
+        del st.session_state[_CHOSEN]
+
+
+def _share(workspace: Path, id: str, key: str) -> None:
+    with show_errors():
+        share_notebook(workspace, id, resources.person(), shared=st.session_state[key])

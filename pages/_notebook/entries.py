@@ -13,6 +13,7 @@ from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
 from pages._shared.markdown import escape
+from rag_engine.conversations.person import owns
 from rag_engine.engine import Engine
 from rag_engine.notebook.notebook import Notebook, NotebookEntry, with_entry, with_entry_moved, without_entry
 from rag_engine.notebook.store import change_notebook
@@ -38,7 +39,7 @@ def draw_entries(engine: Engine, notebook: Notebook) -> None:
         st.caption(f"Entries: {len(shown):,} of {len(notebook.entries):,}", width="content")
         with st.popover("Export", icon=":material/download:", type="tertiary", key="notebook export"):
             draw_exports(partial(_exported, engine, notebook, shown), notebook.name, f"notebook {notebook.id}")
-    _draw_list(workspace, notebook.id, shown, _present(engine))
+    _draw_list(workspace, notebook, shown, _present(engine))
 
 
 def _draw_filter(notebook: Notebook) -> list[NotebookEntry]:
@@ -51,7 +52,8 @@ def _draw_filter(notebook: Notebook) -> list[NotebookEntry]:
     return [entry for entry in notebook.entries if not chosen or chosen & set(entry.tags)]
 
 
-def _draw_list(workspace: Path, id: str, shown: Sequence[NotebookEntry], present: Collection[str]) -> None:
+def _draw_list(workspace: Path, notebook: Notebook, shown: Sequence[NotebookEntry], present: Collection[str]) -> None:
+    id, own = notebook.id, owns(resources.person(), notebook.owner)
     key = f"notebook shown {id}"
     most: int = st.session_state.setdefault(key, _SHOWN)
     for position, entry in enumerate(shown[:most]):
@@ -59,6 +61,8 @@ def _draw_list(workspace: Path, id: str, shown: Sequence[NotebookEntry], present
             draw_entry(entry, present)
             with st.container(horizontal=True, vertical_alignment="center"):
                 draw_origin(workspace, entry)
+                if not own:
+                    continue
                 draw_note(workspace, id, entry)
                 _draw_moves(workspace, id, entry, shown, position)
                 st.button(
@@ -115,20 +119,20 @@ def _draw_undo(workspace: Path, notebook: Notebook) -> None:
 
 def _remove(workspace: Path, id: str, entry: NotebookEntry) -> None:
     with show_errors():
-        before, _ = change_notebook(workspace, id, lambda one: without_entry(one, entry.id))
+        before, _ = change_notebook(workspace, id, lambda one: without_entry(one, entry.id), resources.person())
         place = next((i for i, one in enumerate(before.entries) if one.id == entry.id), len(before.entries))
         st.session_state[_REMOVED] = id, entry, place
 
 
 def _restore(workspace: Path, id: str, entry: NotebookEntry, position: int) -> None:
     with show_errors():
-        change_notebook(workspace, id, lambda one: with_entry(one, entry, position))
+        change_notebook(workspace, id, lambda one: with_entry(one, entry, position), resources.person())
         del st.session_state[_REMOVED]
 
 
 def _move(workspace: Path, id: str, moved: str, before: str) -> None:
     with show_errors():
-        change_notebook(workspace, id, lambda one: with_entry_moved(one, moved, before))
+        change_notebook(workspace, id, lambda one: with_entry_moved(one, moved, before), resources.person())
 
 
 def _show_more(key: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._ask.form import draw_records
+from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from rag_engine.conversations.reply import Reply
@@ -64,7 +65,7 @@ def draw_origin(workspace: Path, entry: NotebookEntry) -> None:
             icon=":material/search:",
             query_params=PassageQuery(entry.question).parameters(),
         )
-    elif is_kept(workspace, entry.conversation):
+    elif is_kept(workspace, entry.conversation, resources.person()):
         st.page_link(
             "pages/ask.py",
             label="Open conversation",
@@ -93,4 +94,4 @@ def draw_note(workspace: Path, notebook: str, entry: NotebookEntry) -> None:
 def _save(workspace: Path, notebook: str, id: str) -> None:
     with show_errors():
         note, tags = str(st.session_state[f"noted {id}"]).strip(), read_tags(st.session_state[f"tagged {id}"])
-        change_notebook(workspace, notebook, lambda one: with_note(one, id, note, tags))
+        change_notebook(workspace, notebook, lambda one: with_note(one, id, note, tags), resources.person())

@@ -30,7 +30,7 @@ def draw_saved(engine: Engine, query: PassageQuery) -> None:
     """Draw the saved searches, each with the number of new documents, and the place to save the one that is open."""
     workspace = resources.workspace()
     with st.expander("Saved searches", icon=":material/bookmark:", expanded=True, key="search saved"), show_errors():
-        listed = list_searches(workspace)
+        listed = list_searches(workspace, resources.person())
         if not listed and not query:
             st.caption("Words and filters can be saved here, to be run again.")
         _draw_undo(workspace)
@@ -88,24 +88,24 @@ def _draw_undo(workspace: Path) -> None:
 
 def _save(workspace: Path, query: PassageQuery) -> None:
     with show_errors():
-        save_search(workspace, st.session_state[_NAME] or query.words, query)
+        save_search(workspace, st.session_state[_NAME] or query.words, query, resources.person())
         st.session_state[_NAME] = ""
 
 
 def _run(workspace: Path, saved: SavedSearch) -> None:
     with show_errors():
-        mark_looked(workspace, saved.id)
+        mark_looked(workspace, saved.id, resources.person())
         go_to(saved.query)
 
 
 def _rename(workspace: Path, id: str, key: str) -> None:
     with show_errors():
-        rename_search(workspace, id, st.session_state[key])
+        rename_search(workspace, id, st.session_state[key], resources.person())
 
 
 def _delete(workspace: Path, id: str) -> None:
     with show_errors():
-        st.session_state[_DELETED] = delete_search(workspace, id)
+        st.session_state[_DELETED] = delete_search(workspace, id, resources.person())
 
 
 def _restore(workspace: Path, deleted: SavedSearch) -> None:

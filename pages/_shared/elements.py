@@ -9,11 +9,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from ingestion.operations.acts import why_not
 from ingestion.operations.desk import system_user
 from pages._shared.login import logged_in
 from pages._shared.markdown import escape
+from pages._shared.resources import KNOWN_AUTHOR, person
 
-_AUTHOR, _KNOWN_AUTHOR = "admin author", "admin author known"
+_AUTHOR = "admin author"
 
 
 def draw_author() -> str:
@@ -25,7 +27,7 @@ def draw_author() -> str:
     if person := logged_in():
         st.caption(f":material/person: Recorded as {escape(person)}.")
         return person
-    known = str(st.session_state.setdefault(_KNOWN_AUTHOR, system_user()))
+    known = str(st.session_state.setdefault(KNOWN_AUTHOR, system_user()))
     name = st.text_input(
         "Your name",
         known,
@@ -36,13 +38,19 @@ def draw_author() -> str:
         width=340,
     ).strip()
     if name:
-        st.session_state[_KNOWN_AUTHOR] = name
+        st.session_state[KNOWN_AUTHOR] = name
     return name
 
 
 def known_author() -> str:
-    """Return the name last given, else the system's user; for acts of one click."""
-    return str(st.session_state.setdefault(_KNOWN_AUTHOR, system_user()))
+    """Return who is logged in, else the name last given or the system's user; for acts of one click."""
+    return logged_in() or str(st.session_state.setdefault(KNOWN_AUTHOR, system_user()))
+
+
+def act_button(act: str, label: str, *, disabled: bool = False, help: str | None = None, **options: Any) -> bool:
+    """Draw the button of an act, with the reason where the person may not do it; return whether it was clicked."""
+    why = why_not(person(), act)
+    return st.button(label, disabled=disabled or bool(why), help=why or help, **options)
 
 
 def draw_table(

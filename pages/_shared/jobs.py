@@ -16,7 +16,7 @@ from ingestion.status.run_progress import running_sources
 from ingestion.status.views import display_reason, pluralised, rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
-from pages._shared.elements import draw_table
+from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_error
 from pages._shared.markdown import escape
 from rag_engine.grounding.build import GroundingSummary
@@ -158,15 +158,15 @@ def _draw_active(run: Run) -> None:
 def _draw_signals(run: Run) -> None:
     """Draw how to pause or cancel the run."""
     if run.action in _PAUSABLE and run.signal == "pause":
-        if st.button("Pausing … resume", key=f"resume {run.id}", icon=":material/play_arrow:"):
+        if act_button("control", "Pausing … resume", key=f"resume {run.id}", icon=":material/play_arrow:"):
             control(resources.desk(), "resume", run.id)
-    elif run.action in _PAUSABLE and st.button(
-        "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
+    elif run.action in _PAUSABLE and act_button(
+        "control", "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
     ):
         control(resources.desk(), "pause", run.id)
     cancelled = run.signal == "cancel"
     label = "Stopping …" if cancelled else "Cancel"
-    if st.button(label, key=f"cancel {run.id}", icon=":material/close:", disabled=cancelled):
+    if act_button("control", label, key=f"cancel {run.id}", icon=":material/close:", disabled=cancelled):
         control(resources.desk(), "cancel", run.id)
 
 
@@ -175,11 +175,11 @@ def _draw_paused(run: Run) -> None:
         text, buttons = st.columns([3, 2], vertical_alignment="center")
         text.markdown(f":material/pause: **{_title(run)}** · paused")
         with buttons.container(horizontal=True, horizontal_alignment="right"):
-            if st.button("Resume", key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
+            if act_button("control", "Resume", key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
                 control(resources.desk(), "resume", run.id)
                 # The whole page: only a new start of it looks again each second.
                 st.rerun()
-            if st.button("Cancel", key=f"cancel {run.id}", icon=":material/close:"):
+            if act_button("control", "Cancel", key=f"cancel {run.id}", icon=":material/close:"):
                 control(resources.desk(), "cancel", run.id)
                 st.rerun()
         st.caption("Completed work is kept. The run continues when you resume it.")

@@ -53,6 +53,15 @@ def logged_in() -> str:
     return known or str(st.user.get("sub") or "somebody without a name")
 
 
+def login_key() -> str:
+    """Return what identifies who is logged in: the address in lower case, unless the provider calls it unverified."""
+    user = st.user
+    address = str(user.get("email") or "").strip().casefold()
+    if address and user.get("email_verified") is not False:
+        return address
+    return f"{user.get('iss') or 'provider'}|{user.get('sub') or 'unknown'}"
+
+
 def only_this_machine(app: ASGIApp) -> ASGIApp:
     """Return the app behind a check that refuses other machines while nobody has to log in."""
 

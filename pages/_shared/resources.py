@@ -8,12 +8,16 @@ from pathlib import Path
 import streamlit as st
 
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations.desk import Desk
+from ingestion.operations.desk import Desk, local_person
+from ingestion.records.people import welcome
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import Event, SourceStore
+from pages._shared.login import logged_in, login_key, login_settings
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
+from rag_engine.conversations.person import Person
 from rag_engine.engine import Engine, open_engine
+from rag_engine.errors import InputError
 from rag_engine.passage_search.example_questions import ExampleQuestion, find_examples
 from rag_engine.protocols import Generator
 from rag_engine.types import DocumentRecord
@@ -51,9 +55,26 @@ def answer_jobs() -> AnswerJobs:
     return AnswerJobs(workspace())
 
 
+def person() -> Person:
+    """Return who is at the page: the person who is logged in with the present role, or the local one.
+
+    InputError where somebody would have to log in and has not.
+    """
+    if not login_settings():
+        return local_person(str(st.session_state.get(KNOWN_AUTHOR, "")))
+    name = logged_in()
+    if not name:
+        raise InputError("You are not logged in.", help="Load the page again and log in.")
+    return welcome(workspace(), login_key(), name)
+
+
+# The name that was given last on a page where nobody logs in.
+KNOWN_AUTHOR = "admin author known"
+
+
 def desk() -> Desk:
-    """Return the workspace, ready for a person's acts."""
-    return Desk(engine(), store(), jobs())
+    """Return the workspace, ready for the acts of who is at the page."""
+    return Desk(engine(), store(), jobs(), person())
 
 
 def records() -> dict[str, SourceRecord]:

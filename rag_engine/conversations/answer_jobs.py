@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.recording import AnswerPart, AnswerStopped, record_reply
 from rag_engine.conversations.reply import ShownSource, shown_sources
 from rag_engine.conversations.store import Conversation, QuestionSettings, begin_turn, exchanges, read_conversation
@@ -42,7 +43,10 @@ class AnswerProgress:
 
 
 class AnswerJobs:
-    """The answers that are being written in one workspace, at most one in each conversation; safe to share."""
+    """The answers that are being written in one workspace, at most one in each conversation; safe to share.
+
+    An answer is watched and stopped by the person who asked for it, and by nobody else.
+    """
 
     def __init__(self, workspace: Path) -> None:
         self._workspace = workspace
@@ -55,19 +59,21 @@ class AnswerJobs:
         question: str,
         ask: Callable[[tuple[Exchange, ...]], Iterator[AnswerPart]],
         settings: QuestionSettings | None = None,
+        person: Person = LOCAL,
     ) -> Conversation:
-        """Begin to answer a question of a conversation; return the conversation with it as its last turn.
+        """Begin to answer a question of a person's conversation; return the conversation with it as its last turn.
 
-        `ask` gets the exchanges before it. InputError while another answer is being written there.
+        `ask` gets the exchanges before it. InputError while another answer is being written there, and for a
+        conversation of somebody else.
         """
         with self._lock:
             if id in self._running:
                 raise InputError(
                     "An answer is still being written in this conversation.", help="Wait for it, or stop it."
                 )
-            before = read_conversation(self._workspace, id)
-            begun = begin_turn(self._workspace, id, question, settings)
-            job = self._running[id] = _AnswerJob()
+            before = read_conversation(self._workspace, id, person)
+            begun = begin_turn(self._workspace, id, question, settings, person)
+            job = self._running[id] = _AnswerJob(person.key)
         leant_on = exchanges(before) if before else ()
         thread = threading.Thread(
             target=self._write, args=(job, begun, lambda: ask(leant_on)), name=f"answer {id}", daemon=True
@@ -75,16 +81,20 @@ class AnswerJobs:
         thread.start()
         return begun
 
-    def progress(self, id: str) -> AnswerProgress | None:
-        """Return how far the answer of a conversation has come, None where none is being written."""
-        job = self._running.get(id)
+    def progress(self, id: str, person: Person = LOCAL) -> AnswerProgress | None:
+        """Return how far the person's answer in a conversation has come, None where none is being written."""
+        job = self._job(id, person)
         return job.progress() if job else None
 
-    def stop(self, id: str) -> None:
-        """Stop the answer of a conversation; the words that came until then are kept."""
-        job = self._running.get(id)
+    def stop(self, id: str, person: Person = LOCAL) -> None:
+        """Stop the person's answer in a conversation; the words that came until then are kept."""
+        job = self._job(id, person)
         if job:
             job.stop()
+
+    def _job(self, id: str, person: Person) -> _AnswerJob | None:
+        job = self._running.get(id)
+        return job if job and job.asked_by == person.key else None
 
     def _write(self, job: _AnswerJob, begun: Conversation, ask: Callable[[], Iterator[AnswerPart]]) -> None:
         try:
@@ -101,9 +111,10 @@ class AnswerJobs:
 
 
 class _AnswerJob:
-    """One answer; only its own thread notes its parts."""
+    """One answer, and the key of who asked for it; only its own thread notes its parts."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked_by: str) -> None:
+        self.asked_by = asked_by
         self._noted = AnswerProgress(time.monotonic())
         self._stopped = threading.Event()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.store import conversation_files, read_conversation
 from rag_engine.errors import WorkspaceError
 from rag_engine.types import Citation
@@ -20,19 +21,22 @@ class CitingTurn:
     citations: tuple[Citation, ...]
 
 
-def citing_turns(workspace: Path, document_id: str) -> tuple[CitingTurn, ...]:
-    """Return the questions whose answers cite the document, the latest first, without files that cannot be read."""
+def citing_turns(workspace: Path, document_id: str, person: Person = LOCAL) -> tuple[CitingTurn, ...]:
+    """Return the questions whose answers cite the document, the latest first, of the conversations open to a person.
+
+    Files that cannot be read are left out.
+    """
     found: list[CitingTurn] = []
-    for path in conversation_files(workspace):
+    for path in conversation_files(workspace, person):
         # A conversation is parsed only where the id is in it at all: a long one takes half a second.
         if document_id.encode() in path.read_bytes():
-            found += _turns(workspace, path.stem, document_id)
+            found += _turns(workspace, path.stem, document_id, person)
     return tuple(sorted(found, key=lambda turn: turn.asked, reverse=True))
 
 
-def _turns(workspace: Path, id: str, document_id: str) -> list[CitingTurn]:
+def _turns(workspace: Path, id: str, document_id: str, person: Person) -> list[CitingTurn]:
     try:
-        conversation = read_conversation(workspace, id)
+        conversation = read_conversation(workspace, id, person)
     except WorkspaceError:
         return []
     turns: list[CitingTurn] = []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from rag_engine.conversations.person import LOCAL, Person, owns
 from rag_engine.conversations.store import CODEC, TurnRating, conversation_files
 
 
@@ -29,21 +30,23 @@ class RatedAnswer:
     refused: bool
 
 
-def rated_answers(workspace: Path) -> tuple[RatedAnswer, ...]:
-    """Return the rated answers of all conversations, the latest first, without files that cannot be read."""
+def rated_answers(workspace: Path, person: Person = LOCAL) -> tuple[RatedAnswer, ...]:
+    """Return the rated answers of a person's conversations, the latest first, without files that cannot be read."""
     found: list[RatedAnswer] = []
-    for path in conversation_files(workspace):
+    for path in conversation_files(workspace, person):
         with suppress(FileNotFoundError, ValidationError):
             status = path.stat()
-            found += _rated(path, status.st_ino, status.st_mtime_ns, status.st_size)
+            owner, rated = _rated(path, status.st_ino, status.st_mtime_ns, status.st_size)
+            # What others share is read, and not how they rated it.
+            found += rated if owns(person, owner) else ()
     return tuple(sorted(found, key=lambda one: one.asked, reverse=True))
 
 
 # As in the list of conversations: a file is parsed again only when it has changed.
 @lru_cache(maxsize=2048)
-def _rated(path: Path, *_: int) -> tuple[RatedAnswer, ...]:
+def _rated(path: Path, *_: int) -> tuple[str, tuple[RatedAnswer, ...]]:
     conversation = CODEC.validate_json(path.read_bytes())
-    return tuple(
+    return conversation.owner, tuple(
         RatedAnswer(
             conversation.id,
             conversation.title,

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from rag_engine.conversations.reply import Reply, ShownSource
-from rag_engine.conversations.store import Conversation, change_conversation, conversation_files
-from rag_engine.errors import WorkspaceError
+from rag_engine.conversations.store import Conversation, change_conversations
 
 _REDACTED = "This answer quoted a document that was deleted, and was deleted with it."
 
@@ -20,14 +18,8 @@ def forget_in_conversations(workspace: Path, document_id: str, *, redact: bool) 
 
     What an answer quotes of it stays, unless it is to `redact` them: then answers that cite it go as well.
     """
-    count = 0
-    for path in conversation_files(workspace):
-        # A conversation is parsed only where the id is in it at all: a long one takes half a second.
-        if document_id.encode() in path.read_bytes():
-            with suppress(WorkspaceError):
-                change_conversation(workspace, path.stem, partial(_without, document_id=document_id, redact=redact))
-                count += 1
-    return count
+    forget = partial(_without, document_id=document_id, redact=redact)
+    return change_conversations(workspace, document_id, forget)
 
 
 def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -12,22 +14,17 @@ from typing import Generic, Protocol, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.atomic_write import write_atomic
+from rag_engine.conversations.person import LOCAL, OwnedRecord, Person, may_read, owns
 from rag_engine.errors import InputError, WorkspaceError
 
 _ID = re.compile(r"[0-9a-f]{32}")
 # Records that were read last and are kept: pages ask for the same ones at everything a person does.
 _KEPT = 16
+# Records of which it is known whose they are: each list is looked through for what is open to one person.
+_OWNERS = 4096
 
 
-class IdentifiedRecord(Protocol):
-    """A record with the random id that names its file."""
-
-    @property
-    def id(self) -> str:
-        """32 hexadecimal digits."""
-
-
-class NamedRecord(IdentifiedRecord, Protocol):
+class NamedRecord(OwnedRecord, Protocol):
     """A record that a person gave a name."""
 
     @property
@@ -35,7 +32,16 @@ class NamedRecord(IdentifiedRecord, Protocol):
         """As it is shown."""
 
 
-AnyRecord = TypeVar("AnyRecord", bound=IdentifiedRecord)
+AnyRecord = TypeVar("AnyRecord", bound=OwnedRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ownership:
+    """Whose a record is, known without the record."""
+
+    id: str
+    owner: str
+    shared_by: str
 
 
 def is_id(id: str) -> bool:
@@ -47,24 +53,54 @@ class RecordFiles(Generic[AnyRecord]):
     """The records of one kind, in a folder of the workspace.
 
     `noun` names one and `cure` says what helps where a file cannot be read. Whoever changes a record by reading and
-    writing it holds `changing` meanwhile, since two tabs may do so at the same moment.
+    writing it holds `changing` meanwhile, since two tabs may do so at the same moment. A record is its owner's alone
+    unless it is shared; without a person it is the local one who asks.
     """
 
     def __init__(self, folder: str, noun: str, codec: TypeAdapter[AnyRecord], cure: str) -> None:
         self._folder, self._noun, self._codec, self._cure = folder, noun, codec, cure
         self.changing = threading.Lock()
         self._parsed = lru_cache(maxsize=_KEPT)(self._parse)
+        self._owned = lru_cache(maxsize=_OWNERS)(self._parse_ownership)
 
     def path(self, workspace: Path, id: str) -> Path:
         """Return the file of a record."""
         return workspace / self._folder / f"{id}.json"
 
-    def files(self, workspace: Path) -> list[Path]:
-        """Return the files of all records, each named by its id."""
-        return list((workspace / self._folder).glob("*.json"))
+    def files(self, workspace: Path, person: Person = LOCAL) -> list[Path]:
+        """Return the files of the records that are open to a person, each named by its id.
 
-    def read(self, workspace: Path, id: str) -> AnyRecord | None:
-        """Return the record, None where there is none of this id; WorkspaceError for a file that cannot be read."""
+        Those that cannot be read are among them where nobody logs in: then they can be nobody else's.
+        """
+        return [path for path in (workspace / self._folder).glob("*.json") if self._is_open(path, person)]
+
+    def change_all(self, workspace: Path, naming: str, change: Callable[[AnyRecord], AnyRecord]) -> int:
+        """Store every record whose file has this word in it as `change` returns it, whosever it is.
+
+        Return the number of those; a file that cannot be read stays as it is.
+        """
+        count = 0
+        for path in (workspace / self._folder).glob("*.json"):
+            # Parsed only where the word is in it at all: a long record takes half a second.
+            if naming.encode() not in path.read_bytes():
+                continue
+            with self.changing, suppress(WorkspaceError):
+                before = self.read_any(workspace, path.stem)
+                if before is not None:
+                    self.write(workspace, change(before))
+                    count += 1
+        return count
+
+    def read(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
+        """Return the record, None where there is none of this id or it is somebody else's.
+
+        WorkspaceError for a file that cannot be read.
+        """
+        found = self.read_any(workspace, id)
+        return found if found is not None and may_read(person, found) else None
+
+    def read_any(self, workspace: Path, id: str) -> AnyRecord | None:
+        """Return the record, whosever it is, as `read` does."""
         if not is_id(id):
             return None
         path = self.path(workspace, id)
@@ -75,6 +111,36 @@ class RecordFiles(Generic[AnyRecord]):
             return None
         except ValidationError as error:
             raise WorkspaceError(f"The {self._noun} {path} cannot be read: {error}.", help=self._cure) from error
+
+    def read_own(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
+        """Return the record to be changed, None where there is none that the person may see.
+
+        InputError for one that somebody else shares: it can be read and no more.
+        """
+        found = self.read(workspace, id, person)
+        if found is not None and not owns(person, found.owner):
+            raise InputError(
+                f"This {self._noun} is shared by {found.shared_by}, who alone can change it.",
+                help="Make one of your own.",
+            )
+        return found
+
+    def is_open(self, workspace: Path, id: str, person: Person) -> bool:
+        """Return whether there is a record of this id that the person may read."""
+        return is_id(id) and self._is_open(self.path(workspace, id), person)
+
+    def _is_open(self, path: Path, person: Person) -> bool:
+        try:
+            status = path.stat()
+            return may_read(person, self._owned(path, status.st_ino, status.st_mtime_ns, status.st_size))
+        except FileNotFoundError:
+            return False
+        except ValidationError:
+            return not person.key
+
+    def _parse_ownership(self, path: Path, *_: int) -> _Ownership:
+        found = self._parse(path)
+        return _Ownership(found.id, found.owner, found.shared_by)
 
     def _parse(self, path: Path, *_: int) -> AnyRecord:
         """Return the record of a file that is known by its inode, time and size."""
@@ -91,11 +157,15 @@ class RecordFiles(Generic[AnyRecord]):
         """Delete a record, where there is one."""
         self.path(workspace, id).unlink(missing_ok=True)
 
-    def free_name(self, name: str, others: Iterable[NamedRecord], own: str = "") -> str:
-        """Return a name with its blanks in order; InputError when it is empty or a record other than `own` has it."""
+    def free_name(self, name: str, others: Iterable[NamedRecord], owner: str, own: str = "") -> str:
+        """Return a name with its blanks in order.
+
+        InputError when it is empty, or another record than `own` of the same owner has it.
+        """
         wanted = " ".join(name.split())
         if not wanted:
             raise InputError(f"The {self._noun.removeprefix('saved ')} has no name.", help="Give it one.")
-        if any(one.name.casefold() == wanted.casefold() for one in others if one.id != own):
+        taken = (one.name.casefold() for one in others if one.id != own and one.owner == owner)
+        if wanted.casefold() in taken:
             raise InputError(f"There is a {self._noun} {wanted!r} already.", help="Choose another name.")
         return wanted

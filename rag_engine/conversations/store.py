@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.config import RetrievalProfile
+from rag_engine.conversations.person import LOCAL, Person, owns
 from rag_engine.conversations.record_files import RecordFiles, is_id
 from rag_engine.conversations.reply import Reply
 from rag_engine.errors import InputError
@@ -61,12 +62,17 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Turns in order, under a random id; `name` is what a person calls it, empty where nobody has named it."""
+    """Turns in order, under a random id; `name` is what a person calls it, empty where nobody has named it.
+
+    `owner` is the key of whose it is, `shared_by` the name of who lets everybody read it, empty where nobody may.
+    """
 
     id: str
     turns: tuple[Turn, ...]
     name: str = ""
     pinned: bool = False
+    owner: str = ""
+    shared_by: str = ""
 
     @property
     def title(self) -> str:
@@ -86,6 +92,8 @@ class ConversationSummary:
     pinned: bool
     asked: str
     words: str
+    owner: str
+    shared_by: str
 
 
 # The codec of the stored files; a field that an older one lacks has its default.
@@ -95,38 +103,45 @@ _FILES = RecordFiles("conversations", "conversation", CODEC, "Start a new conver
 
 
 def new_id() -> str:
-    """Return a random id. It is no secret: everybody who opens the page sees the list."""
+    """Return a random id. It is no secret: a record is read by who may read it, whoever knows its id."""
     return secrets.token_hex(16)
 
 
-def read_conversation(workspace: Path, id: str) -> Conversation | None:
-    """Return the conversation, or None when there is none of this id or the id is not one."""
-    return _FILES.read(workspace, id)
+def read_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conversation | None:
+    """Return the conversation, or None when there is none of this id or it is somebody else's.
+
+    One that somebody else shares comes without the ratings, which are their owner's alone.
+    """
+    found = _FILES.read(workspace, id, person)
+    if found is None or owns(person, found.owner):
+        return found
+    return replace(found, turns=tuple(replace(turn, rating=None) for turn in found.turns))
 
 
-def is_kept(workspace: Path, id: str) -> bool:
-    """Whether there is a conversation of this id."""
-    return is_id(id) and _FILES.path(workspace, id).exists()
+def is_kept(workspace: Path, id: str, person: Person = LOCAL) -> bool:
+    """Whether there is a conversation of this id that the person may read."""
+    return _FILES.is_open(workspace, id, person)
 
 
-def list_conversations(workspace: Path) -> list[ConversationSummary]:
-    """Return every conversation, pinned ones first, then by the last question; files that cannot be read are left out.
+def list_conversations(workspace: Path, person: Person = LOCAL) -> list[ConversationSummary]:
+    """Return a person's conversations and those that others share; files that cannot be read are left out.
 
-    Deleted while this looks, one is left out too.
+    Pinned ones come first, then the others by their last question. Deleted while this looks, one is left out too.
     """
     found: list[ConversationSummary] = []
-    for path in conversation_files(workspace):
+    for path in conversation_files(workspace, person):
         with suppress(FileNotFoundError, ValidationError):
             status = path.stat()
             summary = _summary(path, status.st_ino, status.st_mtime_ns, status.st_size)
             if summary.asked:
-                found.append(summary)
+                # Pinned by its owner, it is at the top of the owner's list.
+                found.append(replace(summary, pinned=summary.pinned and owns(person, summary.owner)))
     return sorted(found, key=lambda one: (one.pinned, one.asked), reverse=True)
 
 
-def conversation_files(workspace: Path) -> list[Path]:
-    """Return the files of the conversations, each named by its id."""
-    return _FILES.files(workspace)
+def conversation_files(workspace: Path, person: Person = LOCAL) -> list[Path]:
+    """Return the files of the conversations that are open to a person, each named by its id."""
+    return _FILES.files(workspace, person)
 
 
 # A list of a thousand is read once, not at everything a person does.
@@ -136,20 +151,26 @@ def _summary(path: Path, *_: int) -> ConversationSummary:
     questions = (turn.question for turn in conversation.turns)
     asked = conversation.turns[-1].asked if conversation.turns else ""
     words = fold(" ".join((conversation.name, *questions)))
-    return ConversationSummary(conversation.id, conversation.title, conversation.pinned, asked, words)
+    owner, shared_by = conversation.owner, conversation.shared_by
+    return ConversationSummary(conversation.id, conversation.title, conversation.pinned, asked, words, owner, shared_by)
 
 
-def begin_turn(workspace: Path, id: str, question: str, settings: QuestionSettings | None = None) -> Conversation:
-    """Add a question to the conversation, new if need be, as its last turn without a reply.
+def begin_turn(
+    workspace: Path, id: str, question: str, settings: QuestionSettings | None = None, person: Person = LOCAL
+) -> Conversation:
+    """Add a question to the person's conversation, new if need be, as its last turn without a reply.
 
-    A question that never got its reply makes way for this one.
+    A question that never got its reply makes way for this one. InputError for a conversation of somebody else.
     """
     if not is_id(id):
         raise InputError(f"{id!r} is not the id of a conversation.", help="Start a new conversation.")
     # To the microsecond: this is also how the turn is found again.
     turn = Turn(question, datetime.now(UTC).isoformat(timespec="microseconds"), None, settings=settings)
     with _FILES.changing:
-        before = read_conversation(workspace, id) or Conversation(id, ())
+        before = _FILES.read_own(workspace, id, person)
+        if before is None and _FILES.read_any(workspace, id) is not None:
+            raise InputError("This conversation is somebody else's.", help="Start a new conversation.")
+        before = before or Conversation(id, (), owner=person.key)
         answered = tuple(one for one in before.turns if one.reply is not None)
         return _FILES.write(workspace, replace(before, turns=(*answered, turn)))
 
@@ -161,7 +182,7 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
     """
     ended = replace(begun.turns[-1], reply=reply)
     with _FILES.changing:
-        now = read_conversation(workspace, begun.id)
+        now = _FILES.read_any(workspace, begun.id)
         if now is None:
             return None
         turns = [ended if turn.asked == ended.asked else turn for turn in now.turns]
@@ -177,31 +198,37 @@ def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
     )
 
 
-def rename_conversation(workspace: Path, id: str, name: str) -> None:
+def rename_conversation(workspace: Path, id: str, name: str, person: Person = LOCAL) -> None:
     """Give the conversation a name; an empty one gives it the title that its first question makes."""
-    change_conversation(workspace, id, lambda now: replace(now, name=" ".join(name.split())[:_TITLE]))
+    change_conversation(workspace, id, person, lambda now: replace(now, name=" ".join(name.split())[:_TITLE]))
 
 
-def pin_conversation(workspace: Path, id: str, *, pinned: bool) -> None:
+def pin_conversation(workspace: Path, id: str, person: Person = LOCAL, *, pinned: bool) -> None:
     """Keep the conversation at the top of the list, or no more."""
-    change_conversation(workspace, id, lambda now: replace(now, pinned=pinned))
+    change_conversation(workspace, id, person, lambda now: replace(now, pinned=pinned))
 
 
-def rate_turn(workspace: Path, id: str, asked: str, rating: TurnRating | None) -> None:
+def share_conversation(workspace: Path, id: str, person: Person, *, shared: bool) -> None:
+    """Let everybody read the conversation under the name of who shares it, or nobody else any more."""
+    change_conversation(workspace, id, person, lambda now: replace(now, shared_by=person.name if shared else ""))
+
+
+def rate_turn(workspace: Path, id: str, asked: str, rating: TurnRating | None, person: Person = LOCAL) -> None:
     """Store what a person says of the reply to the question that was asked at that time."""
     change_conversation(
         workspace,
         id,
+        person,
         lambda now: replace(
             now, turns=tuple(replace(one, rating=rating) if one.asked == asked else one for one in now.turns)
         ),
     )
 
 
-def delete_conversation(workspace: Path, id: str) -> Conversation | None:
+def delete_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conversation | None:
     """Delete the conversation and return it, so that it can be restored; None where there is none."""
     with _FILES.changing:
-        conversation = read_conversation(workspace, id)
+        conversation = _FILES.read_own(workspace, id, person)
         if conversation:
             _FILES.delete(workspace, id)
         return conversation
@@ -213,9 +240,16 @@ def restore_conversation(workspace: Path, conversation: Conversation) -> None:
         _FILES.write(workspace, conversation)
 
 
-def change_conversation(workspace: Path, id: str, change: Callable[[Conversation], Conversation]) -> None:
-    """Store a changed conversation; one that was deleted meanwhile stays deleted."""
+def change_conversations(workspace: Path, naming: str, change: Callable[[Conversation], Conversation]) -> int:
+    """Store every conversation that has this word in it as `change` returns it, whosever it is; return their number."""
+    return _FILES.change_all(workspace, naming, change)
+
+
+def change_conversation(
+    workspace: Path, id: str, person: Person, change: Callable[[Conversation], Conversation]
+) -> None:
+    """Store a changed conversation; one that was deleted meanwhile stays deleted, InputError for one of others."""
     with _FILES.changing:
-        now = read_conversation(workspace, id)
+        now = _FILES.read_own(workspace, id, person)
         if now is not None:
             _FILES.write(workspace, change(now))

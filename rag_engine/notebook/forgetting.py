@@ -8,14 +8,12 @@ from pathlib import Path
 
 from rag_engine.conversations.forgetting import without_document
 from rag_engine.notebook.notebook import Notebook, NotebookEntry
-from rag_engine.notebook.store import change_notebook, list_notebooks
+from rag_engine.notebook.store import change_notebooks
 
 
 def forget_in_notebooks(workspace: Path, document_id: str) -> None:
     """Remove what the notebooks quote of a document, and the entries that have nothing else but their note."""
-    for notebook in list_notebooks(workspace):
-        if any(one.document_id == document_id for entry in notebook.entries for one in entry.citations):
-            change_notebook(workspace, notebook.id, partial(_without, document_id=document_id))
+    change_notebooks(workspace, document_id, partial(_without, document_id=document_id))
 
 
 def _without(notebook: Notebook, document_id: str) -> Notebook:

@@ -36,11 +36,16 @@ class NotebookEntry:
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """Entries in the order that a person gives them."""
+    """Entries in the order that a person gives them.
+
+    `owner` is the key of whose it is, `shared_by` the name of who lets everybody read it, empty where nobody may.
+    """
 
     id: str
     name: str
     entries: tuple[NotebookEntry, ...] = ()
+    owner: str = ""
+    shared_by: str = ""
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from rag_engine.conversations.record_files import RecordFiles, is_id
+from rag_engine.conversations.person import LOCAL, Person
+from rag_engine.conversations.record_files import RecordFiles
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
 from rag_engine.notebook.notebook import Notebook
 
-# The one that is always there, though its file is not before its first entry.
+# The local person's, of which there is always one though its file is not before its first entry.
 DEFAULT = Notebook("0" * 32, "Evidence")
 
 # The codec of the stored files; a field that an older one lacks has its default.
@@ -21,50 +24,78 @@ CODEC = TypeAdapter(Notebook)
 _FILES = RecordFiles("notebooks", "notebook", CODEC, "Repair that file, or move it away.")
 
 
-def read_notebook(workspace: Path, id: str) -> Notebook | None:
-    """Return the notebook, or None when there is none of this id or the id is not one."""
-    return _FILES.read(workspace, id) or (DEFAULT if id == DEFAULT.id else None)
+def default_notebook(person: Person) -> Notebook:
+    """Return the empty notebook that a person always has."""
+    if not person.key:
+        return DEFAULT
+    return replace(DEFAULT, id=hashlib.sha256(person.key.encode()).hexdigest()[:32], owner=person.key)
 
 
-def list_notebooks(workspace: Path) -> list[Notebook]:
-    """Return the notebooks, the default one first and the others by name; WorkspaceError for one that is damaged."""
-    ids = {DEFAULT.id, *(path.stem for path in _FILES.files(workspace))}
-    found = [notebook for id in ids if (notebook := read_notebook(workspace, id))]
-    return sorted(found, key=lambda one: (one.id != DEFAULT.id, one.name.casefold(), one.id))
+def read_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook | None:
+    """Return the notebook, or None when there is none of this id or it is somebody else's."""
+    return _FILES.read(workspace, id, person) or _default_of(id, person)
 
 
-def create_notebook(workspace: Path, name: str) -> Notebook:
-    """Make an empty notebook; InputError when another has the name."""
+def list_notebooks(workspace: Path, person: Person = LOCAL) -> list[Notebook]:
+    """Return a person's notebooks and then those that others share, the default one first and the others by name.
+
+    WorkspaceError for one that is damaged.
+    """
+    default = default_notebook(person)
+    ids = {default.id, *(path.stem for path in _FILES.files(workspace, person))}
+    found = [notebook for id in ids if (notebook := read_notebook(workspace, id, person))]
+    return sorted(found, key=lambda one: (one.id != default.id, one.owner != person.key, one.name.casefold(), one.id))
+
+
+def create_notebook(workspace: Path, name: str, person: Person = LOCAL) -> Notebook:
+    """Make an empty notebook; InputError when another of the person's has the name."""
     with _FILES.changing:
-        return _FILES.write(workspace, Notebook(new_id(), _FILES.free_name(name, list_notebooks(workspace))))
+        free = _FILES.free_name(name, list_notebooks(workspace, person), person.key)
+        return _FILES.write(workspace, Notebook(new_id(), free, owner=person.key))
 
 
-def rename_notebook(workspace: Path, id: str, name: str) -> Notebook:
+def rename_notebook(workspace: Path, id: str, name: str, person: Person = LOCAL) -> Notebook:
     """Give a notebook another name; InputError when another has it."""
     with _FILES.changing:
-        before = _require(workspace, id)
-        return _FILES.write(
-            workspace, Notebook(id, _FILES.free_name(name, list_notebooks(workspace), id), before.entries)
-        )
+        before = _require(workspace, id, person)
+        free = _FILES.free_name(name, list_notebooks(workspace, person), before.owner, id)
+        return _FILES.write(workspace, replace(before, name=free))
 
 
-def change_notebook(workspace: Path, id: str, change: Callable[[Notebook], Notebook]) -> tuple[Notebook, Notebook]:
+def share_notebook(workspace: Path, id: str, person: Person, *, shared: bool) -> None:
+    """Let everybody read a notebook under the name of who shares it, or nobody else any more."""
+    change_notebook(workspace, id, lambda one: replace(one, shared_by=person.name if shared else ""), person)
+
+
+def change_notebook(
+    workspace: Path, id: str, change: Callable[[Notebook], Notebook], person: Person = LOCAL
+) -> tuple[Notebook, Notebook]:
     """Store a notebook as `change` returns it; return it as it was and as it is now."""
     with _FILES.changing:
-        before = _require(workspace, id)
+        before = _require(workspace, id, person)
         after = change(before)
         return before, before if after == before else _FILES.write(workspace, after)
 
 
-def delete_notebook(workspace: Path, id: str) -> None:
+def change_notebooks(workspace: Path, naming: str, change: Callable[[Notebook], Notebook]) -> int:
+    """Store every notebook that has this word in it as `change` returns it, whosever it is; return their number."""
+    return _FILES.change_all(workspace, naming, change)
+
+
+def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> None:
     """Delete a notebook with its entries; the default one is there again, empty."""
-    if is_id(id):
-        with _FILES.changing:
+    with _FILES.changing:
+        if _FILES.read_own(workspace, id, person) is not None:
             _FILES.delete(workspace, id)
 
 
-def _require(workspace: Path, id: str) -> Notebook:
-    found = read_notebook(workspace, id)
+def _default_of(id: str, person: Person) -> Notebook | None:
+    default = default_notebook(person)
+    return default if id == default.id else None
+
+
+def _require(workspace: Path, id: str, person: Person) -> Notebook:
+    found = _FILES.read_own(workspace, id, person) or _default_of(id, person)
     if found is None:
         raise InputError(f"There is no notebook {id!r}.", help="It may have been deleted; choose another one.")
     return found

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.record_files import RecordFiles
 from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
@@ -19,56 +20,62 @@ from rag_engine.text.key_words import wanted_words
 
 @dataclass(frozen=True, slots=True)
 class SavedSearch:
-    """A query under a name; `looked` is when it was run last, as an ISO time."""
+    """A query under a name, of the person whose key is `owner`; `looked` is when it was run last, as an ISO time."""
 
     id: str
     name: str
     query: PassageQuery
     looked: str
+    owner: str = ""
+
+    @property
+    def shared_by(self) -> str:
+        """Nobody: a search is shared by its address."""
+        return ""
 
 
 _FILES = RecordFiles("searches", "saved search", TypeAdapter(SavedSearch), "Repair that file, or move it away.")
 
 
-def list_searches(workspace: Path) -> list[SavedSearch]:
-    """Return the saved searches by name; WorkspaceError for a file that cannot be read."""
-    found = [_FILES.read(workspace, path.stem) for path in _FILES.files(workspace)]
+def list_searches(workspace: Path, person: Person = LOCAL) -> list[SavedSearch]:
+    """Return a person's saved searches by name; WorkspaceError for a file that cannot be read."""
+    found = [_FILES.read(workspace, path.stem, person) for path in _FILES.files(workspace, person)]
     return sorted((one for one in found if one), key=lambda one: (one.name.casefold(), one.id))
 
 
-def find_search(workspace: Path, id: str) -> SavedSearch:
-    """Return the saved search with this id; InputError where there is none."""
-    found = _FILES.read(workspace, id)
+def find_search(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch:
+    """Return the person's saved search with this id; InputError where there is none."""
+    found = _FILES.read_own(workspace, id, person)
     if found is None:
         raise InputError(f"There is no saved search {id!r}.", help="It may have been deleted.")
     return found
 
 
-def save_search(workspace: Path, name: str, query: PassageQuery) -> SavedSearch:
+def save_search(workspace: Path, name: str, query: PassageQuery, person: Person = LOCAL) -> SavedSearch:
     """Keep a query under a name; InputError for one that is empty, or a name that is or that another search has."""
     if not query:
         raise InputError("There is nothing to save.", help="Enter words or choose a filter first.")
-    return _FILES.write(
-        workspace, SavedSearch(new_id(), _FILES.free_name(name, list_searches(workspace)), query, _now())
-    )
+    free = _FILES.free_name(name, list_searches(workspace, person), person.key)
+    return _FILES.write(workspace, SavedSearch(new_id(), free, query, _now(), person.key))
 
 
-def rename_search(workspace: Path, id: str, name: str) -> SavedSearch:
+def rename_search(workspace: Path, id: str, name: str, person: Person = LOCAL) -> SavedSearch:
     """Give a saved search another name; InputError when another has it."""
     with _FILES.changing:
-        before = find_search(workspace, id)
-        return _FILES.write(workspace, replace(before, name=_FILES.free_name(name, list_searches(workspace), id)))
+        before = find_search(workspace, id, person)
+        free = _FILES.free_name(name, list_searches(workspace, person), before.owner, id)
+        return _FILES.write(workspace, replace(before, name=free))
 
 
-def mark_looked(workspace: Path, id: str) -> SavedSearch:
+def mark_looked(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch:
     """Note that a saved search was run at this moment."""
     with _FILES.changing:
-        return _FILES.write(workspace, replace(find_search(workspace, id), looked=_now()))
+        return _FILES.write(workspace, replace(find_search(workspace, id, person), looked=_now()))
 
 
-def delete_search(workspace: Path, id: str) -> SavedSearch:
-    """Delete a saved search and return what it was, for `restore_search`."""
-    found = find_search(workspace, id)
+def delete_search(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch:
+    """Delete a saved search and return it, for `restore_search`."""
+    found = find_search(workspace, id, person)
     _FILES.delete(workspace, id)
     return found
 

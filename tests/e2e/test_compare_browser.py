@@ -14,6 +14,7 @@ from ingestion.jobs.worker import work
 from ingestion.operations.comparisons import ask_comparison, begin_comparison
 from ingestion.operations.desk import open_desk
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
 from tests.e2e.conftest import serving
 from tests.pages.collection import build_collection
@@ -36,7 +37,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def _compare(workspace: Path) -> str:
     engine = open_engine(read_config(workspace))
-    desk = replace(open_desk(engine), start_worker=lambda _: None)
+    desk = replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
     begun = begin_comparison(desk, [WHO, "Who pays a penalty?"], "document", {})
     ask_comparison(desk, begun.id)
     work(engine)

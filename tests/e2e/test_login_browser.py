@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from ingestion.records.people import give_role
 from rag_engine.config import cache_folder
 from rag_engine.settings import read_settings
 from tests.e2e.conftest import serving
@@ -91,6 +92,7 @@ def guarded(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         (tmp_path / ".streamlit").mkdir()
         (tmp_path / ".streamlit" / "secrets.toml").write_text(SECRETS.format(provider=provider.url), encoding="utf-8")
         workspace = tmp_path / "workspace"
+        give_role(workspace, "ada@example.org", "admin")
         own = {"HOME": str(tmp_path), "SEXTANT_CACHE": str(cache_folder()), "SEXTANT_USER": "the system's user"}
         with serving(workspace, tmp_path / "log", **own) as address:
             yield address, workspace

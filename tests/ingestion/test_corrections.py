@@ -15,6 +15,7 @@ from ingestion.operations.desk import Desk, open_desk
 from ingestion.status.document_fields import unchecked_fields
 from ingestion.types import RunRequest, SeedSource
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.types import DocumentRecord
@@ -42,7 +43,7 @@ def desk(folder: Path, embedder: CountingEmbedder) -> Iterator[Desk]:
     """Yield a collection of one file that was added by itself and one document of the list, A1."""
     (folder / "plan.md").write_text(f"# {FLOOD.plain}", encoding="utf-8")
     with closing(Engine(read_config(folder / "workspace"), embedder=embedder)) as engine:
-        desk = replace(open_desk(engine), start_worker=lambda _: None)
+        desk = replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
         desk.store.add([SeedSource("A1", path=str(folder / "plan.md"), origin="by hand")])
         documents.add_files(desk, [folder / "own.md"])
         runs.run(desk, RunRequest())

@@ -23,7 +23,7 @@ from cli.main import app as terminal
 from ingestion import workspace as folders
 from ingestion.jobs.worker import work
 from ingestion.operations import corrections, dataset, decisions, documents, evaluation, indexes, runs, sources
-from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.records.source_store import SourceStore
 from ingestion.types import LicenceVerdict, Outcome, RunRequest, SeedSource
 from pages._shared import resources
@@ -175,7 +175,7 @@ def _engine(config: Config) -> Engine:
 
 
 def _desk(engine: Engine) -> Desk:
-    return replace(open_desk(engine), start_worker=lambda _: None)
+    return replace(open_desk(engine, local_person()), start_worker=lambda _: None)
 
 
 def _work_here(workspace: Path) -> None:

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 from cli.doctor import examine
 from cli.main import app as terminal
 from ingestion.jobs.worker import work
-from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.documents import add_files, erase, unfinished_erasures
-from ingestion.operations.erasing import erasing
+from ingestion.records.erasures import erasing
 from rag_engine.config import read_config
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import begin_turn, end_turn, new_id
@@ -34,7 +34,7 @@ STEPS = (
     "rag_engine.storage.collection.erase",
     "rag_engine.storage.deletion.purge",
     "rag_engine.storage.deletion.leave_no_words",
-    "ingestion.operations.erasing.BegunErasures.end",
+    "ingestion.records.erasures.BegunErasures.end",
 )
 WORDS = ("zanzibar", "harbourmaster", "ylang")
 TEXT = "# The ylang statute\n\n" + "The harbourmaster keeps the zanzibar rules. " * 20
@@ -59,7 +59,7 @@ def open_engine(workspace: Path) -> Engine:
 
 
 def desk_of(engine: Engine) -> Desk:
-    return replace(open_desk(engine), start_worker=lambda _: None)
+    return replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
 
 
 def kill(workspace: Path, step: str) -> None:

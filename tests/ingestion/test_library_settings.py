@@ -17,6 +17,7 @@ from ingestion.operations.library import (
     saved_filters,
 )
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from tests.rag_engine.conftest import CountingEmbedder
@@ -27,7 +28,7 @@ FLOODS = {"hazard": ("Flood",), "year": ("2015-2020",)}
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
     with closing(Engine(read_config(tmp_path), embedder=CountingEmbedder())) as engine:
-        yield open_desk(engine)
+        yield open_desk(engine, LOCAL)
 
 
 def test_columns_are_those_last_chosen(desk: Desk) -> None:

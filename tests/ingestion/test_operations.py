@@ -20,6 +20,7 @@ from ingestion.seeds.merge import SeedReport
 from ingestion.status.views import review_report, source_report, source_rows, status_report
 from ingestion.types import PHASES, LicenceVerdict, Outcome, Phase, RunRequest, SeedSource
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import open_catalog
@@ -32,7 +33,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     engine = open_engine(read_config(tmp_path))
     store = SourceStore(engine.catalog)
     _add(store, "A1")
-    yield Desk(engine, store, JobQueue(engine.catalog), lambda _: None)
+    yield Desk(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
     engine.close()
 
 

@@ -15,6 +15,7 @@ from ingestion.operations.desk import Desk, open_desk
 from pages._shared import resources
 from rag_engine.answering.structured.answer_schema import read_schema
 from rag_engine.config import DATA
+from rag_engine.conversations.person import LOCAL
 from tests.pages.test_admin import admin, words
 from tests.pages.test_form import model
 
@@ -69,7 +70,7 @@ def test_without_a_model_the_page_names_the_remedy(start: Start, own: Path, monk
 
 def test_a_question_is_shown_with_its_counts_and_removed_after_a_second_press(start: Start, own: Path) -> None:
     start(own)
-    answer_one(open_desk(resources.engine()))
+    answer_one(open_desk(resources.engine(), LOCAL))
     app = admin(start(own), "dataset")
     assert "1 document: 1 no answer." in words(app)
     app = pressed(app, "Remove")

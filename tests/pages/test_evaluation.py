@@ -6,13 +6,14 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from ingestion.jobs.worker import work
-from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.evaluation import exported_feedback, list_feedback, queue_test
 from rag_engine.config import read_config
 from rag_engine.conversations.feedback import rated_answers
@@ -57,8 +58,7 @@ def write(workspace: Path, *questions: Mapping[str, object]) -> None:
 @contextmanager
 def desk_at(workspace: Path) -> Iterator[Desk]:
     engine = open_engine(read_config(workspace))
-    desk = open_desk(engine)
-    yield Desk(desk.engine, desk.store, desk.jobs, lambda _: None)
+    yield replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
     engine.close()
 
 

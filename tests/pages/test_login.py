@@ -14,13 +14,17 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from ingestion.records.people import give_role, known_people
 from pages._shared import login, resources
+from rag_engine.conversations import store
+from rag_engine.conversations.person import Person
 from rag_engine.settings import read_settings
 from tests.conftest import ROOT
 from tests.pages.sources import build_sources
 
 AUTH = {"auth": {"redirect_uri": "https://sextant.example.org/oauth2callback", "cookie_secret": "x", "client_id": "y"}}
 ADA = {"is_logged_in": True, "name": "Ada Lovelace", "email": "ada@example.org", "sub": "7"}
+BOB = {"is_logged_in": True, "name": "Bob", "email": "Bob@Example.org", "sub": "8"}
 PAGES = [f"pages/{path.name}" for path in sorted((ROOT / "pages").glob("[!_]*.py"))]
 
 
@@ -29,6 +33,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     """Yield a function that opens the program, with a login configured, as one or nobody."""
     build_sources(tmp_path / "workspace")
     monkeypatch.setenv("SEXTANT_WORKSPACE", str(tmp_path / "workspace"))
+    give_role(tmp_path / "workspace", "ada@example.org", "admin")
     monkeypatch.setenv("SEXTANT_USER", "the one who started the server")
     st.cache_resource.clear()
 
@@ -98,6 +103,67 @@ def test_whoever_has_no_name_is_known_by_what_the_provider_says(
     opened: Callable[..., AppTest], user: dict[str, object], name: str
 ) -> None:
     assert name in [caption.value for caption in opened(user).sidebar.caption]
+
+
+def test_a_reader_finds_the_buttons_of_curators_disabled_with_the_reason(
+    opened: Callable[..., AppTest], tmp_path: Path
+) -> None:
+    app = opened(BOB)
+    assert [(one.key, one.role) for one in known_people(tmp_path / "workspace")][1:] == [("bob@example.org", "reader")]
+    app.switch_page("pages/admin.py")
+    app.query_params["tab"] = "run"
+    app.run()
+    button = app.button(key="run all")
+    assert button.disabled
+    assert "takes the role curator; you are a reader" in str(button.help)
+    app.query_params["tab"] = "people"
+    app.run()
+    assert "takes the role admin; you are a reader" in app.info[0].value
+    assert not app.exception
+
+
+def test_an_admin_gives_a_role_which_holds_at_the_next_click(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    opened(BOB)
+    app = opened(ADA)
+    app.switch_page("pages/admin.py")
+    app.query_params["tab"] = "people"
+    app.run()
+    next(one for one in app.selectbox if one.label == "Role of Bob (Bob@Example.org)").set_value("curator").run()
+    assert not app.exception
+    assert [one.role for one in known_people(tmp_path / "workspace")] == ["admin", "curator"]
+    next(one for one in app.selectbox if one.label.startswith("Role of Ada")).set_value("reader").run()
+    assert "is the only admin" in app.error[0].value
+    assert not app.exception
+
+
+def test_the_conversation_of_another_is_not_opened_by_its_address_unless_it_is_shared(
+    opened: Callable[..., AppTest], tmp_path: Path
+) -> None:
+    ada, id = Person("Ada", "ada@example.org", "admin"), store.new_id()
+    store.begin_turn(tmp_path / "workspace", id, "Who keeps the dyke", None, ada)
+
+    def asked(user: dict[str, object]) -> AppTest:
+        app = opened(user)
+        app.query_params["conversation"] = id
+        return app.run()
+
+    assert "Who keeps the dyke" in [one.value for one in asked(ADA).markdown]
+    refused = asked(BOB)
+    assert "Who keeps the dyke" not in [one.value for one in refused.markdown]
+    assert any("somebody else's" in one.value for one in refused.info)
+    store.share_conversation(tmp_path / "workspace", id, ada, shared=True)
+    shared = asked(BOB)
+    assert "Who keeps the dyke" in [one.value for one in shared.markdown]
+    assert any("by Ada" in one.value for one in shared.caption)
+    assert shared.chat_input[0].disabled
+    assert not [button for button in shared.button if button.label in ("Ask again", "Ask as written", "Delete")]
+
+
+def test_an_address_that_the_provider_has_not_verified_gives_nobody_its_role(
+    opened: Callable[..., AppTest], tmp_path: Path
+) -> None:
+    opened(ADA | {"email_verified": False, "iss": "https://login.example.org"})
+    assert [one.role for one in known_people(tmp_path / "workspace") if one.key.endswith("|7")] == ["reader"]
 
 
 def test_without_a_login_nobody_is_asked(opened: Callable[..., AppTest]) -> None:

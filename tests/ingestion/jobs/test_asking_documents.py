@@ -26,6 +26,7 @@ from ingestion.operations.answers import ask_documents, remove_answers
 from ingestion.operations.desk import Desk, open_desk
 from rag_engine.answering.structured.answer_schema import read_schema
 from rag_engine.config import DATA, Config, read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from tests.conftest import ROOT
@@ -94,7 +95,7 @@ def desk(open_one: Callable[[Config], EngineOfForms], tmp_path: Path) -> Iterato
         (plans / f"{town.lower()}.md").write_text(text, encoding="utf-8")
     engine = open_one(read_config(tmp_path / "workspace"))
     add_paths([plans], engine)
-    yield replace(open_desk(engine), start_worker=lambda _: None)
+    yield replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
     engine.close()
 
 

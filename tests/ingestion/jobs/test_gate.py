@@ -16,6 +16,7 @@ from ingestion.jobs.worker import work
 from ingestion.operations import answers, indexes
 from ingestion.operations.desk import Desk, open_desk
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import accepted_path, write_run
@@ -60,7 +61,7 @@ def _engine(workspace: Path) -> Engine:
 def desk(accepted: Path, tmp_path: Path) -> Iterator[Desk]:
     """Return a desk at a copy of it, at which nobody starts a worker."""
     engine = _engine(Path(shutil.copytree(accepted, tmp_path / "workspace")))
-    yield replace(open_desk(engine), start_worker=lambda _: None)
+    yield replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
     engine.close()
 
 
@@ -123,7 +124,7 @@ def test_indexes_that_were_held_back_wait_and_answer_once_they_are_accepted(desk
 def test_an_index_waits_also_for_another_process(desk: Desk, encode: bool) -> None:
     hold_back(desk, encode=encode)
     desk.engine.close()
-    again = open_desk(_engine(desk.workspace))
+    again = open_desk(_engine(desk.workspace), LOCAL)
     with again.engine.indexer():
         pass  # A writer that repairs, and changes nothing.
     indexes.accept_index(again)

@@ -12,7 +12,7 @@ import pytest
 
 from ingestion.jobs.worker import work
 from ingestion.operations import evaluation
-from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.runs import control
 from rag_engine.config import read_config
 from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, TurnRating, restore_conversation
@@ -36,7 +36,7 @@ def desk(small_workspace: Path, tmp_path: Path) -> Iterator[Desk]:
     config = read_config(Path(shutil.copytree(small_workspace, tmp_path / "workspace")))
     config = replace(config, retrieval=replace(config.retrieval, rerank=False), reader="none")
     engine = open_engine(config)
-    yield replace(open_desk(engine), start_worker=lambda _: None)
+    yield replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
     engine.close()
 
 

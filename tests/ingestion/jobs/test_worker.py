@@ -28,6 +28,7 @@ from ingestion.records.source_store import SourceStore
 from ingestion.types import Progress
 from rag_engine import workspace as paths
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Vectors
@@ -118,7 +119,7 @@ def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -
     work(engine)
     [former] = engine.collection.documents()
     queue_uploads(
-        Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), lambda _: None),
+        Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None),
         [("rules 2.txt", io.BytesIO(b"The second edition of the rules. " * 20))],
         replaces=former.source,
     )
@@ -131,7 +132,7 @@ def test_an_upload_that_replaces_a_document_is_its_new_version(engine: Engine) -
 
 def test_a_run_that_got_somewhere_before_its_worker_was_killed_has_all_its_attempts_again(engine: Engine) -> None:
     jobs = JobQueue(engine.catalog)
-    desk = Desk(engine, SourceStore(engine.catalog), jobs, lambda _: None)
+    desk = Desk(engine, SourceStore(engine.catalog), jobs, LOCAL, lambda _: None)
     add_own_files(desk, [(f"{name}.txt", io.BytesIO(name.encode() * 200)) for name in ("rules ", "plans ")])
     # Too short for a heartbeat.
     jobs.queue("run", {"phases": ["licence"]})
@@ -264,7 +265,7 @@ def test_a_knowledge_base_that_is_paused_keeps_what_is_done_and_goes_on(engine: 
     document = engine.collection.documents()[0]
     listed = [IndexedEntry(term, "", "terms.csv", 1, 0, 60) for term in ("plan", "authority", "maps")]
     replace_index(engine.catalog, "terms.csv", {document.key: listed})
-    desk = Desk(engine, SourceStore(engine.catalog), jobs, lambda _: None)
+    desk = Desk(engine, SourceStore(engine.catalog), jobs, LOCAL, lambda _: None)
     queued = ground(desk)
     assert ground(desk).id == queued.id, "one at a time"
     jobs.pause(queued.id)
@@ -281,7 +282,7 @@ def test_a_knowledge_base_that_is_paused_keeps_what_is_done_and_goes_on(engine: 
 
 
 def test_a_knowledge_base_needs_an_index(engine: Engine) -> None:
-    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), lambda _: None)
+    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None)
     with pytest.raises(InputError, match="No document of the collection has an index"):
         ground(desk)
 
@@ -346,7 +347,7 @@ def test_a_deletion_can_be_undone_until_the_work_has_begun(engine: Engine) -> No
     upload(engine, "rules.txt", HARBOUR)
     work(engine)
     [record] = engine.collection.documents()
-    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), start_worker=lambda _: None)
+    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None)
     with ThreadPoolExecutor() as pool:
         run = queue_erasure(desk, record.source, undo_seconds=60)
         ended = pool.submit(work, engine)

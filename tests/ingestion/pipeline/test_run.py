@@ -25,6 +25,7 @@ from ingestion.tools import Tools, open_tools
 from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, RunRequest
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.retrieval.book_index_boost import match_index
 from tests.portal.texts import DROUGHT, FIRE, FLOOD, FLOOD_REVISED, HEAT
@@ -71,7 +72,7 @@ def _code(store: SourceStore, name: str) -> str:
 
 def _desk(store: SourceStore, engine: Engine) -> Desk:
     """Return the workspace with a worker that never starts: runs are carried out by the tests themselves."""
-    return Desk(engine, store, JobQueue(engine.catalog), lambda _: None)
+    return Desk(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
 
 
 def _titles(engine: Engine) -> list[str]:

@@ -24,6 +24,7 @@ from ingestion.records.source_store import SourceStore, now, outcomes
 from ingestion.tools import open_tools
 from ingestion.types import ControlSignal, FileReading, RunRequest, SeedSource
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from tests.ingestion.web_server import Answer, Site, page, serving
 from tests.portal import files
@@ -107,7 +108,12 @@ def test_a_newer_file_supersedes_the_former_which_answers_as_of_an_earlier_date(
     _run(engine, site, request=RunRequest(which="all"))
     assert len(engine.collection.documents()) == 2
     assert len(list((engine.config.workspace / "downloads").iterdir())) == 2
-    erase(Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), lambda _: None), "list:A1", "Ada", "Out.")
+    erase(
+        Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, lambda _: None),
+        "list:A1",
+        "Ada",
+        "Out.",
+    )
     assert engine.collection.documents() == []
     assert not list((engine.config.workspace / "downloads").iterdir())
 

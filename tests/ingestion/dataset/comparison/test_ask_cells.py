@@ -14,6 +14,7 @@ from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.operations.comparisons import begin_comparison, extend_comparison
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.types import Progress
+from rag_engine.conversations.person import LOCAL
 from rag_engine.errors import BackendError
 from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
 
@@ -23,7 +24,7 @@ WHEN = "Who opens the cooling centres?"
 
 @pytest.fixture
 def desk(engine: ComparingEngine) -> Desk:
-    return open_desk(engine)
+    return open_desk(engine, LOCAL)
 
 
 def begin(desk: Desk, questions: Sequence[str] = (WHO,), by: ColumnKind = "country") -> Comparison:

@@ -31,6 +31,7 @@ from ingestion.operations.comparisons import (
 )
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.operations.runs import control
+from rag_engine.conversations.person import LOCAL
 from rag_engine.errors import BackendError, InputError
 from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
 
@@ -41,7 +42,7 @@ WHEN = "Who opens the cooling centres?"
 @pytest.fixture
 def desk(engine: ComparingEngine) -> Desk:
     """Return a desk at which nobody starts a worker."""
-    return replace(open_desk(engine), start_worker=lambda _: None)
+    return replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_the_worker_asks_every_cell_and_the_comparison_survives_its_engine(
     assert (worked.status, worked.results[0]["asked"], worked.results[0]["failed"]) == ("done", 6, 0)
     assert len(now(desk, begun).cells) == 6
     again = ComparingEngine(desk.engine.config)
-    assert find_comparison(open_desk(again), begun.id) == now(desk, begun)
+    assert find_comparison(open_desk(again, LOCAL), begun.id) == now(desk, begun)
     again.close()
 
 

@@ -1,0 +1,1 @@
+"""Commands for people: who has which role, and who changed what."""

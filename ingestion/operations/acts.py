@@ -1,0 +1,202 @@
+"""Roles that the acts take, in one table, their check in every act, and the entry of a change in the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+from ingestion.records.audit import AuditEntry, append_entry
+from ingestion.records.source_store import now
+from rag_engine.conversations.person import Person, PersonRole
+from rag_engine.errors import InputError
+
+# Every act of a person, with the least role that it takes and what it does in words.
+ACTS: Mapping[str, tuple[PersonRole, str]] = {
+    # answers
+    "ask_documents": ("curator", "Asking each document"),
+    "export_answers": ("reader", "Exporting answers"),
+    "exported_answers": ("reader", "Exporting answers"),
+    "remove_answers": ("curator", "Removing answers"),
+    "queue_gate": ("curator", "Checking the answers"),
+    "measure_gate": ("curator", "Checking the answers"),
+    # comparisons
+    "list_comparisons": ("reader", "Listing comparisons"),
+    "find_comparison": ("reader", "Opening a comparison"),
+    "begin_comparison": ("curator", "Beginning a comparison"),
+    "extend_comparison": ("curator", "Extending a comparison"),
+    "continue_comparison": ("curator", "Continuing a comparison"),
+    "shrink_comparison": ("curator", "Removing part of a comparison"),
+    "ask_comparison": ("curator", "Asking the cells of a comparison"),
+    "ask_cell_again": ("curator", "Asking the cells of a comparison"),
+    "ask_columns_again": ("curator", "Asking the cells of a comparison"),
+    "rename_comparison": ("curator", "Renaming a comparison"),
+    "remove_comparison": ("curator", "Removing a comparison"),
+    "restore_comparison": ("curator", "Restoring a comparison"),
+    "comparison_runs": ("reader", "Looking at runs"),
+    "exported_comparison": ("reader", "Exporting a comparison"),
+    "export_comparison": ("reader", "Exporting a comparison"),
+    # corrections
+    "correct": ("curator", "Correcting a document"),
+    "agree": ("curator", "Confirming values"),
+    "undo": ("curator", "Undoing a correction"),
+    "correction_history": ("reader", "Reading the history of a document"),
+    "read_edited": ("reader", "Reading a workbook"),
+    "import_corrections": ("curator", "Importing corrections"),
+    "find_described": ("reader", "Reading a description"),
+    "describe_record": ("reader", "Reading a description"),
+    "describe_records": ("reader", "Reading descriptions"),
+    "relabel": ("curator", "Updating titles in the index"),
+    "restore_corrections": ("curator", "Restoring corrections"),
+    # dataset
+    "export_dataset": ("reader", "Exporting the dataset"),
+    "exported_bytes": ("reader", "Exporting the dataset"),
+    "answered_forms": ("reader", "Reading answers"),
+    # decisions
+    "decide": ("curator", "Deciding on a source"),
+    # the way to the worker
+    "queue_action": ("curator", "Starting a run"),
+    "queue_once": ("curator", "Starting a run"),
+    "queue_run": ("curator", "Starting a run"),
+    # documents
+    "add_files": ("curator", "Adding documents"),
+    "queue_files": ("curator", "Adding documents"),
+    "queue_uploads": ("curator", "Adding documents"),
+    "preview_upload": ("curator", "Uploading a file"),
+    "add_sample": ("curator", "Adding the sample collection"),
+    "erase": ("curator", "Deleting a document"),
+    "queue_erasure": ("curator", "Deleting a document"),
+    "unfinished_erasures": ("reader", "Looking at erasures"),
+    "finish_erasures": ("reader", "Finishing an erasure"),
+    "preview_index_table": ("curator", "Applying an index"),
+    "applied_index_tables": ("reader", "Looking at indexes"),
+    "is_listed": ("reader", "Reading the list of sources"),
+    "apply_index_table": ("curator", "Applying an index"),
+    "remove_index_table": ("curator", "Removing an index"),
+    "ground": ("curator", "Building the knowledge base"),
+    "export_knowledge_base": ("reader", "Exporting the knowledge base"),
+    # evaluation
+    "keep_answer": ("curator", "Keeping a test question"),
+    "is_kept_answer": ("reader", "Looking at test questions"),
+    "list_feedback": ("reader", "Reading ratings"),
+    "good_answers": ("reader", "Reading ratings"),
+    "keep_good_answers": ("curator", "Keeping test questions"),
+    "put_question": ("curator", "Writing a test question"),
+    "remove_questions": ("curator", "Removing test questions"),
+    "restore_questions": ("curator", "Restoring test questions"),
+    "import_questions": ("curator", "Importing test questions"),
+    "exported_questions": ("reader", "Exporting test questions"),
+    "export_questions": ("reader", "Exporting test questions"),
+    "queue_test": ("curator", "Asking the test questions"),
+    "ask_test_questions": ("curator", "Asking the test questions"),
+    # indexes
+    "rebuild": ("curator", "Rebuilding the index"),
+    "queue_rebuild": ("curator", "Rebuilding the index"),
+    "accept_index": ("admin", "Accepting what answers are measured by"),
+    "discard_index": ("admin", "Discarding an index"),
+    "queue_decision": ("admin", "Deciding on an index"),
+    # library
+    "chosen_columns": ("reader", "Reading the columns"),
+    "choose_columns": ("reader", "Choosing columns"),
+    "saved_filters": ("reader", "Reading saved filters"),
+    "save_filters": ("reader", "Saving filters"),
+    "delete_filters": ("reader", "Deleting saved filters"),
+    # people
+    "list_people": ("admin", "Seeing who has which role"),
+    "set_role": ("admin", "Giving a role"),
+    "audit_entries": ("admin", "Reading the audit log"),
+    "exported_audit": ("admin", "Exporting the audit log"),
+    # runs
+    "run": ("curator", "Starting a run"),
+    "control": ("curator", "Controlling a run"),
+    "unfinished_runs": ("reader", "Looking at runs"),
+    "understand": ("curator", "Starting a run in words"),
+    # settings
+    "list_settings": ("reader", "Reading the settings"),
+    "change_setting": ("admin", "Changing a setting"),
+    "reset_setting": ("admin", "Resetting a setting"),
+    # sources
+    "read_list": ("curator", "Reading a list of sources"),
+    "add_list": ("curator", "Adding sources"),
+    "add_sources": ("curator", "Adding sources"),
+    "correct_address": ("curator", "Correcting an address"),
+    "add_own_files": ("curator", "Adding sources"),
+    "discover_sources": ("curator", "Looking for sources"),
+    "remove_sources": ("admin", "Removing sources"),
+    "own_files": ("reader", "Finding own files"),
+}
+
+
+class ActingPlace(Protocol):
+    """A workspace with the person who acts in it."""
+
+    @property
+    def person(self) -> Person:
+        """Who acts."""
+
+    @property
+    def workspace(self) -> Path:
+        """Folder of the workspace."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedDesk:
+    """A workspace whose collection is not opened, for acts upon its settings, its people and its audit log."""
+
+    workspace: Path
+    person: Person
+
+
+AnyPlace = TypeVar("AnyPlace", bound=ActingPlace)
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+
+def act(function: Callable[Concatenate[AnyPlace, Given], Returned]) -> Callable[Concatenate[AnyPlace, Given], Returned]:
+    """Have a function of the table check the role of who acts before it does anything."""
+    name = function.__name__
+    if name not in ACTS:
+        raise KeyError(f"{name} declares no role: name it in ACTS.")
+
+    @wraps(function)
+    def checked(desk: AnyPlace, /, *args: Given.args, **kwargs: Given.kwargs) -> Returned:
+        check_role(desk.person, name)
+        return function(desk, *args, **kwargs)
+
+    return checked
+
+
+def why_not(person: Person, name: str) -> str:
+    """Return why a person may not do an act, and who can change that; empty where the person may."""
+    least, words = ACTS[name]
+    if person.has_role(least):
+        return ""
+    return (
+        f"{words} takes the role {least}; you are a {person.role}. "
+        "An admin can give it to you, on the People tab of the Admin page or with `sextant people set`."
+    )
+
+
+def check_role(person: Person, name: str) -> None:
+    """Raise InputError where the role of a person is not enough for an act."""
+    if why := why_not(person, name):
+        raise InputError(why)
+
+
+def signed(desk: ActingPlace, author: str) -> str:
+    """Return the name that an act bears; InputError where nobody is named.
+
+    That is the person who is logged in, whatever else is given. Where nobody logs in it is the name that is given.
+    """
+    name = (desk.person.name if desk.person.key else author).strip()
+    if not name:
+        raise InputError("A decision needs the name of who decides.", help="Give your name; it is kept.")
+    return name
+
+
+def enter(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> None:
+    """Enter an act that was done in the audit log, by the name of the person or by the one that `signed` returned."""
+    person = desk.person
+    append_entry(desk.workspace, AuditEntry(now(), by or person.name, person.key, name, on, note.strip()))

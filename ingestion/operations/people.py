@@ -1,0 +1,50 @@
+"""Acts of an admin upon people: who has which role, and who changed what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple
+from datetime import datetime
+
+from ingestion.operations.acts import ActingPlace, act, enter
+from ingestion.records.audit import AuditEntry, read_entries
+from ingestion.records.people import give_role, known_people
+from ingestion.spreadsheets.csv_writer import to_csv
+from rag_engine.conversations.person import Person
+from rag_engine.errors import InputError
+
+
+@act
+def list_people(desk: ActingPlace) -> list[Person]:
+    """Return the people who have a role, by name."""
+    return sorted(known_people(desk.workspace), key=lambda one: (one.name.casefold(), one.key))
+
+
+@act
+def set_role(desk: ActingPlace, address: str, role: str) -> Person:
+    """Give a person a role, also before the first login; InputError where no admin would be left."""
+    before, person = give_role(desk.workspace, address, role)
+    if before != person.role:
+        enter(desk, "set_role", person.key, f"{before or 'new'} to {person.role}")
+    return person
+
+
+@act
+def audit_entries(desk: ActingPlace, *, person: str = "", since: str = "", of: str = "") -> list[AuditEntry]:
+    """Return the entries of the audit log, newest first: of a person, since a day or time, of one act."""
+    try:
+        start = datetime.fromisoformat(since).isoformat() if since else ""
+    except ValueError as error:
+        raise InputError(f"{since!r} is no date.", help="Give one like 2026-11-25.") from error
+    wanted = person.strip().casefold()
+    return [
+        one
+        for one in reversed(read_entries(desk.workspace))
+        if (not wanted or wanted in f"{one.by} {one.person}".casefold()) and one.when >= start and of in ("", one.act)
+    ]
+
+
+@act
+def exported_audit(desk: ActingPlace, entries: Sequence[AuditEntry]) -> bytes:  # noqa: ARG001 - its person is checked
+    """Return entries of the audit log as CSV."""
+    return to_csv(("when", "by", "person", "act", "on", "note"), (astuple(one) for one in entries))

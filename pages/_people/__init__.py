@@ -1,0 +1,1 @@
+"""Parts of the admin page for people and the audit log."""

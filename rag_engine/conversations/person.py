@@ -1,0 +1,58 @@
+"""Person who uses a workspace, with a role, and whose records are open to whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
+
+PersonRole = Literal["reader", "curator", "admin"]
+
+# From the least to the most that a person may do; each includes those before it.
+ROLES: tuple[PersonRole, ...] = get_args(PersonRole)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who uses a workspace: the name that others see, the key that identifies, and the role.
+
+    The key is the address that a login gives, in lower case, or what the provider knows the person by. It is empty for
+    the one person of a machine where nobody logs in.
+    """
+
+    name: str
+    key: str
+    role: PersonRole
+
+    def has_role(self, least: PersonRole) -> bool:
+        """Return whether the person's role is this one or a higher one."""
+        return ROLES.index(self.role) >= ROLES.index(least)
+
+
+# The one person of a machine where nobody logs in, who may do everything.
+LOCAL = Person("", "", "admin")
+
+
+class OwnedRecord(Protocol):
+    """A record that is its owner's alone, unless it is shared."""
+
+    @property
+    def id(self) -> str:
+        """32 hexadecimal digits."""
+
+    @property
+    def owner(self) -> str:
+        """Key of the person whose it is; empty for the local person."""
+
+    @property
+    def shared_by(self) -> str:
+        """Name of who shared it with everybody; empty where it is private."""
+
+
+def owns(person: Person, owner: str) -> bool:
+    """Return whether a record of this owner is the person's; the local person's are those of the admins as well."""
+    return owner == person.key or (not owner and person.role == "admin")
+
+
+def may_read(person: Person, record: OwnedRecord) -> bool:
+    """Return whether a record is open to a person: the person's own, and what others share."""
+    return bool(record.shared_by) or owns(person, record.owner)

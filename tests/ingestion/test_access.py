@@ -1,0 +1,183 @@
+"""Roles checked in every act, people and their last admin, and the audit log of what changed the collection."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pkgutil
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app as terminal
+from ingestion import operations
+from ingestion.jobs.worker import work
+from ingestion.operations import documents, indexes, runs, sources
+from ingestion.operations.acts import ACTS, ClosedDesk, why_not
+from ingestion.operations.corrections import agree
+from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.library import save_filters, saved_filters
+from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
+from ingestion.operations.settings import change_setting
+from ingestion.records.people import welcome
+from ingestion.types import RunRequest, SeedSource
+from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL, Person, PersonRole
+from rag_engine.engine import Engine
+from rag_engine.errors import InputError
+from tests.rag_engine.conftest import CountingEmbedder
+
+ADA = Person("Ada Lovelace (ada@example.org)", "ada@example.org", "admin")
+CURATOR = Person("Cyd (cyd@example.org)", "cyd@example.org", "curator")
+READER = Person("Rae (rae@example.org)", "rae@example.org", "reader")
+PLAN = "# Rules of the harbour\n\n" + "The harbour master keeps the rules of the harbour. " * 20
+
+
+def _public_acts() -> dict[str, Callable[..., Any]]:
+    """Return every public function of the operations that takes a desk, a place or the folder of a workspace."""
+    found: dict[str, Callable[..., Any]] = {}
+    for module in pkgutil.iter_modules(operations.__path__):
+        if module.name == "acts":
+            continue
+        loaded = importlib.import_module(f"{operations.__name__}.{module.name}")
+        for name, function in inspect.getmembers(loaded, inspect.isfunction):
+            if name.startswith("_") or function.__module__ != loaded.__name__:
+                continue
+            first = next(iter(inspect.signature(function).parameters.values()), None)
+            if first is not None and first.annotation in ("Desk", "ActingPlace", "Path") and first.name != "file":
+                assert name not in found, f"two acts are called {name}"
+                found[name] = function
+    return found
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with closing(Engine(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())) as engine:
+        yield replace(open_desk(engine, ADA), start_worker=lambda _: None)
+
+
+def test_every_act_declares_its_least_role_and_checks_it() -> None:
+    acts = _public_acts()
+    assert acts.keys() == ACTS.keys()
+    assert not [name for name, function in acts.items() if not hasattr(function, "__wrapped__")]
+
+
+@pytest.mark.parametrize("name", ACTS)
+@pytest.mark.parametrize("role", ["reader", "curator"])
+def test_an_act_refuses_a_lesser_role_before_it_does_anything(name: str, role: PersonRole) -> None:
+    place = ClosedDesk(Path("nowhere"), replace(READER, role=role))
+    least, words = ACTS[name]
+    if place.person.has_role(least):
+        assert why_not(place.person, name) == ""
+        return
+    with pytest.raises(InputError, match=f"takes the role {least}; you are a {role}.*sextant people set") as refused:
+        _public_acts()[name](place)
+    assert words in str(refused.value)
+
+
+def test_a_reader_changes_nothing_and_a_curator_no_settings(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "own.md").write_text(PLAN, encoding="utf-8")
+    reader, curator = replace(desk, person=READER), replace(desk, person=CURATOR)
+    with pytest.raises(InputError, match="Adding documents takes the role curator; you are a reader"):
+        documents.queue_files(reader, [tmp_path / "own.md"])
+    documents.queue_files(curator, [tmp_path / "own.md"])
+    with pytest.raises(InputError, match="takes the role admin"):
+        change_setting(curator, "answer_seconds", "600", "Ada")
+    with pytest.raises(InputError, match="takes the role admin"):
+        indexes.queue_rebuild(curator, anyway=True)
+    assert [run.action for run in desk.jobs.runs()] == ["add"]
+    assert audit_entries(desk) == []
+
+
+def test_what_a_worker_does_is_entered_under_the_name_of_who_asked(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "own.md").write_text(PLAN, encoding="utf-8")
+    documents.queue_files(replace(desk, person=CURATOR), [tmp_path / "own.md"])
+    work(desk.engine)
+    documents.queue_erasure(desk, "own.md", "somebody else", "It was a draft.")
+    work(desk.engine)
+    [erased, added] = audit_entries(desk)
+    assert (added.act, added.by, added.person, added.on) == ("add_files", CURATOR.name, CURATOR.key, "own.md")
+    assert (erased.act, erased.by, erased.note) == ("erase", ADA.name, "It was a draft.")
+    assert erased.on.endswith("own.md")
+
+
+def test_a_logged_in_person_signs_with_no_other_name(desk: Desk) -> None:
+    sources.add_sources(desk, [SeedSource("A1", "https://example.org/a1.pdf")])
+    sources.remove_sources(desk, ["A1"], "the system's user")
+    agreed = change_setting(desk, "answer_seconds", "600", "the system's user")
+    assert agreed.changed.startswith(ADA.name)
+    assert {one.by for one in audit_entries(desk)} == {ADA.name}
+    assert [one.act for one in audit_entries(desk)] == ["change_setting", "remove_sources", "add_sources"]
+    on_this_machine = replace(desk, person=replace(LOCAL, name="ada"))
+    with suppress(InputError):
+        agree(on_this_machine, ["nothing"], "Ada")
+    change_setting(on_this_machine, "answer_seconds", "500", "Grace")
+    assert audit_entries(desk)[0].by == "Grace"
+
+
+def test_a_run_and_its_end_are_entered_and_the_log_is_filtered_and_exported(desk: Desk) -> None:
+    runs.run(desk, RunRequest(("licence",)))
+    runs.control(replace(desk, person=CURATOR), "cancel")
+    assert [one.act for one in audit_entries(desk, person="CYD@")] == ["control"]
+    assert [one.act for one in audit_entries(desk, of="run")] == ["run"]
+    assert audit_entries(desk, since="2999-01-01") == []
+    with pytest.raises(InputError, match="is no date"):
+        audit_entries(desk, since="yesterday")
+    exported = exported_audit(desk, audit_entries(desk)).decode("utf-8-sig").splitlines()
+    assert exported[0] == "when,by,person,act,on,note"
+    assert len(exported) == 3
+
+
+def test_a_torn_line_of_the_log_hides_no_other(desk: Desk) -> None:
+    set_role(desk, "cyd@example.org", "curator")
+    log = desk.workspace / "audit.jsonl"
+    log.write_bytes(log.read_bytes() + b'{"when": "2026')
+    set_role(desk, "rae@example.org", "reader")
+    assert [one.act for one in audit_entries(desk)] == ["set_role", "unreadable", "set_role"]
+
+
+def test_new_people_are_readers_and_the_last_admin_stays(desk: Desk) -> None:
+    workspace = desk.workspace
+    assert welcome(workspace, "rae@example.org", "Rae").role == "reader"
+    assert set_role(desk, " Ada@Example.org ", "admin").key == "ada@example.org"
+    with pytest.raises(InputError, match="is the only admin"):
+        set_role(desk, "ada@example.org", "reader")
+    set_role(desk, "rae@example.org", "admin")
+    set_role(desk, "ada@example.org", "reader")
+    assert welcome(workspace, "ada@example.org", "Ada").role == "reader"
+    assert [(one.name, one.role) for one in list_people(desk)] == [("Ada", "reader"), ("Rae", "admin")]
+    with pytest.raises(InputError, match="is no role"):
+        set_role(desk, "ada@example.org", "king")
+    with pytest.raises(InputError, match="is no address"):
+        set_role(desk, "ada", "reader")
+
+
+def test_saved_filters_are_each_persons_own(desk: Desk) -> None:
+    reader = replace(desk, person=READER)
+    save_filters(reader, "Floods", {"hazard": ("Flood",)})
+    assert list(saved_filters(reader)) == ["Floods"]
+    assert saved_filters(desk) == {}
+
+
+def test_the_terminal_makes_the_first_admin_and_shows_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTANT_USER", "grace")
+
+    def call(*words: str) -> Any:
+        result = CliRunner().invoke(terminal, [*words, "--workspace", str(tmp_path), "--json"])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.output)
+
+    assert call("people", "set", "ada@example.org", "--role", "admin")["role"] == "admin"
+    assert [one["key"] for one in call("people")["people"]] == ["ada@example.org"]
+    [entry] = call("audit", "--act", "set_role")["entries"]
+    assert (entry["by"], entry["person"], entry["on"]) == ("grace", "", "ada@example.org")
+    refused = CliRunner().invoke(
+        terminal, ["people", "set", "ada@example.org", "--role", "reader", "-w", str(tmp_path)]
+    )
+    assert refused.exit_code == 2
