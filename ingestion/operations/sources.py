@@ -57,6 +57,7 @@ def add_list(desk: Desk, file: Path) -> SeedReport:
         added = (*(one for one in added if one not in lost), *again.new)
         report = replace(report, rejected=again.rejected, warnings=again.warnings, known=again.known)
         lost = desk.store.add_new(again.new)
+    _enter_sources(desk, added, report.corrected)
     return replace(report, new=added)
 
 
@@ -73,6 +74,11 @@ def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedS
             f"{len(lost)} of {len(new)} sources were not added: their codes were given to others at the same moment.",
             help="Add the list again; these rows get other codes.",
         )
+    _enter_sources(desk, new, corrected)
+
+
+def _enter_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource]) -> None:
+    """Enter in the audit log which sources came onto the list and which have new addresses, if any."""
     if new or corrected:
         enter(desk, "add_sources", ", ".join(one.code for one in (*new, *corrected)))
 

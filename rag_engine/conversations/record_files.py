@@ -110,7 +110,9 @@ class RecordFiles(Generic[AnyRecord]):
         except FileNotFoundError:
             return None
         except ValidationError as error:
-            raise WorkspaceError(f"The {self._noun} {path} cannot be read: {error}.", help=self._cure) from error
+            # Not the error's own words: they quote what is in the file, to whoever asks for it.
+            why = error.errors(include_input=False)[0]["msg"].rstrip(".")
+            raise WorkspaceError(f"The {self._noun} {path} cannot be read: {why}.", help=self._cure) from error
 
     def read_own(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
         """Return the record to be changed, None where there is none that the person may see.

@@ -47,6 +47,8 @@ _VOLATILE = (
 _COLUMNS = {"seconds", "heartbeat", "progress"}
 # A run that a door queues is the way to what is left behind, and not what is left behind.
 _TABLES = {"runs", "sqlite_sequence"}
+# The page looks for example questions, and the first search on a machine measures how many passages it reranks.
+_MEASURED = "{'name': 'rerank depth"
 _FILES = re.compile(r"catalog\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")
 
 
@@ -133,6 +135,8 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         patch.setattr("pages._shared.jobs.ensure_worker", _work_here)
         patch.setattr("ingestion.jobs.process.ensure_worker", _work_here)
         patch.setattr("pages._library.erasure.UNDO_SECONDS", 0)
+        # Looked for in the background, they would open a workspace that is removed meanwhile.
+        patch.setattr("pages._shared.resources.find_examples", lambda _: ())
         patch.setattr(Desk.__init__, "__defaults__", (_work_here,))
         prepared = folder / "prepared"
         _prepare(prepared, folder)
@@ -243,7 +247,8 @@ def _state(workspace: Path, engine: Engine) -> State:
         for table in sorted(set(names) - _TABLES):
             found = connection.execute(f'SELECT * FROM "{table}"')
             columns = [column[0] for column in found.description]
-            rows[table] = sorted(_line(columns, row, workspace) for row in found)
+            lines = sorted(_line(columns, row, workspace) for row in found)
+            rows[table] = [line for line in lines if not line.startswith(_MEASURED)]
     files = {
         _finished(str(path.relative_to(workspace)), workspace): _digest(path, workspace)
         for path in workspace.rglob("*")

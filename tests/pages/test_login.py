@@ -147,13 +147,13 @@ def test_the_conversation_of_another_is_not_opened_by_its_address_unless_it_is_s
         app.query_params["conversation"] = id
         return app.run()
 
-    assert "Who keeps the dyke" in [one.value for one in asked(ADA).markdown]
+    assert "Who keeps the dyke" in [one.value for one in asked(ADA).header]
     refused = asked(BOB)
-    assert "Who keeps the dyke" not in [one.value for one in refused.markdown]
+    assert "Who keeps the dyke" not in [one.value for one in refused.header]
     assert any("somebody else's" in one.value for one in refused.info)
     store.share_conversation(tmp_path / "workspace", id, ada, shared=True)
     shared = asked(BOB)
-    assert "Who keeps the dyke" in [one.value for one in shared.markdown]
+    assert "Who keeps the dyke" in [one.value for one in shared.header]
     assert any("by Ada" in one.value for one in shared.caption)
     assert shared.chat_input[0].disabled
     assert not [button for button in shared.button if button.label in ("Ask again", "Ask as written", "Delete")]
