@@ -31,6 +31,7 @@ from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.notebook.forgetting import forget_in_notebooks
+from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
 from rag_engine.types import DocumentRecord
@@ -285,6 +286,7 @@ def _forget(desk: Desk, document_id: str, source: str, *, redact: bool) -> None:
         forget_in_conversations(desk.workspace, document_id, redact=redact)
         if redact:
             forget_in_notebooks(desk.workspace, document_id)
+    forget_examples(desk.engine)
     AnswerStore(desk.engine.catalog).forget_documents([document_id])
     ComparisonStore(desk.engine.catalog).forget_documents([document_id])
     FileDescriptions(desk.engine.catalog).forget(source)

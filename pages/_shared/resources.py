@@ -18,7 +18,8 @@ from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.person import Person
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError
-from rag_engine.passage_search.example_questions import ExampleQuestion, find_examples
+from rag_engine.passage_search import example_questions as suggested
+from rag_engine.passage_search.example_questions import ExampleQuestion
 from rag_engine.protocols import Generator
 from rag_engine.types import DocumentRecord
 
@@ -111,7 +112,7 @@ def example_questions() -> Future[tuple[ExampleQuestion, ...]]:
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _example_questions(change: int) -> Future[tuple[ExampleQuestion, ...]]:  # noqa: ARG001 the cache's key
     looking = ThreadPoolExecutor(1, thread_name_prefix="example questions")
-    found = looking.submit(find_examples, engine())
+    found = looking.submit(suggested.example_questions, engine())
     looking.shutdown(wait=False)
     return found
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain, islice, zip_longest
 
 from rag_engine.engine import Engine
+from rag_engine.storage.catalog import set_state
 from rag_engine.text.tables import read_table
 from rag_engine.types import DocumentRecord
 
@@ -20,6 +22,8 @@ _WORDS, _CHARACTERS = range(2, 10), range(12, 80)
 _DOCUMENTS, _OF_ONE = 8, 2
 # Characters of a text in which definitions are looked for.
 _OPENING = 60_000
+# Name under which the catalog keeps what was found, with the state of the collection that it was found in.
+_KEPT = "example questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,28 @@ class ExampleQuestion:
 
     question: str
     language: str
+
+
+def example_questions(engine: Engine) -> tuple[ExampleQuestion, ...]:
+    """Return what `find_examples` does, looked for anew only where the collection has changed since.
+
+    They are kept, so that a server that starts has them at once and its first question has the processor.
+    """
+    change = engine.catalog.change()
+    kept = json.loads(engine.catalog.state(_KEPT) or "{}")
+    if kept.get("change") == change:
+        return tuple(ExampleQuestion(**one) for one in kept["questions"])
+    found = find_examples(engine)
+    with engine.catalog.begin() as connection:
+        kept = {"change": change, "questions": [asdict(one) for one in found]}
+        set_state(connection, _KEPT, json.dumps(kept, ensure_ascii=False))
+    return found
+
+
+def forget_examples(engine: Engine) -> None:
+    """Keep no examples: their words may be those of a document that is erased."""
+    with engine.catalog.begin() as connection:
+        set_state(connection, _KEPT, "")
 
 
 def find_examples(engine: Engine, most: int = 4) -> tuple[ExampleQuestion, ...]:

@@ -48,7 +48,7 @@ _COLUMNS = {"seconds", "heartbeat", "progress"}
 # A run that a door queues is the way to what is left behind, and not what is left behind.
 _TABLES = {"runs", "sqlite_sequence"}
 # The page looks for example questions, and the first search on a machine measures how many passages it reranks.
-_MEASURED = "{'name': 'rerank depth"
+_MEASURED = ("{'name': 'rerank depth", "{'name': 'example questions")
 _FILES = re.compile(r"catalog\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")
 
 
@@ -136,7 +136,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         patch.setattr("ingestion.jobs.process.ensure_worker", _work_here)
         patch.setattr("pages._library.erasure.UNDO_SECONDS", 0)
         # Looked for in the background, they would open a workspace that is removed meanwhile.
-        patch.setattr("pages._shared.resources.find_examples", lambda _: ())
+        patch.setattr("rag_engine.passage_search.example_questions.find_examples", lambda _: ())
         patch.setattr(Desk.__init__, "__defaults__", (_work_here,))
         prepared = folder / "prepared"
         _prepare(prepared, folder)

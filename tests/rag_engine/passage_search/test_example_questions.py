@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
-from rag_engine.passage_search.example_questions import candidates
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ingestion.add_files import add_paths
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
+from rag_engine.passage_search import example_questions
+from rag_engine.passage_search.example_questions import ExampleQuestion, candidates, forget_examples
+from tests.rag_engine.conftest import CountingEmbedder
+
+FOUND = ExampleQuestion("Who keeps the dyke?", "en")
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    with closing(Engine(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())) as engine:
+        yield engine
 
 
 def test_a_heading_that_asks_comes_first_then_a_term_then_a_topic() -> None:
@@ -23,3 +42,22 @@ def test_a_topic_is_asked_about_in_the_language_of_its_document() -> None:
 
 def test_a_language_without_patterns_offers_only_what_is_a_question_already() -> None:
     assert list(candidates("", ("Kto płaci za mapy?", "Mapy powodziowe gminy"), "pl")) == ["Kto płaci za mapy?"]
+
+
+def test_examples_are_looked_for_once_until_the_collection_changes_or_a_document_is_erased(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+    monkeypatch.setattr(example_questions, "find_examples", lambda _: (looked.append(1), (FOUND,))[1])
+
+    assert example_questions.example_questions(engine) == (FOUND,)
+    assert example_questions.example_questions(engine) == (FOUND,)
+    assert len(looked) == 1
+    (tmp_path / "dyke.md").write_text("# Dyke\n\n" + "The warden keeps the dyke. " * 30)
+    add_paths([tmp_path / "dyke.md"], engine)
+    example_questions.example_questions(engine)
+    assert len(looked) == 2
+    forget_examples(engine)
+    assert FOUND.question not in engine.catalog.state("example questions")
+    example_questions.example_questions(engine)
+    assert len(looked) == 3
