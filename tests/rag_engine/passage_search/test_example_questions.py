@@ -47,8 +47,13 @@ def test_a_language_without_patterns_offers_only_what_is_a_question_already() ->
 def test_examples_are_looked_for_once_until_the_collection_changes_or_a_document_is_erased(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked: list[int] = []
-    monkeypatch.setattr(example_questions, "find_examples", lambda _: (looked.append(1), (FOUND,))[1])
+    looked: list[Engine] = []
+
+    def find(engine: Engine) -> tuple[ExampleQuestion, ...]:
+        looked.append(engine)
+        return (FOUND,)
+
+    monkeypatch.setattr(example_questions, "find_examples", find)
 
     assert example_questions.example_questions(engine) == (FOUND,)
     assert example_questions.example_questions(engine) == (FOUND,)
