@@ -15,6 +15,13 @@ from rag_engine.types import DocumentRecord
 
 # Numbers and names of sections in front of a heading: "3.3", "II.", "§ 4", "Article 2:".
 _NUMBER = re.compile(r"^(?:[§\W]*(?:\d+(?:\.\d+)*[a-z]?|[IVX]+|[A-Z])[.)]?\s+|§+\s*\d+[a-z]?\s*)(?=\w)")
+# A section's label in front of what it is about: "Erster Abschnitt", "Seção II", "Chapter 3:".
+_LABEL = re.compile(
+    r"^(?:(?:erste|zweite|dritte|vierte|fünfte|sechste)[rs]?\s+(?:abschnitt|kapitel|teil|titel)"
+    r"|(?:section|chapter|part|title|annex|abschnitt|kapitel|teil|titel|anhang|chapitre|partie|titre|annexe|capítulo"
+    r"|sección|seção|título|parte|anexo|capo|sezione|titolo|allegato|bölüm|kısım)\s+(?:[ivxlc]+|\d+)\b)\W*(?=\w)",
+    re.IGNORECASE,
+)
 _SECTION = re.compile(r"\w+\.?\s*(?:\d+[\w/.º°]*|[IVX]+)\W*", re.IGNORECASE)
 _WORDS, _CHARACTERS = range(2, 10), range(12, 80)
 # Documents that are looked at, and candidates of each that are tried: they take no longer in a large collection, and
@@ -101,7 +108,7 @@ def candidates(text: str, headings: Sequence[str], language: str) -> Iterator[st
 
 
 def _bare(heading: str) -> str:
-    return _NUMBER.sub("", " ".join(heading.split()), count=1)
+    return _LABEL.sub("", _NUMBER.sub("", " ".join(heading.split()), count=1), count=1)
 
 
 def _is_topic(heading: str) -> bool:

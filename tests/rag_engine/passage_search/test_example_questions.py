@@ -40,6 +40,19 @@ def test_a_topic_is_asked_about_in_the_language_of_its_document() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("heading", "topic"),
+    [
+        ("Erster Abschnitt Schutz der Bevölkerung", "Schutz der Bevölkerung"),
+        ("Seção II Do Tratamento de Dados Pessoais", "Do Tratamento de Dados Pessoais"),
+        ("Chapter 3: Who keeps the maps", "Who keeps the maps"),
+        ("Part of the national plan", "Part of the national plan"),
+    ],
+)
+def test_the_label_of_a_section_is_no_part_of_its_topic(heading: str, topic: str) -> None:
+    assert list(candidates("", (heading,), "en")) == [f"What do the documents say about “{topic}”?"]
+
+
 def test_a_language_without_patterns_offers_only_what_is_a_question_already() -> None:
     assert list(candidates("", ("Kto płaci za mapy?", "Mapy powodziowe gminy"), "pl")) == ["Kto płaci za mapy?"]
 
