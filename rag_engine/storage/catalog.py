@@ -255,7 +255,8 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
         engine = sql.create_engine(url)
     except (sql.exc.ArgumentError, ModuleNotFoundError) as error:
         raise InputError(
-            f"SEXTANT_CATALOG_URL={url!r} cannot be used: {error}.",
+            # Neither the address, which may hold a password, nor SQLAlchemy's words where they quote it.
+            f"SEXTANT_CATALOG_URL cannot be used: {str(error).replace(url, '…')}.",
             help="Give it as postgresql+psycopg://USER:PASSWORD@HOST/NAME, with psycopg installed.",
         ) from error
     if engine.dialect.name == "sqlite":

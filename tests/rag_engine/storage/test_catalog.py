@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.storage.catalog import pack_blocks, pack_lines, pack_text, unpack_blocks, unpack_lines, unpack_text
+from rag_engine.errors import InputError
+from rag_engine.storage.catalog import (
+    open_catalog,
+    pack_blocks,
+    pack_lines,
+    pack_text,
+    unpack_blocks,
+    unpack_lines,
+    unpack_text,
+)
 from rag_engine.types import Block, Box, Line
 
 OFFSETS = st.integers(0, 2**31 - 1)
@@ -28,3 +40,10 @@ def test_ten_thousand_blocks_take_less_room_than_their_text() -> None:
     sizes = np.random.default_rng(0).choice([9.0, 10.5, 14.0], 10_000)
     blocks = [Block(i * 300, i * 300 + 280, i // 10 + 1, "text", float(size)) for i, size in enumerate(sizes)]
     assert len(pack_blocks(blocks)) < 100_000
+
+
+@pytest.mark.parametrize("url", ["postgresql+nosuch://ada:hunter2@host/db", "no address, hunter2"])
+def test_an_address_that_cannot_be_used_is_refused_without_its_password(tmp_path: Path, url: str) -> None:
+    with pytest.raises(InputError, match="SEXTANT_CATALOG_URL cannot be used") as refused:
+        open_catalog(tmp_path, url)
+    assert "hunter2" not in str(refused.value)
