@@ -40,9 +40,9 @@ class Serving:
 
 
 def make_folder(workspace: Path) -> None:
-    """Make the workspace's folder where it is not there; WorkspaceError where it cannot be one."""
+    """Make the workspace's folder, its owner's alone, where it is not there; WorkspaceError where it cannot be one."""
     try:
-        workspace.mkdir(parents=True, exist_ok=True)
+        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         cause = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
         raise WorkspaceError(

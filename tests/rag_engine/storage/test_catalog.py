@@ -42,6 +42,13 @@ def test_ten_thousand_blocks_take_less_room_than_their_text() -> None:
     assert len(pack_blocks(blocks)) < 100_000
 
 
+def test_a_new_workspace_is_its_owners_alone_and_one_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir(mode=0o755)
+    for name in ("new", "shared"):
+        open_catalog(tmp_path / name).close()
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("new", "shared")] == [0o700, 0o755]
+
+
 @pytest.mark.parametrize("url", ["postgresql+nosuch://ada:hunter2@host/db", "no address, hunter2"])
 def test_an_address_that_cannot_be_used_is_refused_without_its_password(tmp_path: Path, url: str) -> None:
     with pytest.raises(InputError, match="SEXTANT_CATALOG_URL cannot be used") as refused:
