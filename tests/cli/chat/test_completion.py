@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +69,11 @@ class Keys:
     session: ChatSession
 
     def typed(self, keys: str) -> list[str]:
+        # In a thread of its own: a browser that another test has open keeps an event loop running in this one.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(self._typed, keys).result()
+
+    def _typed(self, keys: str) -> list[str]:
         with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
             pipe.send_text(keys)
             prompt: PromptSession[str] = PromptSession(completer=chat_completer(self.session))
