@@ -16,7 +16,8 @@ from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.answers.page_times import NO_MODEL, serving
+from benchmarks.answers.page_times import NO_MODEL
+from benchmarks.page_server import serving
 from ingestion.add_files import add_paths
 from rag_engine.config import ROOT, read_config
 from rag_engine.engine import open_engine
@@ -34,8 +35,8 @@ def main() -> None:
             engine = open_engine(read_config(workspace))
             add_paths([SAMPLE], engine)
             engine.close()
-        settings = {"SEXTANT_WORKSPACE": str(workspace), "SEXTANT_OLLAMA_URL": NO_MODEL}
-        with serving(ROOT / "app.py", **settings) as address, sync_playwright() as playwright:
+        server = serving(SEXTANT_WORKSPACE=str(workspace), SEXTANT_OLLAMA_URL=NO_MODEL)
+        with server as address, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme="light")
             page.set_default_timeout(120_000)

@@ -9,48 +9,22 @@ else the machine does falls on both. A question is asked until its first feedbac
 from __future__ import annotations
 
 import argparse
-import os
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
-import httpx
 from playwright.sync_api import Browser, sync_playwright
 
+from benchmarks.page_server import serving
 from benchmarks.report import machine, write_table
-from rag_engine.config import ROOT
 
 PAGES = ("ask", "search", "compare", "library", "notebook", "admin", "evaluation")
 PAINT_BAR, FEEDBACK_BAR, QUOTATION_BAR = 1.5, 200.0, 500.0
 QUESTIONS = ("What is loss and damage?", "Who pays for adaptation?", "When does the agreement enter into force?")
 NO_MODEL = "http://127.0.0.1:9"
 EMPTY = 'import streamlit as st\nst.title("Empty")\n'
-
-
-@contextmanager
-def serving(script: Path, **settings: str) -> Iterator[str]:
-    """Yield where a server answers that runs a script."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    server = subprocess.Popen(
-        command, cwd=ROOT, env=os.environ | settings, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60.0) as client:
-            client.get(f"http://127.0.0.1:{port}/_stcore/health").raise_for_status()
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(20)
 
 
 def paint(browser: Browser, address: str) -> float:
@@ -100,7 +74,7 @@ def main() -> None:
         script.write_text(EMPTY, encoding="utf-8")
         empty = stack.enter_context(serving(script))
         settings = {"SEXTANT_WORKSPACE": str(given.workspace), "SEXTANT_OLLAMA_URL": NO_MODEL}
-        ours = stack.enter_context(serving(ROOT / "app.py", **settings))
+        ours = stack.enter_context(serving(**settings))
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=flags)
         first = paint(browser, f"{ours}/ask")

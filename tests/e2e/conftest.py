@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from benchmarks import page_server
 from tests.e2e.slow_model import slow_model
 from tests.pages.collection import build_collection
 
@@ -78,25 +74,9 @@ def misled_address(workspace: Path, tmp_path: Path) -> Iterator[str]:
         yield address
 
 
-@contextmanager
-def serving(workspace: Path, log: Path, **settings: str) -> Iterator[str]:
-    """Yield where a server over the workspace answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    environment = os.environ | {"SEXTANT_WORKSPACE": str(workspace)} | settings
-    with log.open("wb") as output:
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
-        try:
-            # The transport tries again, at growing distances, while nothing listens yet.
-            with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60.0) as client:
-                client.get(f"http://127.0.0.1:{port}/_stcore/health").raise_for_status()
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(20)
+def serving(workspace: Path, log: Path, **settings: str) -> AbstractContextManager[str]:
+    """Return a block in which a server over the workspace answers at the address that it yields."""
+    return page_server.serving(ROOT / "app.py", log, SEXTANT_WORKSPACE=str(workspace), **settings)
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import io
-import re
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
@@ -31,6 +27,7 @@ from rag_engine.config import Config, read_config
 from rag_engine.conversations.store import Conversation, Turn, TurnRating, restore_conversation
 from rag_engine.engine import Engine
 from tests.conftest import ROOT
+from tests.ingestion.left_behind import State, state_of
 from tests.ingestion.web_server import page as answer
 from tests.ingestion.web_server import serving
 from tests.portal.texts import DROUGHT, FLOOD, HEAT
@@ -38,18 +35,6 @@ from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.conversations.test_store import REPLY
 
 WHY, ADA = "It was agreed by letter.", "Ada"
-# Times, the random folders of uploads and the length of things differ from one run of an act to the next.
-_VOLATILE = (
-    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00)?"), "TIME"),
-    (re.compile(r"\b[0-9a-f]{16}\b"), "FOLDER"),
-    (re.compile(r'"seconds": ?[\d.]+'), '"seconds": 0'),
-)
-_COLUMNS = {"seconds", "heartbeat", "progress"}
-# A run that a door queues is the way to what is left behind, and not what is left behind.
-_TABLES = {"runs", "sqlite_sequence"}
-# The page looks for example questions, and the first search on a machine measures how many passages it reranks.
-_MEASURED = ("{'name': 'rerank depth", "{'name': 'example questions")
-_FILES = re.compile(r"catalog\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")
 
 
 @dataclass
@@ -87,7 +72,7 @@ class Doors:
         with closing(_engine(read_config(workspace))) as engine:
             # What a door queued is carried out, whichever way it started its worker.
             work(engine)
-            return _state(workspace, engine)
+            return state_of(workspace, engine)
 
 
 @dataclass(frozen=True)
@@ -102,16 +87,6 @@ class Act:
     worker: Callable[[Desk], object] | None = None
     uploads: Sequence[Path] = ()
     before: Callable[[Desk], object] | None = None
-
-
-@dataclass(frozen=True)
-class State:
-    """All rows of the database, names and hashes of the files, and the keys in both indexes."""
-
-    rows: dict[str, list[str]]
-    files: dict[str, str]
-    dense: set[int]
-    sparse: set[int]
 
 
 class _Upload(io.BytesIO):
@@ -237,45 +212,6 @@ def _put(store: SourceStore, code: str, phase: str, outcome: Outcome) -> None:
             evidence = replace(evidence, path=f"downloads/{code}_plan.md", sha256=code * 32)  # type: ignore[type-var]
         store.record(code, earlier, replace(done[earlier], evidence=evidence), fingerprint="f")
     store.record(code, phase, outcome, fingerprint="f")
-
-
-def _state(workspace: Path, engine: Engine) -> State:
-    engine.catalog.checkpoint()
-    rows: dict[str, list[str]] = {}
-    with closing(sqlite3.connect(workspace / "catalog.sqlite")) as connection:
-        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        for table in sorted(set(names) - _TABLES):
-            found = connection.execute(f'SELECT * FROM "{table}"')
-            columns = [column[0] for column in found.description]
-            lines = sorted(_line(columns, row, workspace) for row in found)
-            rows[table] = [line for line in lines if not line.startswith(_MEASURED)]
-    files = {
-        _finished(str(path.relative_to(workspace)), workspace): _digest(path, workspace)
-        for path in workspace.rglob("*")
-        if path.is_file() and not _FILES.search(str(path.relative_to(workspace)))
-    }
-    return State(rows, files, engine.collection.dense().keys(), engine.collection.sparse().keys())
-
-
-def _line(columns: Sequence[str], row: Sequence[object], workspace: Path) -> str:
-    cells = {
-        name: hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else value
-        for name, value in zip(columns, row, strict=True)
-        if name not in _COLUMNS
-    }
-    return _finished(repr(cells), workspace)
-
-
-def _digest(path: Path, workspace: Path) -> str:
-    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return hashlib.sha256(_finished(raw.decode("latin-1"), workspace).encode()).hexdigest()
-
-
-def _finished(text: str, workspace: Path) -> str:
-    text = text.replace(str(workspace), "WORKSPACE")
-    for pattern, name in _VOLATILE:
-        text = pattern.sub(name, text)
-    return text
 
 
 # --- the pages

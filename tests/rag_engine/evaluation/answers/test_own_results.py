@@ -1,4 +1,4 @@
-"""What came out for each question, shares with intervals, and two runs question by question."""
+"""Results of the own questions: each question, shares with intervals, and two runs question by question."""
 
 from __future__ import annotations
 

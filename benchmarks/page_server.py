@@ -1,0 +1,35 @@
+"""A Streamlit server on this machine, for browsers that measure, test or take pictures."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from rag_engine.config import ROOT
+
+
+@contextmanager
+def serving(script: Path = ROOT / "app.py", log: Path | None = None, **settings: str) -> Iterator[str]:
+    """Yield where a server answers that runs a script, with these variables; what it prints goes to `log`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
+    with (log or Path(os.devnull)).open("wb") as output:
+        server = subprocess.Popen(command, cwd=ROOT, env=os.environ | settings, stdout=output, stderr=output)
+        try:
+            # The transport tries again, at growing distances, while nothing listens yet.
+            with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60.0) as client:
+                client.get(f"http://127.0.0.1:{port}/_stcore/health").raise_for_status()
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(20)

@@ -1,0 +1,77 @@
+"""The whole state that an act leaves behind in a workspace, without what differs from one time to the next."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_engine.engine import Engine
+
+# Times, the random folders of uploads and the length of things differ from one run of an act to the next.
+_VOLATILE = (
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00)?"), "TIME"),
+    (re.compile(r"\b[0-9a-f]{16}\b"), "FOLDER"),
+    (re.compile(r'"seconds": ?[\d.]+'), '"seconds": 0'),
+)
+_COLUMNS = {"seconds", "heartbeat", "progress"}
+# A run that a door queues is the way to what is left behind, and not what is left behind.
+_TABLES = {"runs", "sqlite_sequence"}
+# The page looks for example questions, and the first search on a machine measures how many passages it reranks.
+_MEASURED = ("{'name': 'rerank depth", "{'name': 'example questions")
+_FILES = re.compile(r"catalog\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")
+
+
+@dataclass(frozen=True)
+class State:
+    """All rows of the database, names and hashes of the files, and the keys in both indexes."""
+
+    rows: dict[str, list[str]]
+    files: dict[str, str]
+    dense: set[int]
+    sparse: set[int]
+
+
+def state_of(workspace: Path, engine: Engine) -> State:
+    """Return the state of a workspace whose engine is open."""
+    engine.catalog.checkpoint()
+    rows: dict[str, list[str]] = {}
+    with closing(sqlite3.connect(workspace / "catalog.sqlite")) as connection:
+        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in sorted(set(names) - _TABLES):
+            found = connection.execute(f'SELECT * FROM "{table}"')
+            columns = [column[0] for column in found.description]
+            lines = sorted(_line(columns, row, workspace) for row in found)
+            rows[table] = [line for line in lines if not line.startswith(_MEASURED)]
+    files = {
+        _finished(str(path.relative_to(workspace)), workspace): _digest(path, workspace)
+        for path in workspace.rglob("*")
+        if path.is_file() and not _FILES.search(str(path.relative_to(workspace)))
+    }
+    return State(rows, files, engine.collection.dense().keys(), engine.collection.sparse().keys())
+
+
+def _line(columns: Sequence[str], row: Sequence[object], workspace: Path) -> str:
+    cells = {
+        name: hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else value
+        for name, value in zip(columns, row, strict=True)
+        if name not in _COLUMNS
+    }
+    return _finished(repr(cells), workspace)
+
+
+def _digest(path: Path, workspace: Path) -> str:
+    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return hashlib.sha256(_finished(raw.decode("latin-1"), workspace).encode()).hexdigest()
+
+
+def _finished(text: str, workspace: Path) -> str:
+    text = text.replace(str(workspace), "WORKSPACE")
+    for pattern, name in _VOLATILE:
+        text = pattern.sub(name, text)
+    return text
