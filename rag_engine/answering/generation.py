@@ -37,7 +37,7 @@ from rag_engine.prompts import (
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
+from rag_engine.types import Answer, Citation, Evidence, Prompt, Source
 
 TEMPLATE_TOKENS = 64  # tokens a chat template puts around two messages
 # The sentences to which an index leads are read besides what ranks higher, in no more than this share of the room.
@@ -133,15 +133,16 @@ def _quoted(
     evidence: Evidence, answerer: ExtractiveAnswerer, absent: str, page_of: PageOf, started: float
 ) -> Iterator[str | Answer]:
     """Yield the quotations and the Answer that consists of them."""
-    status: AnswerStatus = "answered"
     try:
-        text, citations, warnings = quote(evidence, answerer, page_of)
-        text = "\n\n".join(filter(None, (absent, text, _notes(evidence, citations))))
-        yield text
+        quoted = quote(evidence, answerer, page_of)
     except SextantError as error:
-        status, text, citations, warnings = "error", str(error), (), (str(error),)
+        seconds = {"answer": perf_counter() - started}
+        yield Answer("error", str(error), (), evidence, answerer.name, (str(error),), seconds)
+        return
+    text = "\n\n".join(filter(None, (absent, quoted.text, _notes(quoted.evidence, quoted.citations))))
+    yield text
     seconds = {"answer": perf_counter() - started}
-    yield Answer(status, text, citations, evidence, answerer.name, warnings, seconds)
+    yield Answer("answered", text, quoted.citations, quoted.evidence, answerer.name, quoted.warnings, seconds)
 
 
 def _written(
@@ -207,17 +208,18 @@ def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Lit
         return given
     evidence, language = given.evidence, given.evidence.plan.language
     try:
-        text, citations, warnings = quote(evidence, tools.quoting(), tools.page_of)
+        quoted = quote(evidence, tools.quoting(), tools.page_of)
     except SextantError as error:
         return replace(given, warnings=(*given.warnings, str(error)))
     sure = evidence.ground == "enough"
-    lines = text.removeprefix(quotations_heading(language, sure=sure))
+    lines = quoted.text.removeprefix(quotations_heading(language, sure=sure))
     text = f"{quotations_heading(language, sure=sure, after=after)}{lines}"
     return replace(
         given,
-        quotations="\n\n".join(filter(None, (absent, text, _notes(evidence, citations)))),
-        citations=citations,
-        warnings=(*given.warnings, *warnings),
+        quotations="\n\n".join(filter(None, (absent, text, _notes(quoted.evidence, quoted.citations)))),
+        citations=quoted.citations,
+        evidence=quoted.evidence,
+        warnings=(*given.warnings, *quoted.warnings),
     )
 
 

@@ -138,8 +138,9 @@ def failed_reply(message: str) -> Reply:
 
 
 def shown_sources(evidence: Evidence) -> tuple[ShownSource, ...]:
-    """Return the sources of an answer as they are drawn."""
-    return tuple(_shown(source, evidence.plan.language) for source in evidence.sources)
+    """Return the sources of an answer as they are drawn, by their numbers."""
+    numbered = sorted(evidence.sources, key=lambda one: one.n)
+    return tuple(_shown(source, evidence.plan.language) for source in numbered)
 
 
 def _shown(source: Source, asked: str) -> ShownSource:

@@ -2,34 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 from rag_engine.answering.citations import PageOf, citation_at
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quotation
 from rag_engine.errors import BackendError
 from rag_engine.prompts import one_line, quotations_heading
 from rag_engine.text.languages import name_in
 from rag_engine.text.sentences import stripped
-from rag_engine.types import Citation, Evidence
+from rag_engine.types import Citation, Evidence, Source
 
 
-def quote(
-    evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf
-) -> tuple[str, tuple[Citation, ...], tuple[str, ...]]:
-    """Return the answer's text, a line for each quotation, their citations in that order, and warnings.
+@dataclass(frozen=True, slots=True)
+class QuotedAnswer:
+    """An answer's text, a line for each quotation, their citations in that order, and warnings.
 
-    A quotation in another language than the question's names it. BackendError where the sources hold nothing to quote.
+    `evidence` has its sources ranked as they were, and numbered in the order in which they are quoted.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    warnings: tuple[str, ...]
+    evidence: Evidence
+
+
+def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> QuotedAnswer:
+    """Return the quotations as an answer; BackendError where the sources hold nothing to quote.
+
+    A quotation in another language than the question's names it.
     """
     language = evidence.plan.language
     chosen = answerer.choose(evidence.plan.question, evidence.sources, language)
     if not chosen.quotations:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
+    numbers = _in_order(chosen.quotations, evidence.sources)
+    sources = {source.n: replace(source, n=numbers[source.n]) for source in evidence.sources}
+    quotations = [replace(one, source=sources[one.source.n]) for one in chosen.quotations]
     lines = [
         quotations_heading(language, sure=evidence.ground == "enough"),
         "",
-        *(_line(one, language) for one in chosen.quotations),
+        *(_line(one, language) for one in quotations),
     ]
-    citations = tuple(citation_at(one.source, one.start, one.end, page_of) for one in chosen.quotations)
-    # A search that came before has given the same warnings.
-    return "\n".join(lines), citations, tuple(one for one in chosen.warnings if one not in evidence.warnings)
+    return QuotedAnswer(
+        "\n".join(lines),
+        tuple(citation_at(one.source, one.start, one.end, page_of) for one in quotations),
+        # A search that came before has given the same warnings.
+        tuple(one for one in chosen.warnings if one not in evidence.warnings),
+        replace(evidence, sources=tuple(sources.values())),
+    )
+
+
+def _in_order(quotations: Sequence[Quotation], sources: Sequence[Source]) -> dict[int, int]:
+    """Return the sources' numbers by those they had: first in the order in which they are quoted, then by rank."""
+    order = dict.fromkeys((*(one.source.n for one in quotations), *(source.n for source in sources)))
+    return {before: now for now, before in enumerate(order, start=1)}
 
 
 def _line(quotation: Quotation, language: str) -> str:

@@ -224,8 +224,9 @@ def test_what_an_index_leads_to_is_quoted_where_it_answers_best_however_late_it_
         index_context=True,
     )
     result = quote("How high is the freeboard of a dyke?", [*sources, context])
-    assert quotations(result)[0] == ("The freeboard of every dyke is half a metre.", "11")
-    assert result.text.endswith("Listed in the index under “freeboard”, page 14 [Source 11].")
+    assert quotations(result)[0] == ("The freeboard of every dyke is half a metre.", "1")
+    assert result.text.endswith("Listed in the index under “freeboard”, page 14 [Source 1].")
+    assert result.evidence.sources[-1].n == 1
 
 
 def test_a_reranker_that_breaks_off_is_reported_and_the_quotations_stay(
@@ -266,10 +267,24 @@ def test_a_row_is_found_by_the_caption_of_its_table(
 def test_a_sentence_is_read_under_its_heading(quote: Callable[..., Answer], make_source: Callable[..., Source]) -> None:
     named = replace(make_source(1, "The assembly elects twelve members for a term of two years."), headings=("Board",))
     other = replace(make_source(2, "The meeting elects twenty members for a term of ten years."), headings=("Court",))
-    for heading, n in (("Board", "1"), ("Court", "2")):
+    for heading, quoted in (("Board", "assembly"), ("Court", "meeting")):
         read = ByHand(lambda text, heading=heading: float(text.startswith(heading)))  # type: ignore[misc]
         first, *_ = quotations(quote("Who elects the members?", [named, other], reranker=read))
-        assert first[1] == n
+        assert quoted in first[0]
+
+
+def test_sources_are_numbered_in_the_order_in_which_they_are_quoted_and_stay_ranked_as_they_were(
+    quote: Callable[..., Answer], make_source: Callable[..., Source]
+) -> None:
+    sources = [make_source(1, LUNCH), make_source(2, LAW), make_source(3, DYKES)]
+    result = quote("How often is a dyke inspected?", sources)
+    numbers = [int(n) for _, n in quotations(result)]
+    assert list(dict.fromkeys(numbers)) == list(range(1, len(set(numbers)) + 1))
+    assert [citation.n for citation in result.citations] == numbers
+    assert [source.text for source in result.evidence.sources] == [source.text for source in sources]
+    assert sorted(source.n for source in result.evidence.sources) == [1, 2, 3]
+    texts = {source.n: source.text for source in result.evidence.sources}
+    assert all(citation.quote in texts[citation.n] for citation in result.citations)
 
 
 def test_a_date_is_quoted_before_the_number_of_an_act_where_a_time_is_asked_for(
