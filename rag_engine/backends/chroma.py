@@ -6,6 +6,7 @@ is only ever opened by the one that holds its lock.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import struct
@@ -43,6 +44,7 @@ _SEGMENTS_OF = (
 _HEADER, _VECTORS = "header.bin", "data_level0.bin"
 # The version, then in eight bytes each: where the vectors begin, room for how many, how many there are, bytes of one.
 _HEAD = struct.Struct("<i4Q")
+_KNOWN_VERSION = 1
 # How long Chroma may be busy with its database before it is not compacted.
 _COMPACTION_SECONDS = 30
 # Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval/retrieval_scale.py.
@@ -115,7 +117,8 @@ class ChromaIndex:
         """Write Chroma's database anew, without the words of what was deleted; False where it is not here or larger.
 
         SQLite lets two programs do so. Of Chroma's own files those of deleted collections go, and of the others what is
-        behind the last vector, which is memory of a process as it happened to be. `at_most` is in bytes.
+        behind the last vector, which is memory of a process as it happened to be; False also where these files are laid
+        out in a way that is not known. `at_most` is in bytes.
         """
         if self._database is None or (at_most is not None and self._database.stat().st_size > at_most):
             return False
@@ -127,13 +130,14 @@ class ChromaIndex:
                 used = {str(id) for (id,) in connection.execute(_SEGMENTS)}
         except sqlite3.Error:
             return False
+        cleared = True
         for folder in self._folders():
             if folder.name in used:
-                _clear_unused(folder)
+                cleared = clear_unused(folder) and cleared
             else:
                 # Chroma leaves behind the files of a collection that it deletes.
                 shutil.rmtree(folder, ignore_errors=True)
-        return True
+        return cleared
 
     def keeps_deleted(self) -> bool:
         """Return whether vectors that were deleted are in its files, which alone a collection made anew leaves out."""
@@ -174,23 +178,39 @@ class ChromaIndex:
 
 
 def _written(folder: Path) -> int:
-    """Return how many vectors an index of Chroma has written to its files, deleted ones among them."""
-    head = (folder / _HEADER).read_bytes()[: _HEAD.size]
-    return int(_HEAD.unpack(head)[3]) if len(head) == _HEAD.size else 0
+    """Return how many vectors an index of Chroma has written to its files, deleted ones among them.
+
+    Where the files are laid out in a way that is not known there may be some.
+    """
+    layout = _layout(folder)
+    return 1 if layout is None else layout[0]
 
 
-def _clear_unused(folder: Path) -> None:
-    """Overwrite with zeros what is behind the last vector in a file of Chroma."""
+def clear_unused(folder: Path) -> bool:
+    """Overwrite with zeros what is behind the last vector in a file of Chroma; False where its layout is not known."""
+    layout = _layout(folder)
+    if layout is None:
+        return False
+    _, end = layout
+    with (folder / _VECTORS).open("r+b") as file:
+        beyond = file.seek(0, os.SEEK_END) - end
+        file.seek(end)
+        file.write(bytes(beyond))
+    return True
+
+
+def _layout(folder: Path) -> tuple[int, int] | None:
+    """Return how many vectors a folder of Chroma holds and where the last one ends in its file.
+
+    None where header and file do not agree as in the version that is known: to write there could cost vectors.
+    """
     head, vectors = (folder / _HEADER).read_bytes()[: _HEAD.size], folder / _VECTORS
     if len(head) < _HEAD.size or not vectors.is_file():
-        return
-    _, begin, _, count, size = _HEAD.unpack(head)
-    end = begin + count * size
-    with vectors.open("r+b") as file:
-        beyond = vectors.stat().st_size - end
-        if beyond > 0:
-            file.seek(end)
-            file.write(bytes(beyond))
+        return None
+    version, begin, room, count, size = _HEAD.unpack(head)
+    end, most = begin + count * size, begin + room * size
+    known = version == _KNOWN_VERSION and count <= room and end <= vectors.stat().st_size <= most
+    return (count, end) if known else None
 
 
 def collection_name(workspace: str, generation: int) -> str:

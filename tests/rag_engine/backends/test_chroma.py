@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import sqlalchemy as sql
 
 from rag_engine import workspace as paths
+from rag_engine.backends.chroma import clear_unused
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.storage.schema import children
@@ -110,6 +112,20 @@ def test_the_vectors_of_an_erased_document_leave_the_files_of_chroma(tmp_path: P
     assert engine.collection.dense().keys() == set(engine.collection.snapshot().keys.tolist())
     engine.close()
     assert files_with(tmp_path, vectors) == 0
+
+
+@pytest.mark.parametrize(
+    ("head", "cleared"),
+    [((1, 0, 4, 2, 8), True), ((2, 0, 4, 2, 8), False), ((1, 0, 4, 5, 8), False), ((1, 0, 2, 2, 8), False)],
+    ids=["known", "another version", "more than there is room for", "a file that is too long"],
+)
+def test_a_file_of_vectors_is_written_only_where_its_layout_is_the_one_that_is_known(
+    tmp_path: Path, head: tuple[int, ...], cleared: bool
+) -> None:
+    (tmp_path / "header.bin").write_bytes(struct.pack("<i4Q", *head))
+    (tmp_path / "data_level0.bin").write_bytes(b"v" * 32)
+    assert clear_unused(tmp_path) == cleared
+    assert (tmp_path / "data_level0.bin").read_bytes() == (b"v" * 16 + bytes(16) if cleared else b"v" * 32)
 
 
 def files_with(workspace: Path, vectors: Sequence[bytes]) -> int:
