@@ -177,14 +177,14 @@ def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> None
     The latest answer has the page that it cites beside it.
     """
     turn = conversation.turns[number]
-    if latest and turn.reply is not None and has_page(turn.reply):
-        left, right = st.columns([6, 5], gap="medium")
-        with right:
-            draw_cited_page(turn.reply, number)
-    else:
-        left = st.container(width=_READING_WIDTH)
+    cites = latest and turn.reply is not None and has_page(turn.reply)
+    left, right = st.columns([6, 5], gap="medium") if cites else (st.container(width=_READING_WIDTH), None)
     with left:
         _draw_exchange(conversation, number, latest=latest)
+    # Last, for a page may take seconds to draw, and the answer is there.
+    if right is not None and turn.reply is not None:
+        with right:
+            draw_cited_page(turn.reply, number)
 
 
 def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> None:
