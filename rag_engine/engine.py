@@ -196,7 +196,7 @@ class Engine:
         *,
         prompted: Callable[[Prompt], None] = lambda _: None,
     ) -> Iterator[ControllerStep | Evidence | str | Answer]:
-        """Yield the evidence, then the answer's words as they come, at last the whole checked answer.
+        """Yield the evidence, then the answer's words as `answer_from` does, at last the whole checked answer.
 
         Where a question has several parts and the first search leaves one uncovered, the steps of the controller come
         before the evidence. `prompted` gets what the generator is given.
@@ -208,8 +208,12 @@ class Engine:
 
     def answer_from(
         self, evidence: Evidence, generator: Generator | None, *, prompted: Callable[[Prompt], None] = lambda _: None
-    ) -> Iterator[str | Answer]:
-        """Yield the words of an answer from evidence as they come, at last the checked answer; quotations for None."""
+    ) -> Iterator[str | Evidence | Answer]:
+        """Yield the words of an answer from evidence as they come, at last the checked answer; quotations for None.
+
+        Where the words name the sources in another order than that of their numbers, the evidence comes anew with new
+        ones.
+        """
         embedder, manifest = self.embedder(), self.collection.manifest()
         quoting = partial(self._extractive, embedder, evidence.plan.language)
         yield from answer(

@@ -27,6 +27,10 @@ _MARK = re.compile(
 _BARE = re.compile(
     rf"[\[【［]\s{{0,3}}\^?(\d{{1,3}}(?!\d)(?:{_JOIN}\d{{1,3}}(?!\d))*)(?:†[^\]】］\n]{{0,80}})?\s{{0,3}}[\]】］](?!\()"
 )
+# The end of a text that may be the beginning of a mark.
+OPEN_MARK = re.compile(
+    rf"[\[【［(（]\s{{0,5}}(?:\w{{0,12}}|(?:{SOURCE_WORDS}|\^?\d)[^\]】］)）\n]{{0,160}})$", re.IGNORECASE
+)
 _QUOTED = re.compile('“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|"[^"\n]*"')
 _REFERENCE_LINE = re.compile(r"\s*(?:$|[-–—*•\[【(（\d])")
 _RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
@@ -90,7 +94,7 @@ def check_marks(text: str, numbers: Collection[int]) -> CheckedText:
         position = match.end()
     pieces.append(text[position:])
     distinct, gone = tuple(dict.fromkeys(cited)), tuple(dict.fromkeys(removed))
-    return CheckedText("".join(pieces).strip(), distinct, gone, tuple(_warnings(gone)))
+    return CheckedText("".join(pieces), distinct, gone, tuple(_warnings(gone)))
 
 
 def _marks(text: str, numbers: Collection[int]) -> list[re.Match[str]]:
@@ -169,8 +173,8 @@ def _numbers(text: str) -> Iterator[int]:
 
 def _warnings(removed: Sequence[int]) -> Iterator[str]:
     if removed:
-        names = ", ".join(f"[Source {number}]" for number in removed)
-        yield f"The model cited {names}, which it was not given; the marks were removed from the text."
+        numbers = ", ".join(map(str, removed))
+        yield f"The model cited sources that it was not given ({numbers}); the marks were removed from the text."
 
 
 def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_Claim]:

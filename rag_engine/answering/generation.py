@@ -17,6 +17,7 @@ from rag_engine.answering.quotations.quoted_answer import quote
 from rag_engine.answering.replies.closing_refusal import ANSWERED_AND_REFUSED, without_closing_refusal
 from rag_engine.answering.replies.embedding import AnswerEmbedder
 from rag_engine.answering.replies.language import language_warning, written_language
+from rag_engine.answering.source_order import NumberedWords, in_order, renumbered, renumbered_marks
 from rag_engine.answering.support.labels import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
@@ -92,8 +93,11 @@ def answer(
     support: SupportModels | None = None,
     prompted: Callable[[Prompt], None] = lambda _: None,
     quoting: Callable[[], ExtractiveAnswerer] | None = None,
-) -> Iterator[str | Answer]:
-    """Yield the answer's text in raw pieces as they come, and at last one Answer with the checked text.
+) -> Iterator[str | Evidence | Answer]:
+    """Yield the answer's text in pieces as they come, and at last one Answer with the checked text.
+
+    Sources are numbered in the order in which the answer names them; where that is not the order of their ranks, the
+    evidence comes anew with the numbers that hold from there on.
 
     `prompted` gets what the generator is given, before it is asked; it is not called where nothing is generated.
 
@@ -147,7 +151,7 @@ def _quoted(
 
 def _written(
     evidence: Evidence, generator: Generator, absent: str, started: float, tools: WritingTools
-) -> Iterator[str | Answer]:
+) -> Iterator[str | Evidence | Answer]:
     """Yield what a language model writes, and the Answer with its citations checked and its sentences labelled."""
     seconds: dict[str, float] = {}
     written, checked = "", 0
@@ -166,13 +170,15 @@ def _written(
         warnings += packing_warnings(prompt.sources, evidence.sources, generator.context_window)
         seconds["prompt"] = perf_counter() - started
         tools.prompted(prompt)
+        words = NumberedWords(evidence, prompt.sources)
         for piece in chain([f"{absent}\n\n"] if absent else [], _without_thoughts(generator.stream(prompt))):
             seconds.setdefault("first_words", perf_counter() - started)
             written += piece
-            yield piece
+            yield from words.take(piece)
             if len(written) - checked >= CHECKED_EVERY:
                 checked = len(written)
                 _refuse_repetition(written, generator)
+        yield from words.rest()
     except SextantError as error:
         failure = error
     text = written[: repetition_start(written)].strip()
@@ -187,13 +193,14 @@ def _written(
         warnings.append(f"The answer broke off. {failure}")
     draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
     embedder = AnswerEmbedder(tools.embedder)
-    found = _of_a_model(draft, _with_citations(draft, sources, embedder, tools.page_of), absent)
+    cited, sources = _with_citations(draft, sources, embedder, tools.page_of)
+    found = _of_a_model(draft, cited, absent)
     seconds["answer"] = perf_counter() - started
     if found.status == "answered":
         if tools.support:
             found = _labelled(found, sources, absent, embedder, tools.support)
             seconds["support"] = perf_counter() - started - seconds["answer"]
-        if notes := _notes(evidence, found.citations):
+        if notes := _notes(found.evidence, found.citations):
             yield f"\n\n{notes}"
             found = replace(found, text=f"{found.text}\n\n{notes}")
     elif evidence.ground == "enough" and not found.withheld:
@@ -249,14 +256,20 @@ def _labelled(
     return replace(found, support=own, warnings=warnings, judge=assessed.judge)
 
 
-def _with_citations(draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf) -> Answer:
-    """Return the answer with its marks checked and its citations found."""
+def _with_citations(
+    draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf
+) -> tuple[Answer, tuple[Source, ...]]:
+    """Return the answer with its marks checked and its citations found, and the sources; by the order of the marks."""
     checked = check_marks(draft.text, {source.n for source in sources})
     language = draft.evidence.plan.language
-    text = without_closing_refusal(checked.text)
+    numbers = in_order(checked.cited, draft.evidence.sources)
+    evidence = replace(draft.evidence, sources=renumbered(draft.evidence.sources, numbers))
+    named = renumbered_marks(checked.text, numbers).strip()
+    text, sources = without_closing_refusal(named), renumbered(sources, numbers)
     citations = cite(text, language, sources, embedder=embedder, page_of=page_of) if checked.cited else ()
-    notes = (*checked.warnings, *([ANSWERED_AND_REFUSED] if text != checked.text else ()))
-    return replace(draft, text=text, citations=citations, warnings=(*draft.warnings, *notes))
+    notes = (*checked.warnings, *([ANSWERED_AND_REFUSED] if text != named else ()))
+    warnings = (*draft.warnings, *notes)
+    return replace(draft, text=text, citations=citations, evidence=evidence, warnings=warnings), sources
 
 
 def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
@@ -333,14 +346,19 @@ def packing_warnings(packed: Sequence[Source], found: Sequence[Source], context_
     whole = {source.n: len(source.text) for source in found}
     for source in packed:
         if len(source.text) < whole[source.n]:
-            yield f"[Source {source.n}] was shortened to fit into the model's context window."
+            yield f"{_place(source)} was shortened to fit into the model's context window."
     left_out = _left_out(packed, found)
     if left_out:
-        names = ", ".join(f"[Source {source.n}]" for source in left_out)
+        names = "; ".join(_place(source) for source in left_out)
         yield (
             f"{len(left_out)} of {len(found)} sources did not fit into the model's context window of "
             f"{context_window} tokens and were not read: {names}."
         )
+
+
+def _place(source: Source) -> str:
+    """Return where a source stands; its number is another once the answer is written."""
+    return f"“{source.document.metadata.title}”, page {source.hits[0].page}"
 
 
 def _left_out(packed: Sequence[Source], found: Sequence[Source]) -> tuple[Source, ...]:

@@ -136,7 +136,9 @@ class _AnswerJob:
             case ControllerStep():
                 self._noted = replace(self._noted, steps=(*self._noted.steps, part))
             case Evidence():
-                self._noted = replace(self._noted, stage="reading", sources=shown_sources(part))
+                self._noted = replace(
+                    self._noted, stage="writing" if self._noted.text else "reading", sources=shown_sources(part)
+                )
             case str():
                 self._noted = replace(self._noted, stage="writing", text=self._noted.text + part)
 

@@ -65,4 +65,4 @@ def _cancelled(text: str, evidence: Evidence | None) -> Reply:
         return failed_reply("Answer cancelled.")
     checked = check_marks(text, {source.n for source in evidence.sources})
     warning = "Answer cancelled before its end; its citations were not checked."
-    return reply_of(Answer("answered", checked.text, (), evidence, "", (warning,)))
+    return reply_of(Answer("answered", checked.text.strip(), (), evidence, "", (warning,)))

@@ -164,6 +164,8 @@ class _Builder:
 
     def _written(self, entry: ListedEntry, contexts: list[str], evidence: Evidence) -> GroundedEntry:
         answer = _last(self._engine.answer_from(evidence, self._generator))
+        # The passages as they were ranked, under the numbers that the answer gave them.
+        sources = answer.evidence.sources
         status, text = answer.status, answer.text if answer.status == "answered" else ""
         if status == "error":
             if self._generator is not None:
@@ -182,14 +184,14 @@ class _Builder:
             language=entry.language,
             contexts=tuple(
                 GroundedContext(
-                    next(one.n for one in evidence.sources if _holds(one, place.document, place.start, place.end)),
+                    next(one.n for one in sources if _holds(one, place.document, place.start, place.end)),
                     place.document.file,
                     place.page,
                     " ".join(context.split()),
                 )
                 for place, context in zip(entry.places, contexts, strict=True)
             ),
-            sources=tuple(map(_source, evidence.sources)),
+            sources=tuple(map(_source, sources)),
             status=status,
             text=text,
             quotes=quotes,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_engine.answering.citations import PageOf, citation_at
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quotation
+from rag_engine.answering.source_order import in_order, renumbered
 from rag_engine.errors import BackendError
 from rag_engine.prompts import one_line, quotations_heading
 from rag_engine.text.languages import name_in
 from rag_engine.text.sentences import stripped
-from rag_engine.types import Citation, Evidence, Source
+from rag_engine.types import Citation, Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,10 @@ def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> 
     chosen = answerer.choose(evidence.plan.question, evidence.sources, language)
     if not chosen.quotations:
         raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
-    numbers = _in_order(chosen.quotations, evidence.sources)
-    sources = {source.n: replace(source, n=numbers[source.n]) for source in evidence.sources}
-    quotations = [replace(one, source=sources[one.source.n]) for one in chosen.quotations]
+    numbers = in_order((one.source.n for one in chosen.quotations), evidence.sources)
+    sources = renumbered(evidence.sources, numbers)
+    by_number = {source.n: source for source in sources}
+    quotations = [replace(one, source=by_number[numbers[one.source.n]]) for one in chosen.quotations]
     lines = [
         quotations_heading(language, sure=evidence.ground == "enough"),
         "",
@@ -49,14 +50,8 @@ def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> 
         tuple(citation_at(one.source, one.start, one.end, page_of) for one in quotations),
         # A search that came before has given the same warnings.
         tuple(one for one in chosen.warnings if one not in evidence.warnings),
-        replace(evidence, sources=tuple(sources.values())),
+        replace(evidence, sources=sources),
     )
-
-
-def _in_order(quotations: Sequence[Quotation], sources: Sequence[Source]) -> dict[int, int]:
-    """Return the sources' numbers by those they had: first in the order in which they are quoted, then by rank."""
-    order = dict.fromkeys((*(one.source.n for one in quotations), *(source.n for source in sources)))
-    return {before: now for now, before in enumerate(order, start=1)}
 
 
 def _line(quotation: Quotation, language: str) -> str:

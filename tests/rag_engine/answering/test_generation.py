@@ -127,14 +127,38 @@ def test_words_stream_as_they_come_and_the_checked_answer_comes_last(
 ) -> None:
     generator = Scripted(("The dyke at kilometre 10 was ", "raised [Sour", "ce 1]. So was another [Source 9]."))
     pieces, result = ask(evidence, generator)
-    assert tuple(pieces) == generator.pieces
+    assert pieces == ["The dyke at kilometre 10 was ", "raised ", "[Source 1]. So was another."]
     assert result.text == "The dyke at kilometre 10 was raised [Source 1]. So was another."
     assert result.status == "answered"
-    assert any("[Source 9]" in warning for warning in result.warnings)
+    assert any("not given (9)" in warning for warning in result.warnings)
     (citation,) = result.citations
     assert citation.quote == "The dyke at kilometre 10 was raised after the flood of 1953."
     assert citation.page == 3
     assert set(result.seconds) == {"prompt", "first_words", "answer"}
+
+
+def test_sources_are_numbered_in_the_order_in_which_the_answer_names_them_while_it_is_written(
+    evidence: Evidence, embedder: CountingEmbedder
+) -> None:
+    said = ("Dyke 40 was raised [Sou", "rce 4]. Dyke 20 [2] and", " dyke 40 again (Source 4, Source 9) (in 1953).")
+    words, told, result = "", evidence, None
+    for part in answer(
+        evidence, Scripted(said), embedder=embedder, page_of=lambda document, offset: 3, config=GenerationConfig()
+    ):
+        match part:
+            case str():
+                words += part
+            case Evidence():
+                told = part
+            case Answer():
+                result = part
+    assert words == "Dyke 40 was raised [Source 1]. Dyke 20 [Source 2] and dyke 40 again [Source 1] (in 1953)."
+    assert result is not None
+    assert result.text == words
+    # Ranked as they were, under other numbers; who broke the answer off would know them too.
+    assert [source.n for source in result.evidence.sources] == [3, 2, 4, 1, 5]
+    assert [source.n for source in told.sources] == [3, 2, 4, 1, 5]
+    assert {one.n: one.title for one in result.citations} == {1: "Report 4", 2: "Report 2"}
 
 
 def test_a_source_that_was_not_read_is_reported_and_cannot_be_cited(
@@ -142,7 +166,7 @@ def test_a_source_that_was_not_read_is_reported_and_cannot_be_cited(
 ) -> None:
     _, result = ask(evidence, Scripted(("Dykes [Source 5].",), context_window=2600))
     assert result.citations == ()
-    assert any("did not fit" in warning and "[Source 5]" in warning for warning in result.warnings)
+    assert any("did not fit" in warning and "“Report 5”, page" in warning for warning in result.warnings)
 
 
 def test_a_source_of_which_only_a_part_was_read_is_reported(
@@ -153,7 +177,7 @@ def test_a_source_of_which_only_a_part_was_read_is_reported(
     read = {source.n: source.text for source in generator.prompts[0].sources}
     (short,) = [n for n, text in read.items() if text != evidence.sources[n - 1].text]
     assert [warning for warning in result.warnings if "shortened" in warning] == [
-        f"[Source {short}] was shortened to fit into the model's context window."
+        f"“Report {short}”, page 1 was shortened to fit into the model's context window."
     ]
 
 
@@ -321,7 +345,7 @@ def test_marks_of_sources_that_do_not_exist_are_no_citation(
 ) -> None:
     _, result = ask(evidence, Scripted(("Dykes were raised [Source 9].",)))
     assert (result.status, result.withheld) == ("insufficient_evidence", "Dykes were raised.")
-    assert any("[Source 9]" in warning for warning in result.warnings)
+    assert any("not given (9)" in warning for warning in result.warnings)
 
 
 def test_the_sentences_of_a_model_are_labelled(
@@ -371,8 +395,8 @@ def test_what_an_index_leads_to_takes_the_place_of_nothing_in_a_window_that_is_n
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [
-        ("en", "Listed in the index under “freeboard”, page 14 [Source 6]."),
-        ("de", "Im Register aufgeführt unter „freeboard“, Seite 14 [Source 6]."),
+        ("en", "Listed in the index under “freeboard”, page 14 [Source 1]."),
+        ("de", "Im Register aufgeführt unter „freeboard“, Seite 14 [Source 1]."),
     ],
 )
 def test_an_answer_says_under_which_entry_an_index_lists_what_it_cites(
@@ -381,7 +405,7 @@ def test_an_answer_says_under_which_entry_an_index_lists_what_it_cites(
     asked = replace(led, plan=replace(led.plan, language=language))
     pieces, result = ask(asked, Scripted(("The freeboard is half a metre [Source 6].",), context_window=32768))
     assert pieces[-1] == f"\n\n{sentence}"
-    assert result.text == f"The freeboard is half a metre [Source 6].\n\n{sentence}"
+    assert result.text == f"The freeboard is half a metre [Source 1].\n\n{sentence}"
 
 
 def test_an_answer_says_that_a_glossary_explains_what_it_cites(
@@ -393,7 +417,7 @@ def test_an_answer_says_that_a_glossary_explains_what_it_cites(
         replace(led, sources=(*others, explained)),
         Scripted(("The freeboard is half a metre [Source 6].",), context_window=32768),
     )
-    assert result.text.endswith("\n\nExplained in the glossary under “freeboard”, page 14 [Source 6].")
+    assert result.text.endswith("\n\nExplained in the glossary under “freeboard”, page 14 [Source 1].")
 
 
 def test_an_answer_that_does_not_cite_what_an_index_lists_does_not_speak_of_it(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rag_engine.answering.source_order import NumberedWords
 from rag_engine.conversations import recording, store
 from rag_engine.conversations.reply import Reply, ShownSource
 from rag_engine.conversations.store import Conversation, Turn, TurnRating
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.planning.rewriting import Exchange, FollowUp
-from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan
+from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan, Source
 
 SOURCE = ShownSource(
     n=1,
@@ -231,6 +232,23 @@ def test_an_answer_that_is_cancelled_before_its_first_word_is_stored_as_such(tmp
     [turn] = stored(tmp_path, begun.id).turns
     assert turn.reply is not None
     assert (turn.reply.status, turn.reply.text) == ("error", "Answer cancelled.")
+
+
+def test_the_marks_of_a_cancelled_answer_lead_to_the_sources_that_it_named(
+    tmp_path: Path, make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]
+) -> None:
+    evidence = make_evidence("Why?", [make_source(n, f"Dyke {n} was raised.") for n in (1, 2, 3)])
+    words = NumberedWords(evidence, evidence.sources)
+    begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
+    parts = recording.record_reply(tmp_path, begun, iter([evidence, *words.take("Dyke 3 [Source 3] and "), "more"]))
+    for part in parts:
+        if part == "Dyke 3 [Source 1] and ":
+            break
+    parts.close()
+    [turn] = stored(tmp_path, begun.id).turns
+    assert turn.reply is not None
+    assert turn.reply.text == "Dyke 3 [Source 1] and"
+    assert [one.title for one in turn.reply.sources] == ["Report 3", "Report 1", "Report 2"]
 
 
 def test_an_error_becomes_the_reply(tmp_path: Path) -> None:

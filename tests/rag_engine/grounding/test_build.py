@@ -37,6 +37,7 @@ FLOODS = Written(
 class Writer:
     """A language model that cites the first source, or is away."""
 
+    says: str = "The warden lives beside the levee [Source 1]."
     name: str = "writer"
     away: bool = False
     quotes_only: bool = False
@@ -47,7 +48,7 @@ class Writer:
         self.prompts.append(prompt)
         if self.away:
             raise BackendError("The model is away.")
-        yield "The warden lives beside the levee [Source 1]."
+        yield self.says
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> Never:
         raise AssertionError(system)
@@ -129,6 +130,18 @@ def test_a_language_model_writes_from_the_passages_and_its_sentences_are_checked
     assert len(levee.support) == 1
     assert "What do the documents say about “levee”?" in writer.prompts[0].user
     assert "At most three sentences, in English." in writer.prompts[0].user
+
+
+@pytest.mark.parametrize("writer", [None, Writer("A wall [Source 3]. The warden lives beside it [Source 2].")])
+def test_each_mark_of_an_entry_leads_to_the_passage_that_is_quoted(engine: Engine, writer: Writer | None) -> None:
+    build(engine, writer)
+    for entry in grounded(engine).values():
+        passages = {one.n: " ".join(one.text.split()) for one in entry.sources}
+        assert entry.quotes
+        named = list(dict.fromkeys(one.n for one in entry.quotes))
+        assert named == list(range(1, len(named) + 1))
+        assert all(one.quote in passages[one.n] for one in entry.quotes)
+        assert all(one.text in passages[one.n] for one in entry.contexts)
 
 
 def test_what_is_done_is_not_done_again(engine: Engine) -> None:

@@ -134,7 +134,7 @@ def test_a_form_without_records_is_no_answer_and_says_what_was_left_out(desk: De
 def test_sources_that_do_not_fit_are_reported_and_cannot_be_cited(desk: Desk) -> None:
     model = FormFiller([{"measures": [{"measure": "museums move collections", "citation": 2}], "note": None}], 1500)
     answer = desk.ask(model)
-    assert any("[Source 2]" in one and "not read" in one for one in answer.warnings)
+    assert any("page 1" in one and "not read" in one for one in answer.warnings)
     assert any("which the model was not given" in one for one in answer.warnings)
 
 
