@@ -21,6 +21,8 @@ app = typer.Typer()
 # What a bar shows of runs that have no phases.
 _DOING = {"ask": "asking", "compare": "comparing", "gate": "measuring", "rebuild": "rebuilding", "test": "testing"}
 
+_NAME_WIDTH = 16  # columns for who queued a run
+
 RunId = Annotated[int, typer.Argument(help="Number of the run (`sextant runs`); none means the latest it can be.")]
 
 
@@ -93,20 +95,22 @@ def runs(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the latest runs: number, status, how far, what was asked."""
+    """List the latest runs: number, status, when and by whom they were queued, how far, what was asked."""
     with desk_of(workspace, as_json) as desk:
         found = desk.jobs.runs(most)
     if as_json:
         print_json({"runs": [asdict(one) for one in found]})
         return
     table = Table(box=None)
-    for name in ("run", "status", "queued", "how far"):
+    for name in ("run", "status", "queued"):
         table.add_column(name, no_wrap=True)
-    table.add_column(
-        "what", no_wrap=True, overflow="ellipsis", width=max(out.width - 58, 12) if out.is_terminal else None
-    )
+    table.add_column("by", no_wrap=True, overflow="ellipsis", max_width=_NAME_WIDTH if out.is_terminal else None)
+    table.add_column("how far", no_wrap=True)
+    room = out.width - 60 - _NAME_WIDTH
+    table.add_column("what", no_wrap=True, overflow="ellipsis", width=max(room, 12) if out.is_terminal else None)
     for one in found:
-        table.add_row(str(one.id), one.status, one.queued[:16].replace("T", " "), _how_far(one), _asked(one))
+        queued = one.queued[:16].replace("T", " ")
+        table.add_row(str(one.id), one.status, queued, one.person.name, _how_far(one), _asked(one))
     print_table(table)
 
 

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from cli.main import app
 from ingestion.jobs.queue import JobQueue
+from ingestion.operations.desk import local_person
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.ingestion.web_server import page, serving
@@ -230,10 +231,12 @@ def test_what_is_removed_leaves_the_index(workspace: Path, tmp_path: Path) -> No
 
 def test_runs_are_listed_laid_aside_resumed_and_cancelled(tmp_path: Path) -> None:
     with closing(open_engine(read_config(tmp_path))) as engine:
-        first, second = (JobQueue(engine.catalog).queue("run", {"phases": ["licence"]}) for _ in range(2))
+        asked = {"phases": ["licence"]}
+        first, second = (JobQueue(engine.catalog).queue("run", asked, local_person("Ada")) for _ in range(2))
     assert f"Run {first} is paused." in run("pause", first, "-w", tmp_path).output
     assert f"Run {second} is cancelled." in run("cancel", "-w", tmp_path).output
     listed = run("runs", "-w", tmp_path).output
+    assert "Ada" in listed
     assert "Run the phase licence for what is new or changed." in listed
     assert [one["status"] for one in run_json("runs", "-w", tmp_path)["runs"]] == ["cancelled", "paused"]
     resumed = run("resume", "-w", tmp_path)
