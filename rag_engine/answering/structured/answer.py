@@ -25,6 +25,7 @@ from rag_engine.types import Evidence, Source, StructuredAnswer
 _ATTEMPTS = 3
 # Seconds before the second attempt; twice as many before each further one.
 _FIRST_WAIT = 1.0
+_ASKED_AGAIN = "The model listed nothing at first, and was asked again because the passages are likely to answer."
 
 
 def structured_answer(
@@ -40,8 +41,9 @@ def structured_answer(
     """Return the form filled in from the evidence, each record with the place that states it.
 
     The model is asked up to three times within `seconds`, with waits of 1 and 2 seconds between (exponential back-off);
-    what was wrong with a reply is part of the next prompt. BackendError where that does not help. Where the
-    evidence is no ground for an answer, no model is asked.
+    what was wrong with a reply is part of the next prompt. Where it lists nothing although the evidence is likely to
+    answer, it is asked for at least one record in the seconds that are left. BackendError where that does not help.
+    Where the evidence is no ground for an answer, no model is asked.
     """
     started = perf_counter()
     absent = absent_sections(evidence.absent, evidence.plan.language)
@@ -51,15 +53,27 @@ def structured_answer(
             "insufficient_evidence", schema.list_name, (), (), evidence, generator.name, warnings, _seconds(started)
         )
     system, sources = _pack(evidence, generator, schema, embedder)
-    asked = asked_schema(schema, [source.n for source in sources])
-    blocks = [source_block(source) for source in reversed(sources)]
-    reply = _complete(
-        lambda fault, left: generator.complete_json(
-            system, record_message(blocks, evidence.plan.question, fault), asked, seconds=left
-        ),
-        seconds=seconds,
-        wait=wait,
-    )
+    numbers, blocks = [source.n for source in sources], [source_block(source) for source in reversed(sources)]
+
+    def fill_in(least: int, fault: str) -> dict[str, object]:
+        asked = asked_schema(schema, numbers, least=least)
+        return _complete(
+            lambda fault, left: generator.complete_json(
+                system, record_message(blocks, evidence.plan.question, fault), asked, seconds=left
+            ),
+            fault,
+            seconds=max(seconds - (perf_counter() - started), 0.1),
+            wait=wait,
+        )
+
+    reply, again = fill_in(0, ""), ""
+    if not reply.get(schema.list_name) and evidence.ground == "enough":
+        # A small model ends the list at once; what no passage states is left out below whoever wrote it.
+        try:
+            reply = fill_in(1, f"{schema.list_name} was empty, and the sources are likely to state some")
+            again = _ASKED_AGAIN
+        except BackendError as error:
+            again = f"{_ASKED_AGAIN} That failed: {error}"
     bound = bind_reply(
         reply,
         schema,
@@ -70,7 +84,7 @@ def structured_answer(
     )
     nothing = "" if bound.records else insufficient(evidence.plan.language)
     warnings = (
-        *filter(None, [absent, nothing]),
+        *filter(None, [absent, nothing, again]),
         *evidence.warnings,
         *packing_warnings(sources, evidence.sources, generator.context_window),
         *bound.warnings,
@@ -109,11 +123,11 @@ def _pack(
 
 
 def _complete(
-    ask: Callable[[str, float], dict[str, object]], *, seconds: float, wait: Callable[[float], object]
+    ask: Callable[[str, float], dict[str, object]], fault: str, *, seconds: float, wait: Callable[[float], object]
 ) -> dict[str, object]:
     """Return what the model replies to what was wrong last time, within the seconds left."""
     deadline = monotonic() + seconds
-    attempt, fault = 1, ""
+    attempt = 1
     while True:
         try:
             return ask(fault, max(deadline - monotonic(), 0.1))

@@ -97,15 +97,17 @@ def parse_schema(text: str, name: str) -> AnswerSchema:
     return reading.form()
 
 
-def asked_schema(schema: AnswerSchema, numbers: Collection[int]) -> JsonSchema:
-    """Return the JSON schema that a model's reply is held to, whose citations are the given numbers.
+def asked_schema(schema: AnswerSchema, numbers: Collection[int], *, least: int = 0) -> JsonSchema:
+    """Return the JSON schema that a model's reply is held to, with records that cite the given numbers.
+
+    `least` is the number of records below which a reply is refused.
 
     Every property is required, so that a server that writes by a grammar leaves none out; what may be empty is
     nullable, and a yes or no may be neither.
     """
     record = {one.name: _asked(one) for one in schema.attributes}
     record[CITATION] = {"type": "integer", "enum": sorted(numbers)}
-    records = {"type": "array", "items": _closed(record), "maxItems": schema.most}
+    records = {"type": "array", "items": _closed(record), "minItems": least, "maxItems": schema.most}
     before = {one.name: _asked(one) for one in schema.entities if one.name != NOTE}
     after = {one.name: _asked(one) for one in schema.entities if one.name == NOTE}
     return _closed(before | {schema.list_name: records} | after)

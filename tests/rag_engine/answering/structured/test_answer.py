@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -29,12 +29,12 @@ class FormFiller:
     context_window: int = 8192
     quotes_only: bool = False
     name: str = "form filler"
-    asked: list[tuple[str, str, dict[str, object], float]] = field(default_factory=list)
+    asked: list[tuple[str, str, dict[str, Any], float]] = field(default_factory=list)
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         raise BackendError("not asked")
 
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
+    def complete_json(self, system: str, user: str, schema: dict[str, Any], *, seconds: float) -> dict[str, object]:
         self.asked.append((system, user, schema, seconds))
         reply = self.replies.pop(0)
         if isinstance(reply, BackendError):
@@ -92,6 +92,29 @@ def test_a_reply_that_cannot_be_used_is_asked_for_again_with_the_reason(desk: De
     assert desk.waits == [1.0, 2.0]
     assert "could not be used: m replied with no JSON object" in model.asked[1][1]
     assert "could not be used" not in model.asked[2][1]
+
+
+def test_a_model_that_lists_nothing_where_passages_are_likely_to_answer_is_asked_for_a_record(desk: Desk) -> None:
+    model = FormFiller([{"measures": [], "note": None}, GOOD])
+    answer = desk.ask(model)
+    assert (answer.status, len(answer.records)) == ("answered", 1)
+    assert "asked again" in " ".join(answer.warnings)
+    assert [asked["properties"]["measures"]["minItems"] for *_, asked, _ in model.asked] == [0, 1]
+    assert "measures was empty" in model.asked[1][1]
+
+    invented = {"measures": [{"measure": "build dams", "citation": 1}], "note": None}
+    assert desk.ask(FormFiller([{"measures": [], "note": None}, invented])).status == "insufficient_evidence"
+
+    gone = desk.ask(FormFiller([{"measures": [], "note": None}, BackendError("The model is gone.")]))
+    assert gone.status == "insufficient_evidence"
+    assert "That failed: The model is gone." in " ".join(gone.warnings)
+
+
+def test_an_empty_list_is_taken_where_the_passages_are_not_likely_to_answer(desk: Desk) -> None:
+    model = FormFiller([{"measures": [], "note": None}])
+    doubtful = Desk(replace(desk.evidence, ground="doubtful"))
+    assert doubtful.ask(model).status == "insufficient_evidence"
+    assert len(model.asked) == 1
 
 
 def test_after_three_attempts_the_error_is_the_models(desk: Desk) -> None:
