@@ -73,6 +73,11 @@ def _draw_picture(
         st.info("This page takes longer to draw …", icon=":material/hourglass_top:")
         st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)
         return
+    if drawing.exception() or measured.exception():
+        with show_errors():
+            drawing.result(), measured.result()
+        _draw_text(document, text, page, passage, links)
+        return
     across, down = measured.result().split()
     placed = [(link, _boxes(text, page, (link.start, link.end))) for link in links]
     shown = [(link, boxes) for link, boxes in placed if boxes]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import html
 import json
+import mmap
 import os
 import resource
 import signal
@@ -16,6 +17,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
 from typing import Any
 
 import numpy as np
@@ -50,7 +52,13 @@ def main() -> None:
             except EOFError:
                 return
             _limit_processor_time(seconds)
-            parent.send_bytes(answer(request))
+            # Not its name: the file is the one thing outside that we are given.
+            file = recv_handle(parent) if "page" in request else None
+            try:
+                parent.send_bytes(answer(request, file))
+            finally:
+                if file is not None:
+                    os.close(file)
 
 
 def _end_with_parent() -> None:
@@ -61,8 +69,8 @@ def _end_with_parent() -> None:
         fcntl.fcntl(0, fcntl.F_SETFL, os.O_ASYNC)
 
 
-def answer(request: Mapping[str, Any]) -> bytes:
-    """Return the answer to a request to draw a page of a `file`, or a `text`: a word, a line break, and its details.
+def answer(request: Mapping[str, Any], file: int | None) -> bytes:
+    """Return the answer to a request to draw a page of an open file, or a `text`: a word, a line break, and details.
 
     "picture" comes with the PNG, "size" (of a page that is only to be measured) with its width and height in points,
     "no such page" with the number of pages, "damaged" with a message, "password" and
@@ -71,7 +79,13 @@ def answer(request: Mapping[str, Any]) -> bytes:
     try:
         if "text" in request:
             return b"picture\n" + _draw_text(request["text"], request["marks"], request["strong"], request["width"])
-        with pymupdf.open(request["file"]) as document:
+        assert file is not None
+        # Mapped: of a file of 500 MB only what the page needs is read.
+        with (
+            mmap.mmap(file, 0, prot=mmap.PROT_READ) as content,
+            memoryview(content) as stream,
+            pymupdf.open(stream=stream, filetype="pdf") as document,
+        ):
             if document.needs_pass:
                 return b"password\n"
             if not 1 <= request["page"] <= document.page_count:
@@ -82,8 +96,9 @@ def answer(request: Mapping[str, Any]) -> bytes:
             return b"picture\n" + _draw(page, request["marks"], request["strong"], request["width"])
     except (MemoryError, pymupdf.mupdf.FzErrorSystem):
         return b"too large\n"
-    # RuntimeError at opening, IndexError for a page that the file only claims to have, the rest of MuPDF as it is.
-    except (RuntimeError, IndexError, pymupdf.mupdf.FzErrorBase) as error:
+    # ValueError for an empty file, RuntimeError at opening, IndexError for a page that the file only claims to have,
+    # the rest of MuPDF as it is.
+    except (ValueError, RuntimeError, IndexError, pymupdf.mupdf.FzErrorBase) as error:
         return b"damaged\n" + str(error).encode()
 
 
