@@ -1,7 +1,7 @@
 """Drawing process: pages as pictures with the passage marked, by PyMuPDF, within limits on memory and processor time.
 
-Started by `PageRenderer`, never by hand: alone (`python -I` with this file) and importing nothing of ours, so that it
-is there at once and a document that takes it over finds little.
+Started by `PageRenderer`, never by hand. It is given open files and opens none: a document that takes it over finds the
+interpreter's own files, no network, and nothing that it could write or start.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
+from rag_engine.confinement.confine import Reach, confine
+
 # x0, y0, x1, y1 in points of the page as it is drawn.
 Rectangle = tuple[float, float, float, float]
 CharacterRange = tuple[int, int]
@@ -39,9 +41,9 @@ _SHEET = 595.0  # points: the width of A4
 
 def main() -> None:
     """Answer requests on the inherited descriptor until the other end closes it."""
-    descriptor, memory_bytes, seconds = (int(word) for word in sys.argv[1:])
+    confine(Reach.from_argument(sys.argv[1]))
+    descriptor, memory_bytes, seconds = (int(word) for word in sys.argv[2:])
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _end_with_parent()
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)

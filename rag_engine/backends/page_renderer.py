@@ -21,6 +21,7 @@ from multiprocessing.reduction import send_handle
 from pathlib import Path
 
 from rag_engine.backends.page_cache import REMEMBERED_SECONDS, PageCache
+from rag_engine.confinement.confine import Reach, child_environment, unprivileged_user
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.text.sentences import Span
 from rag_engine.types import Box
@@ -239,17 +240,17 @@ class _Child:
         self._connection, theirs = Pipe()
         with theirs:
             descriptor = theirs.fileno()
-            script = Path(__file__).with_name("page_drawing.py")
+            reach = Reach(user=unprivileged_user()).to_argument()
+            module = [sys.executable, "-P", "-s", "-m", "rag_engine.backends.page_drawing"]
             self._process = subprocess.Popen(
-                [sys.executable, "-I", script, str(descriptor), str(memory_bytes), str(seconds)],
+                [*module, reach, str(descriptor), str(memory_bytes), str(seconds)],
                 pass_fds=[descriptor],
                 # Nothing is ever written on it: its end tells the child that we are gone.
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
-                # Nothing of our settings; one thread, whose stack is all that numpy then reserves.
-                env={"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                env=child_environment(OMP_NUM_THREADS="1"),
             )
 
     def ask(self, request: bytes, descriptor: int | None, seconds: float) -> bytes | None:

@@ -1,6 +1,7 @@
 """Process in which foreign files are parsed; started by `Sandbox`, never by hand.
 
-It reads requests from the connection that its last argument names, and answers on it. Nothing is ever written on its
+It reads requests from the connection that its last argument names, and answers on it; the argument before says what it
+keeps within reach. Nothing is ever written on its
 standard input, on which the kernel tells that the parent is gone; its standard error carries the messages of a start
 that fails, and is moved away then, so that no library and no document can write on it.
 """
@@ -35,6 +36,7 @@ from ingestion.extraction.sandbox.wire import (
 )
 from ingestion.types import ExtractionLimits, FileReading, OcrEngine, OcrLine, Picture, PrintedPages, Refusal
 from rag_engine.config import OcrChoice
+from rag_engine.confinement.confine import Reach, confine
 from rag_engine.errors import BackendError
 from rag_engine.types import ExtractedText
 
@@ -45,6 +47,7 @@ _OUT_OF_MEMORY = encode({"refused": "too_much_memory"})
 
 def main() -> None:
     """Serve requests until the parent closes the pipe."""
+    confine(Reach.from_argument(sys.argv[-2]))
     _end_with_parent()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     parent = Connection(int(sys.argv[-1]))
@@ -55,7 +58,8 @@ def main() -> None:
     # A page is thousands of small objects without a cycle: looking for cycles among them took a tenth of the time.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # A file that is written is a converted copy, or what a program unpacks.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits.unpacked_bytes, limits.unpacked_bytes))
     ocr = None if settings["ocr"] == "none" else _LazyOcr(settings["ocr"], limits, parent)
     while True:
         request = requests.get()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Self, get_args
 
+from ingestion.extraction.formats.legacy_office import office_program
 from ingestion.extraction.sandbox.wire import (
     LARGEST_MESSAGE,
     Message,
@@ -27,13 +29,15 @@ from ingestion.extraction.sandbox.wire import (
     reading_from_json,
 )
 from ingestion.types import ExtractionLimits, FileReading, OutcomeReason, PrintedPages, Refusal
-from rag_engine.config import ROOT, OcrChoice
-
-_KEPT = frozenset({"SEXTANT_EASYOCR_MODELS"})
+from rag_engine.config import ROOT, OcrChoice, easyocr_folder
+from rag_engine.confinement.confine import Reach, child_environment, unprivileged_user
+from rag_engine.confinement.scratch import Scratch
 
 
 class Sandbox:
     """One child process that reads file after file and is replaced when a file breaks it.
+
+    It reaches the file that is lent to it, a folder of its own, the programs that it calls, and nothing else.
 
     Use it as a context manager, from one thread at a time. The child dies with its parent.
     """
@@ -43,6 +47,7 @@ class Sandbox:
         self._ocr: OcrChoice = ocr
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
+        self._scratch: Scratch | None = None
 
     def __enter__(self) -> Self:
         self._started()
@@ -68,21 +73,28 @@ class Sandbox:
 
         A file whose text was read is not refused for want of the rest.
         """
-        path = path.absolute()
-        extracted = self._ask(path, {"path": os.fspath(path)})
-        try:
-            return reading_from_json({**extracted, **self._await(path)})
-        except Refusal as refusal:
-            return FileReading(from_json(extracted["extracted"]), index_error=str(refusal))
+        with self._lent(path) as lent:
+            extracted = self._ask(path, {"path": os.fspath(lent)})
+            try:
+                return reading_from_json({**extracted, **self._await(path)})
+            except Refusal as refusal:
+                return FileReading(from_json(extracted["extracted"]), index_error=str(refusal))
 
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         """Return the lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `read`."""
-        path = path.absolute()
-        return lines_from_json(self._ask(path, {"path": os.fspath(path), "pages": sorted(pages)}))
+        with self._lent(path) as lent:
+            return lines_from_json(self._ask(path, {"path": os.fspath(lent), "pages": sorted(pages)}))
+
+    @contextmanager
+    def _lent(self, path: Path) -> Iterator[Path]:
+        """Start the child unless it runs, and let it have a file for as long as it is asked about it."""
+        self._started()
+        assert self._scratch is not None
+        with self._scratch.lend(path) as lent:
+            yield lent
 
     def _ask(self, path: Path, request: Message) -> Message:
         """Return the child's first answer to a request about a file."""
-        self._started()
         self._send(request)
         return self._await(path)
 
@@ -139,16 +151,31 @@ class Sandbox:
             return
         self._stop()
         self._connection, theirs = Pipe()
+        readable = _readable()
+        user = unprivileged_user(readable)
+        self._scratch = Scratch(user)
+        # /proc: LibreOffice starts others, which are ended with it. Of processes outside, Landlock shows no secrets.
+        reach = Reach(
+            (*readable, "/proc", str(self._scratch.lent)), (str(self._scratch.own),), programs=True, user=user
+        )
         with theirs:
             self._child = subprocess.Popen(
                 # -P: modules are found by PYTHONPATH alone, not in whatever folder we were started in.
-                [sys.executable, "-P", "-m", "ingestion.extraction.sandbox.child", str(theirs.fileno())],
+                [
+                    sys.executable,
+                    "-P",
+                    "-s",
+                    "-m",
+                    "ingestion.extraction.sandbox.child",
+                    reach.to_argument(),
+                    str(theirs.fileno()),
+                ],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
-                env=_environment(),
+                env=_environment(self._scratch.own),
             )
         self._send({"limits": asdict(self._limits), "ocr": self._ocr})
 
@@ -164,12 +191,26 @@ class Sandbox:
         if child is not None and self._connection is not None:
             with child:
                 self._connection.close()
+        if self._scratch is not None:
+            self._scratch.close()
+            self._scratch = None
 
 
-def _environment() -> dict[str, str]:
-    """Our environment with none of our own settings but that of a model: a parser has no use for keys and addresses."""
-    kept = {name: value for name, value in os.environ.items() if name in _KEPT or not name.startswith("SEXTANT_")}
-    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))}
+def _environment(own: Path) -> dict[str, str]:
+    folder = os.fspath(own)
+    return child_environment(HOME=folder, TMPDIR=folder, SEXTANT_EASYOCR_MODELS=os.fspath(easyocr_folder()))
+
+
+def _readable() -> tuple[str, ...]:
+    """Return what the child reads beside the interpreter: our code and tables, the programs it calls, their data."""
+    tables = [path for path in (ROOT / "data").glob("*") if path.name != "workspace"]
+    office, tesseract = office_program(), shutil.which("tesseract")
+    programs = [Path(program).resolve().parent for program in (office, tesseract) if program]
+    # LibreOffice is a folder whose programs are in one of that name.
+    programs += [folder.parent for folder in programs if folder.name == "program"]
+    languages = os.environ.get("TESSDATA_PREFIX")
+    folders = [ROOT / "ingestion", *tables, *programs, easyocr_folder(), *([Path(languages)] if languages else [])]
+    return tuple(map(os.fspath, folders))
 
 
 def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
