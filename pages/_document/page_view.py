@@ -18,7 +18,7 @@ from pages._shared import resources
 from pages._shared.errors import show_errors
 from rag_engine.answering.page_image import regions
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.reading.pages import PagedText, page_paragraphs, text_layer
+from rag_engine.reading.pages import PagedText, fitting_paragraphs, page_paragraphs, text_layer
 from rag_engine.reading.runs import TextParagraph, text_runs
 from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.text.sentences import Span
@@ -104,6 +104,10 @@ def _draw_text(
     document: DocumentRecord, text: PagedText, page: int, passage: Span | None, links: Sequence[PlacedReference]
 ) -> None:
     st.caption(":material/info: Extracted text, not the original layout.")
+    found = page_paragraphs(text, page)
+    shown = fitting_paragraphs(text.text, found, passage)
+    if shown is not found:
+        st.caption("Only a part of it is shown; the rest can be found and cited, and is in the original file.")
     marks, spans = [passage] if passage else [], [(link.start, link.end) for link in links]
     paragraphs = [
         TextParagraph(
@@ -113,7 +117,7 @@ def _draw_text(
                 for run in text_runs((one.start, one.end), marks, spans)
             ),
         )
-        for one in page_paragraphs(text, page)
+        for one in shown
     ]
     if not paragraphs:
         st.info(f"This {page_word(document.file)} holds no text.", icon=":material/draft:")

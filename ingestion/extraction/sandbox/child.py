@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -63,18 +64,21 @@ def main() -> None:
     ocr = None if settings["ocr"] == "none" else _LazyOcr(settings["ocr"], limits, parent)
     while True:
         request = requests.get()
-        _allow_processor_time(limits.seconds)
+        allowed = replace(limits, seconds=request["seconds"])
+        _allow_processor_time(allowed.seconds)
         try:
-            for answer in _answers(request, limits, ocr):
+            for answer in _answers(request, allowed, ocr):
                 parent.send_bytes(encode(answer))
         except Refusal as refusal:
             answer = {"refused": refusal.reason, "message": refusal.args[0], "help": refusal.help}
             parent.send_bytes(encode(answer))
         except MemoryError:
             parent.send_bytes(_OUT_OF_MEMORY)
-        except ValueError as error:
+        except Exception as error:
+            # No reader knows every way of being damaged; whatever is left of this process is replaced.
+            cause = f"{type(error).__name__}: {error}"
             name = Path(request["path"]).name
-            parent.send_bytes(encode({"refused": "crashed", "message": f"{name} could not be read: {error}"}))
+            parent.send_bytes(encode({"refused": "crashed", "message": f"{name} broke its reader ({cause})."}))
         if not gc.get_freeze_count():
             # Modules, patterns and tables are there to stay: no later collection has to look through them.
             gc.collect()

@@ -48,6 +48,8 @@ class Sandbox:
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._scratch: Scratch | None = None
+        self._seconds = self._ocr_seconds = 0.0
+        self._aborted = False
 
     def __enter__(self) -> Self:
         self._started()
@@ -57,7 +59,11 @@ class Sandbox:
         self._stop()
 
     def abort(self) -> None:
-        """Kill the child, from any thread. Whoever waits for it gets a refusal."""
+        """Kill the child, from any thread. Whoever waits for it gets a refusal, which is not the file's fault."""
+        self._aborted = True
+        self._kill()
+
+    def _kill(self) -> None:
         process_id = self.process_id
         if process_id is not None:
             with suppress(ProcessLookupError):
@@ -68,13 +74,14 @@ class Sandbox:
         """Process id of the child; None while there is none."""
         return self._child.pid if self._child else None
 
-    def read(self, path: Path) -> FileReading:
+    def read(self, path: Path, patience: float = 1.0) -> FileReading:
         """Return the text, properties and index lines of a file; Refusal when it has no text or breaks its limits.
 
-        A file whose text was read is not refused for want of the rest.
+        A file whose text was read is not refused for want of the rest. With `patience` it may take that many times as
+        long as others of its size.
         """
-        with self._lent(path) as lent:
-            extracted = self._ask(path, {"path": os.fspath(lent)})
+        with self._lent(path, patience) as lent:
+            extracted = self._ask(path, {"path": os.fspath(lent), "seconds": self._seconds})
             try:
                 return reading_from_json({**extracted, **self._await(path)})
             except Refusal as refusal:
@@ -83,11 +90,16 @@ class Sandbox:
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         """Return the lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `read`."""
         with self._lent(path) as lent:
-            return lines_from_json(self._ask(path, {"path": os.fspath(lent), "pages": sorted(pages)}))
+            request = {"path": os.fspath(lent), "seconds": self._seconds, "pages": sorted(pages)}
+            return lines_from_json(self._ask(path, request))
 
     @contextmanager
-    def _lent(self, path: Path) -> Iterator[Path]:
+    def _lent(self, path: Path, patience: float = 1.0) -> Iterator[Path]:
         """Start the child unless it runs, and let it have a file for as long as it is asked about it."""
+        self._aborted = False
+        size = path.stat().st_size if path.is_file() else 0
+        self._seconds = patience * time_for(size, self._limits)
+        self._ocr_seconds = patience * ocr_time_for(size, self._limits)
         self._started()
         assert self._scratch is not None
         with self._scratch.lend(path) as lent:
@@ -114,22 +126,23 @@ class Sandbox:
 
     def _answer(self, path: Path) -> Message:
         assert self._connection is not None
-        deadline = time.monotonic() + self._limits.seconds
+        deadline, left = time.monotonic() + self._seconds, self._ocr_seconds
         while self._connection.poll(max(0.0, deadline - time.monotonic())):
             message = self._received(path, self._connection)
             if "ocr_page" not in message:
                 return message
-            deadline += self._limits.ocr_seconds
-        raise _too_slow(path, self._limits)
+            more = min(self._limits.ocr_seconds, left)
+            deadline, left = deadline + more, left - more
+        raise _too_slow(path, self._seconds + self._ocr_seconds - left)
 
     def _received(self, path: Path, connection: Connection) -> Message:
         # A child that stops in the middle of an answer is not waited for.
-        guard = threading.Timer(self._limits.seconds, self.abort)
+        guard = threading.Timer(self._seconds, self._kill)
         guard.start()
         try:
             return decode(connection.recv_bytes(LARGEST_MESSAGE))
         except (EOFError, OSError) as error:
-            self.abort()
+            self._kill()
             raise self._ended(path) from error
         except ValueError as error:
             raise _crashed(path, str(error)) from error
@@ -140,8 +153,10 @@ class Sandbox:
         assert self._child is not None
         assert self._child.stderr is not None
         code = self._child.wait()
+        if self._aborted:
+            return Refusal("unexpected", f"{path.name} was not read to its end: it was broken off.", retryable=True)
         if code == -signal.SIGXCPU:
-            return _too_slow(path, self._limits)
+            return _too_slow(path, self._seconds)
         *_, last_line = [f"exit code {code}", *self._child.stderr.read().decode("utf-8", "replace").splitlines()]
         return _crashed(path, f"signal {-code}" if code < 0 else last_line)
 
@@ -186,7 +201,7 @@ class Sandbox:
             self._connection.send_bytes(encode(message))
 
     def _stop(self) -> None:
-        self.abort()
+        self._kill()
         child, self._child = self._child, None
         if child is not None and self._connection is not None:
             with child:
@@ -194,6 +209,19 @@ class Sandbox:
         if self._scratch is not None:
             self._scratch.close()
             self._scratch = None
+
+
+def time_for(size: int, limits: ExtractionLimits) -> float:
+    """Return the seconds that reading a file of so many bytes may take, but for OCR."""
+    return min(limits.seconds, limits.least_seconds + limits.seconds_a_megabyte * size / 1e6)
+
+
+def ocr_time_for(size: int, limits: ExtractionLimits) -> float:
+    """Return the seconds that OCR of a file of so many bytes may take altogether.
+
+    A scan of a page has 20,000 bytes at least; more pages than that only repeat one.
+    """
+    return limits.ocr_least_seconds + limits.ocr_seconds_a_megabyte * size / 1e6
 
 
 def _environment(own: Path) -> dict[str, str]:
@@ -227,10 +255,10 @@ def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
 _CONVERT = "Save it in another format, such as PDF, and add that."
 
 
-def _too_slow(path: Path, limits: ExtractionLimits) -> Refusal:
+def _too_slow(path: Path, seconds: float) -> Refusal:
     return Refusal(
         "too_slow",
-        f"{path.name} was not read within {limits.seconds:g} seconds.",
+        f"{path.name} was not read within {round(seconds, 1):g} seconds.",
         help="Split it into smaller files.",
     )
 
@@ -260,10 +288,10 @@ class Sandboxes:
         for sandbox in self._all:
             sandbox.abort()
 
-    def read(self, path: Path) -> FileReading:
+    def read(self, path: Path, patience: float = 1.0) -> FileReading:
         """Return the text, properties and index lines of a file; Refusal when it has no text or breaks its limits."""
         with self._one() as sandbox:
-            return sandbox.read(path)
+            return sandbox.read(path, patience)
 
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         """Return the lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `read`."""

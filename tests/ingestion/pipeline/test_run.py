@@ -215,7 +215,7 @@ def test_a_step_that_breaks_for_one_source_is_told_and_stops_nobody(
     store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
     class Broken:
-        def read(self, path: Path) -> object:
+        def read(self, path: Path, patience: float = 1.0) -> object:
             if "heat" in path.name.lower():
                 raise RuntimeError("out of cheese")
             return tools.extractor.read(path)
