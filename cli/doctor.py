@@ -151,12 +151,14 @@ def _browser() -> Check:
 
 
 def _office() -> Check:
-    from ingestion.extraction.formats.legacy_office import office_program
+    from rag_engine.backends.office.program import office_program
 
     found = office_program()
     if found:
-        return Check("LibreOffice", "good", f"{found}, for DOC, PPT, XLS and OpenDocument slides and sheets")
-    missing = "none; DOC, PPT and XLS files are refused with the reason"
+        return Check(
+            "LibreOffice", "good", f"{found}, for DOC, PPT, XLS and OpenDocument, and to draw office files as they look"
+        )
+    missing = "none; DOC, PPT and XLS files are refused with the reason, office files shown as extracted text"
     return Check("LibreOffice", "note", missing, "apt-get install libreoffice-core libreoffice-writer")
 
 

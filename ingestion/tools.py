@@ -13,7 +13,6 @@ from pathlib import Path
 from ingestion import workspace as folders
 from ingestion.config import IngestionConfig
 from ingestion.extraction.extract import EXTRACTION_VERSION
-from ingestion.extraction.formats.legacy_office import office_program
 from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
 from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
@@ -29,6 +28,7 @@ from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
 from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.office.program import office_program
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError

@@ -29,6 +29,8 @@ from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support.labels import LabelJudge, SupportModels
 from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.office.layout import OfficeLayouts, is_office_file
+from rag_engine.backends.office.program import office_program
 from rag_engine.backends.page_cache import PageCache
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
@@ -93,7 +95,8 @@ class Engine:
         backends = backends or open_backends(config, self.catalog.state("workspace"))
         self.collection = Collection(config.workspace, self.catalog, backends)
         self._models = Models(config, embedder)
-        self._page_renderer = PageRenderer(PageCache(paths.drawings(config.workspace)))
+        drawings = PageCache(paths.drawings(config.workspace))
+        self._page_renderer, self._layouts = PageRenderer(drawings), OfficeLayouts(drawings)
         self._loading: threading.Thread | None = None
         self._by_rules_until = float("-inf")
         self._spaces: tuple[Snapshot, SparseIndex] | None = None
@@ -392,6 +395,24 @@ class Engine:
         drawn = self._page_renderer.page(file, page, passage, quotes, width=width, content=content)
         return drawn, self._page_renderer.size(file, page, content=content)
 
+    def has_layout(self, document: DocumentRecord) -> bool:
+        """Return whether a document is an office file that can be drawn as it looks: by LibreOffice, where it is."""
+        return is_office_file(document.file) and office_program() is not None
+
+    def layout(self, document: DocumentRecord) -> Future[Path]:
+        """Make a PDF of an office file; WorkspaceError where LibreOffice cannot in time."""
+        return self._layouts.pdf(self.collection.stored_file(document), document.sha256)
+
+    def find_in_layout(self, document: DocumentRecord, layout: Path, near: int, words: str) -> Future[bytes]:
+        """Find words in the layout of an office file, as `PageRenderer.find` does."""
+        return self._page_renderer.find(layout, near, words, content=document.sha256)
+
+    def draw_layout(
+        self, document: DocumentRecord, layout: Path, page: int, marks: Sequence[Box], *, width: int
+    ) -> Future[bytes]:
+        """Draw a page of the layout of an office file as a PNG; it fails as `page_image` does."""
+        return self._page_renderer.page(layout, page, (), marks, width=width, content=document.sha256)
+
     def retrieval(self, **changes: object) -> RetrievalConfig:
         """Return the configured retrieval with some values changed."""
         settings: RetrievalConfig = changed(self.config.retrieval, **changes)
@@ -496,6 +517,7 @@ class Engine:
         if self._loading is not None:
             self._loading.join()
         self.collection.close()
+        self._layouts.close()
         self._page_renderer.close()
 
     def _page_of(self, document: int, offset: int) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ask.answer import page_word
+from pages._document.layout_view import draw_layout
 from pages._document.opened import address_of, followed, paged_text, references_in
 from pages._shared import resources
 from pages._shared.errors import show_errors
@@ -51,7 +52,7 @@ def draw_page_view(document: DocumentRecord, page: int, passage: Span | None, zo
     with show_errors():
         if text.is_drawn:
             _draw_picture(document, text, page, passage, links, zoom)
-        else:
+        elif not draw_layout(document, text, page, passage):
             _draw_text(document, text, page, passage, links)
 
 

@@ -61,6 +61,17 @@ class PageCache:
         """Remember why a page cannot be drawn."""
         self._write(original, self._refusal_path(content, page), cause.encode())
 
+    def layout(self, content: str) -> Path:
+        """Return the path of the PDF that shows how an office file looks, whether it is there or not."""
+        path = drawings_of(self._folder, content) / "layout.pdf"
+        with suppress(OSError):
+            os.utime(path)
+        return path
+
+    def keep_layout(self, original: Path, content: str, pdf: bytes) -> None:
+        """Keep the PDF of an office file."""
+        self._write(original, self.layout(content), pdf)
+
     def _path(self, content: str, page: int, request: str) -> Path:
         asked = hashlib.sha256(f"{_DRAWING_VERSION} {request}".encode()).hexdigest()[:24]
         return drawings_of(self._folder, content) / f"{page}-{asked}"

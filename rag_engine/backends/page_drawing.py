@@ -75,6 +75,7 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
     """Return the answer to a request to draw a page of an open file, or a `text`: a word, a line break, and details.
 
     "picture" comes with the PNG, "size" (of a page that is only to be measured) with its width and height in points,
+    "found" with where words are,
     "no such page" with the number of pages, "damaged" with a message, "password" and
     "too large" alone.
     """
@@ -92,6 +93,8 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
                 return b"password\n"
             if not 1 <= request["page"] <= document.page_count:
                 return b"no such page\n" + str(document.page_count).encode()
+            if "find" in request:
+                return b"found\n" + json.dumps(_find(document, request["page"], request["find"])).encode()
             page = document[request["page"] - 1]
             if request.get("measure"):
                 return f"size\n{page.rect.width} {page.rect.height}".encode()
@@ -102,6 +105,19 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
     # the rest of MuPDF as it is.
     except (ValueError, RuntimeError, IndexError, pymupdf.mupdf.FzErrorBase) as error:
         return b"damaged\n" + str(error).encode()
+
+
+def _find(document: pymupdf.Document, near: int, words: str) -> dict[str, Any]:
+    """Return the page nearest to one on which words are, its boxes of them, and the number of pages.
+
+    The page is the one that was asked for where they are nowhere.
+    """
+    pages = document.page_count
+    for number in sorted(range(1, pages + 1), key=lambda one: abs(one - near)) if words else ():
+        boxes = document[number - 1].search_for(words)
+        if boxes:
+            return {"page": number, "pages": pages, "boxes": [tuple(box) for box in boxes]}
+    return {"page": near, "pages": pages, "boxes": []}
 
 
 def _limit_processor_time(seconds: int) -> None:

@@ -83,6 +83,13 @@ class PageRenderer:
         """Measure a page (from 1): its width and height in points, as two numbers in text; it fails as `page` does."""
         return self._of_file(file, page, content, {"measure": True})
 
+    def find(self, file: Path, near: int, words: str, *, content: str = "") -> Future[bytes]:
+        """Find words on the page nearest to one: JSON with its number, the boxes of the words, and the pages there are.
+
+        It fails as `page` does.
+        """
+        return self._of_file(file, near, content, {"find": words})
+
     def text(
         self, text: str, marks: Sequence[Span], strong: Sequence[Span] = (), *, width: int = 1000
     ) -> Future[bytes]:
@@ -121,7 +128,7 @@ class PageRenderer:
 
     def _body(self, drawing: _Drawing, answer: bytes) -> bytes:
         word, _, body = answer.partition(b"\n")
-        if word not in (b"picture", b"size"):
+        if word not in (b"picture", b"size", b"found"):
             raise _error(drawing.name, word.decode(), body.decode(errors="replace"))
         return body
 
@@ -151,7 +158,7 @@ class PageRenderer:
                 cache.refuse(drawing.file, drawing.content, drawing.page, cause)
             raise _cannot(drawing.name, cause)
         self._idle.put(child)
-        if cache is not None and drawing.file is not None and answer.startswith((b"picture", b"size")):
+        if cache is not None and drawing.file is not None and answer.startswith((b"picture", b"size", b"found")):
             cache.keep(drawing.file, drawing.content, drawing.page, drawing.request, answer)
         return answer
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pptx
 import pymupdf
 import pytest
 import sqlalchemy as sql
@@ -310,6 +311,47 @@ def test_the_passages_of_a_page_are_shown_by_each_strategy(start: Start, library
 
     assert not app.exception
     assert any("those on this page" in one.value for one in app.caption)
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Path:
+    """Return a workspace with a presentation of two slides."""
+    made = pptx.Presentation()
+    for words in ("The county prepares a flood plan.", "The mayor orders the evacuation."):
+        slide = made.slides.add_slide(made.slide_layouts[5])
+        slide.shapes.title.text = words
+    made.save(str(tmp_path / "slides.pptx"))
+    engine = open_engine(read_config(tmp_path / "workspace"))
+    [added] = add_paths([tmp_path / "slides.pptx"], engine)
+    assert added.status == "indexed", added.reason
+    engine.close()
+    return tmp_path / "workspace"
+
+
+@pytest.mark.needs("soffice")
+def test_an_office_file_is_drawn_as_it_looks_and_can_be_read_as_text(start: Start, office: Path) -> None:
+    app = opened(start, office, "slides.pptx", page="2")
+    while app.info and "takes longer" in app.info[0].value:
+        app.run()
+    assert not app.error
+    assert len(app.get("image")) == 1
+    assert app.number_input[0].value == 2
+    assert not any("not the original layout" in one.value for one in app.caption)
+
+    [toggle] = [one for one in app.toggle if one.label == "Original layout"]
+    toggle.set_value(False).run()
+    assert any("Extracted text, not the original layout." in one.value for one in app.caption)
+    assert "evacuation" in json.dumps(components(app)["document page"]["paragraphs"])
+
+
+def test_an_office_file_is_labelled_as_extracted_text_without_libreoffice(
+    start: Start, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(office))
+    app = opened(start, office, "slides.pptx")
+    assert any("Extracted text, not the original layout." in one.value for one in app.caption)
+    assert "flood plan" in json.dumps(components(app)["document page"]["paragraphs"])
+    assert not any(one.label == "Original layout" for one in app.toggle)
 
 
 @pytest.fixture

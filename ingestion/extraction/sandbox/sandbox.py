@@ -18,7 +18,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Self, get_args
 
-from ingestion.extraction.formats.legacy_office import office_program
 from ingestion.extraction.sandbox.wire import (
     LARGEST_MESSAGE,
     Message,
@@ -29,6 +28,7 @@ from ingestion.extraction.sandbox.wire import (
     reading_from_json,
 )
 from ingestion.types import ExtractionLimits, FileReading, OutcomeReason, PrintedPages, Refusal
+from rag_engine.backends.office.program import office_folders
 from rag_engine.config import ROOT, OcrChoice, easyocr_folder
 from rag_engine.confinement.confine import Reach, child_environment, unprivileged_user
 from rag_engine.confinement.scratch import Scratch
@@ -232,13 +232,10 @@ def _environment(own: Path) -> dict[str, str]:
 def _readable() -> tuple[str, ...]:
     """Return what the child reads beside the interpreter: our code and tables, the programs it calls, their data."""
     tables = [path for path in (ROOT / "data").glob("*") if path.name != "workspace"]
-    office, tesseract = office_program(), shutil.which("tesseract")
-    programs = [Path(program).resolve().parent for program in (office, tesseract) if program]
-    # LibreOffice is a folder whose programs are in one of that name.
-    programs += [folder.parent for folder in programs if folder.name == "program"]
-    languages = os.environ.get("TESSDATA_PREFIX")
-    folders = [ROOT / "ingestion", *tables, *programs, easyocr_folder(), *([Path(languages)] if languages else [])]
-    return tuple(map(os.fspath, folders))
+    tesseract, languages = shutil.which("tesseract"), os.environ.get("TESSDATA_PREFIX")
+    programs = [*office_folders(), *([Path(tesseract).resolve().parent] if tesseract else [])]
+    folders = [ROOT / "ingestion", *tables, *programs, easyocr_folder(), *([languages] if languages else [])]
+    return tuple(str(folder) for folder in folders)
 
 
 def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
