@@ -48,6 +48,8 @@ def main() -> None:
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     with Connection(descriptor) as parent:
+        # From here on time counts: a start may take seconds on a busy machine.
+        parent.send_bytes(b"ready")
         while True:
             try:
                 request = json.loads(parent.recv_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import subprocess
@@ -10,15 +11,17 @@ import sys
 import threading
 import time
 import weakref
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.reduction import send_handle
 from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
 
 from rag_engine.backends.page_cache import REMEMBERED_SECONDS, PageCache
 from rag_engine.confinement.confine import Reach, child_environment, unprivileged_user
@@ -32,6 +35,11 @@ _PROCESSES = 6
 _OF_ONE_FILE = 2
 _CACHED = 50
 _SECONDS = 5
+_START_SECONDS = 60
+# A page that was given up while others had the processors, all but this share of the time, is not at fault: it is
+# tried again after a minute, and not after a day. An ordinary page needs no more than that share.
+_STARVED = 0.05
+_AGAIN_SECONDS = 60.0
 _MEMORY_BYTES = 2**30
 _OPEN_INSTEAD = "Open the original file instead."
 
@@ -52,7 +60,8 @@ class PageRenderer:
         self._children: list[_Child] = []
         self._idle: queue.LifoQueue[_Child] = queue.LifoQueue()
         self._turns = _Turns()
-        self._cached = lru_cache(_CACHED)(self._begin)
+        self._lock = threading.Lock()
+        self._begun: OrderedDict[_Drawing, tuple[Future[bytes], float]] = OrderedDict()
         # A renderer that is only dropped leaves no process behind either.
         self._end_children = weakref.finalize(self, _end_all, self._children)
 
@@ -95,7 +104,7 @@ class PageRenderer:
     ) -> Future[bytes]:
         """Draw a plain sheet as a PNG with characters marked, for formats without page geometry."""
         request = {"text": text, "marks": list(marks), "strong": list(strong), "width": width}
-        return self._cached(_Drawing("This text", json.dumps(request)), 0)
+        return self._cached(_Drawing("This text", json.dumps(request)))
 
     def close(self) -> None:
         """End the processes; what is not drawn yet is cancelled."""
@@ -108,10 +117,20 @@ class PageRenderer:
 
     def _of_file(self, file: Path, page: int, content: str, asked: Mapping[str, object]) -> Future[bytes]:
         request = json.dumps({"page": page, **asked})
-        drawing = _Drawing(f"Page {page} of {file.name}", request, file, page, content, _state(file))
-        return self._cached(drawing, int(time.time() // REMEMBERED_SECONDS))
+        return self._cached(_Drawing(f"Page {page} of {file.name}", request, file, page, content, _state(file)))
 
-    def _begin(self, drawing: _Drawing, _day: int) -> Future[bytes]:
+    def _cached(self, drawing: _Drawing) -> Future[bytes]:
+        """Return what was begun before, unless it failed and may be tried again by now."""
+        with self._lock:
+            future, when = self._begun.pop(drawing, (None, 0.0))
+            if future is None or time.monotonic() - when > _lasting(future):
+                future, when = self._begin(drawing), time.monotonic()
+            self._begun[drawing] = future, when
+            if len(self._begun) > _CACHED:
+                self._begun.popitem(last=False)
+        return future
+
+    def _begin(self, drawing: _Drawing) -> Future[bytes]:
         known: Future[bytes] = Future()
         try:
             answer = self._known(drawing)
@@ -148,15 +167,18 @@ class PageRenderer:
                 child = self._idle.get_nowait()
             except queue.Empty:
                 child = self._new_child()
+            before = child.processor_seconds()
             answer = child.ask(drawing.request.encode(), descriptor, self._seconds)
+            busy = child.processor_seconds() - before
         if not answer:
             code = child.end()
             self._children.remove(child)
             late = f"it takes longer than {self._seconds} seconds"
             cause = late if answer is None else f"it ends the program (exit code {code})"
-            if cache is not None and drawing.file is not None and not self._turns.cancelled:
+            starved = answer is None and busy < _STARVED * self._seconds
+            if cache is not None and drawing.file is not None and not (self._turns.cancelled or starved):
                 cache.refuse(drawing.file, drawing.content, drawing.page, cause)
-            raise _cannot(drawing.name, cause)
+            raise _cannot(drawing.name, cause, retryable=starved)
         self._idle.put(child)
         if cache is not None and drawing.file is not None and answer.startswith((b"picture", b"size", b"found")):
             cache.keep(drawing.file, drawing.content, drawing.page, drawing.request, answer)
@@ -245,6 +267,7 @@ class _Child:
 
     def __init__(self, memory_bytes: int, seconds: int) -> None:
         self._connection, theirs = Pipe()
+        self._is_ready = False
         with theirs:
             descriptor = theirs.fileno()
             reach = Reach(user=unprivileged_user()).to_argument()
@@ -263,12 +286,23 @@ class _Child:
     def ask(self, request: bytes, descriptor: int | None, seconds: float) -> bytes | None:
         """Return the answer to a request about an open file; None when it takes too long, empty when it has ended."""
         try:
+            if not self._is_ready and not self._connection.poll(_START_SECONDS):
+                return None
+            self._is_ready = self._is_ready or bool(self._connection.recv_bytes())
             self._connection.send_bytes(request)
             if descriptor is not None:
                 send_handle(self._connection, descriptor, self._process.pid)
             return self._connection.recv_bytes() if self._connection.poll(seconds) else None
         except (EOFError, OSError):
             return b""
+
+    def processor_seconds(self) -> float:
+        """Return the processor time that the process has used; 0 where it has ended."""
+        try:
+            used = psutil.Process(self._process.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(used.user + used.system)
 
     def kill(self) -> None:
         """End the process; whoever waits for its answer hears so at once."""
@@ -306,8 +340,18 @@ def _opened(drawing: _Drawing) -> Iterator[int | None]:
         yield file.fileno()
 
 
-def _cannot(name: str, cause: str) -> WorkspaceError:
-    return WorkspaceError(f"{name} cannot be drawn: {cause}.", help=_OPEN_INSTEAD)
+def _lasting(future: Future[bytes]) -> float:
+    """Return the seconds for which an outcome is not looked for again."""
+    if not future.done() or future.cancelled():
+        return math.inf
+    error = future.exception()
+    if isinstance(error, SextantError) and error.retryable:
+        return _AGAIN_SECONDS
+    return math.inf if error is None else float(REMEMBERED_SECONDS)
+
+
+def _cannot(name: str, cause: str, *, retryable: bool = False) -> WorkspaceError:
+    return WorkspaceError(f"{name} cannot be drawn: {cause}.", help=_OPEN_INSTEAD, retryable=retryable)
 
 
 def _error(name: str, word: str, detail: str) -> SextantError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -206,6 +207,24 @@ def test_however_many_pages_of_a_document_take_minutes_another_document_is_drawn
     assert not any(one.done() for one in hostile)
     renderer.close()
     assert all(one.cancelled() or isinstance(one.exception(), WorkspaceError) for one in hostile)
+
+
+@pytest.mark.needs("linux")
+def test_a_page_that_got_no_processor_is_tried_again_after_a_while(
+    report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renderer = PageRenderer(seconds=1)
+    renderer.text("Words", []).result()
+    [child] = renderer._children
+    child._process.send_signal(signal.SIGSTOP)
+    stopped = renderer.page(report, 1, [])
+    with pytest.raises(WorkspaceError, match="takes longer than 1 seconds") as caught:
+        stopped.result()
+    assert caught.value.retryable
+    assert renderer.page(report, 1, []) is stopped
+    monkeypatch.setattr("rag_engine.backends.page_renderer._AGAIN_SECONDS", 0.0)
+    assert renderer.page(report, 1, []).result().startswith(b"\x89PNG")
+    renderer.close()
 
 
 def test_a_page_that_needs_too_much_memory_is_refused_and_the_process_goes_on(report: Path) -> None:
