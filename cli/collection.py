@@ -22,6 +22,9 @@ app = typer.Typer()
 def add(
     paths: list[Path],
     replaces: Annotated[str, typer.Option("--replaces", help="The document that this is a new version of.")] = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Also try files that broke their reader before and have not changed.")
+    ] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -34,6 +37,7 @@ def add(
             desk,
             paths,
             replaces=replaces,
+            again=again,
             progress=lambda now: advance(now.done_bytes, now.total_bytes, how_far(now, time.monotonic() - started)),
         )
     if as_json:

@@ -74,7 +74,7 @@ def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
 def examine(engine: Engine) -> list[Check]:
     """Everything that Sextant needs or can use, looked at one by one."""
     models = _encoder(engine), _language_model(engine), *_judge(engine), *_ocr()
-    programs = _browser(), _office()
+    programs = _browser(), _office(), _sandbox()
     return [*models, *programs, _servers(engine), *_index(engine), *_sources(engine), _disk(engine)]
 
 
@@ -151,13 +151,34 @@ def _browser() -> Check:
 
 
 def _office() -> Check:
-    from ingestion.extraction.formats.legacy_office import office_program
+    from rag_engine.backends.office.program import office_program
 
     found = office_program()
     if found:
-        return Check("LibreOffice", "good", f"{found}, for DOC, PPT, XLS and OpenDocument slides and sheets")
-    missing = "none; DOC, PPT and XLS files are refused with the reason"
+        return Check(
+            "LibreOffice", "good", f"{found}, for DOC, PPT, XLS and OpenDocument, and to draw office files as they look"
+        )
+    missing = "none; DOC, PPT and XLS files are refused with the reason, office files shown as extracted text"
     return Check("LibreOffice", "note", missing, "apt-get install libreoffice-core libreoffice-writer")
+
+
+def _sandbox() -> Check:
+    """Say what a process cannot reach that opens foreign files, by trying."""
+    from rag_engine.confinement.probe import probe_confinement
+
+    probed = probe_confinement()
+    given_up = probed.given_up
+    who = "as root without its rights" if given_up.user == 0 else f"as user {given_up.user}"
+    if not probed.reached:
+        means = f"Landlock {given_up.files} and seccomp"
+        found = f"what reads and draws files, {who}, reaches no other file, no network and none of our variables"
+        return Check("Sandbox", "good", f"{found} ({means})")
+    missing = " and ".join(
+        name for name, held in (("Landlock", given_up.files > 0), ("seccomp", given_up.calls)) if not held
+    )
+    found = f"what reads and draws files, {who}, could still reach {', '.join(probed.reached)}; not here: {missing}"
+    remedy = "Add files of strangers on Linux 5.13 or later with Landlock (/sys/kernel/security/lsm names it)."
+    return Check("Sandbox", "note", found, remedy)
 
 
 def _servers(engine: Engine) -> Check:

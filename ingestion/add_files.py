@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Literal
@@ -25,7 +26,8 @@ from ingestion.metadata_file import NAME, read_descriptions
 from ingestion.protocols import Extractor
 from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
 from ingestion.records.file_descriptions import DescribedFile, FileDescription, FileDescriptions
-from ingestion.tools import open_reader
+from ingestion.records.refused_files import RefusedFiles, WorkerStops
+from ingestion.tools import open_reader, reader_of
 from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
@@ -79,12 +81,14 @@ def add_paths(
     engine: Engine,
     *,
     replaces: DocumentRecord | None = None,
+    again: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Added]:
     """Add every file of the paths, in order; folders are walked, hidden files left out.
 
-    One bad file never stops the others. What was indexed before `cancelled` turned true stays. The one file that
+    One bad file never stops the others; one that broke its reader before is tried only with `again`, unless it has
+    changed. What was indexed before `cancelled` turned true stays. The one file that
     `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier date.
     """
     files, refused = _listed(paths)
@@ -95,13 +99,16 @@ def add_paths(
     sizes = [_size(path) for path in files]
     results: list[Added] = []
     with engine.indexer() as indexer, open_reader(engine.config.ocr) as extractor:
-        reader = _Reader(engine, files, refused, descriptions, extractor)
+        reader = _Reader(engine, files, refused, descriptions, extractor, again=again)
         with closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):
                 progress(_progress(results, sizes, files[position].name))
                 if cancelled():
                     break
-                results.append(_index(read, indexer, engine, reader, replaces) if isinstance(read, _Read) else read)
+                if isinstance(read, _Read):
+                    results.append(reader.watched(read, partial(_index, read, indexer, engine, reader, replaces)))
+                else:
+                    results.append(read)
         if replaces is not None and any(_is_new_version(one, replaces) for one in results):
             _supersede(replaces, indexer)
         indexer.finish()
@@ -141,7 +148,12 @@ class _Reader:
         refused: Mapping[Path, str],
         descriptions: _Descriptions,
         extractor: Extractor,
+        *,
+        again: bool,
     ) -> None:
+        folder = folders.refused(engine.config.workspace)
+        self._refused_before = RefusedFiles(folder, reader_of(engine.config.ocr, ExtractionLimits()), again=again)
+        self._stops = WorkerStops(folder, again=again)
         self._workspace = engine.config.workspace
         self._chunking = engine.config.chunking
         self._files = files
@@ -208,8 +220,20 @@ class _Reader:
                     raise OSError(f"{path.name} was changed while it was read")
         return replace(unchanged, reason=f"{unchanged.reason} {_PUT_BACK}".strip()) if lost else unchanged
 
+    def watched(self, read: _Read, work: Callable[[], Added]) -> Added:
+        """Return what comes of a file that was read, unless two workers were stopped at it."""
+        try:
+            with self._stops.at(f"indexing {read.document.sha256}", read.document.file):
+                return work()
+        except Refusal as refusal:
+            shutil.rmtree(read.copy.parent, ignore_errors=True)
+            return Added(_shown(read.path), "", refusal.status, str(refusal))
+
     def read_all(self) -> Generator[_Read | Added, None, None]:
         """Yield every file read or refused, in order; one is read in the child while another is being indexed."""
+        if self._stops.one_at_a_time:
+            yield from map(self._read, self._files)
+            return
         pool = ThreadPoolExecutor(1)
         ahead: deque[Future[_Read | Added]] = deque()
         try:
@@ -252,7 +276,8 @@ class _Reader:
         copy = _keep_copy(path, paths.files(self._workspace))
         sha256 = copy.parent.name.rpartition("-")[2]
         try:
-            reading = self._extractor.read(copy)
+            with self._stops.at(f"reading {sha256}", _shown(path.name)):
+                reading = self._refused_before.read(self._extractor, copy, sha256)
         except Refusal:
             shutil.rmtree(copy.parent, ignore_errors=True)
             raise

@@ -50,8 +50,8 @@ OpenBrowser = Callable[[], Browser | None]
 class Extractor(Protocol):
     """Reader of foreign files, under limits; Refusal with the reason."""
 
-    def read(self, path: Path) -> FileReading:
-        """Return the text, the properties and the index lines of a file."""
+    def read(self, path: Path, patience: float = 1.0) -> FileReading:
+        """Return the text, the properties and the index lines of a file, given so many times the usual time."""
 
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         """Return the lines of some pages (from 1) of a PDF and how its pages are numbered."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from ingestion import workspace as folders
 from ingestion.config import IngestionConfig
 from ingestion.extraction.extract import EXTRACTION_VERSION
-from ingestion.extraction.formats.legacy_office import office_program
 from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
 from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
@@ -22,11 +21,14 @@ from ingestion.fingerprints import hash_of, table_hash
 from ingestion.paced_model import PacedModel
 from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, Web
 from ingestion.records.quarantine import file_of
+from ingestion.records.refused_files import RefusedFiles
 from ingestion.records.source_record import SourceRecord
+from ingestion.types import ExtractionLimits
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
 from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.office.program import office_program
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
@@ -40,9 +42,9 @@ class Tools:
 
     `web` caches what it fetched until `forget` is called for the address, so that the check of a licence and the
     download are one request. `language_model_error` says why a configured model is not asked. `abort` ends running
-    requests and readers. `reader` names what reads files: the version of extraction, its limits, OCR and tables.
-    `listed` maps the addresses on the list in normal form to the portal they were found under, or to ""; `records`
-    are those of all sources by code.
+    requests and readers. `reader` names what reads files: the version of extraction, its limits, OCR and tables. With
+    `again` files are tried that broke a reader before. `listed` maps the addresses on the list in normal form to the
+    portal they were found under, or to ""; `records` are those of all sources by code.
     """
 
     workspace: Path
@@ -59,6 +61,7 @@ class Tools:
     identify: Callable[[str], str]
     encode: Callable[[list[str]], Vectors] | None
     today: date
+    again: bool = False
     listed: Mapping[str, str] = field(default_factory=dict)
     records: Mapping[str, SourceRecord] = field(default_factory=dict)
 
@@ -77,7 +80,8 @@ class Tools:
         folder = folders.readings(self.workspace)
         cached = load_reading(folder, sha256, self.reader)
         if cached is None:
-            file = self.extractor.read(path)
+            refused = RefusedFiles(folders.refused(self.workspace), self.reader, again=self.again)
+            file = refused.read(self.extractor, path, sha256)
             cached = cleaned_reading(file, self.identify(file.extracted.text))
             save_reading(folder, sha256, self.reader, cached)
         return cached
@@ -88,7 +92,7 @@ class Tools:
 
 
 @contextmanager
-def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
+def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) -> Iterator[Tools]:
     """Open the tools of a run; the browser is only started when a page needs it."""
     workspace = engine.config.workspace
     with ExitStack() as stack:
@@ -122,7 +126,8 @@ def open_tools(engine: Engine, config: IngestionConfig) -> Iterator[Tools]:
             open_browser=browser,
             forget=cached.forget,
             abort=abort,
-            reader=_reader(engine, config),
+            reader=reader_of(engine.config.ocr, config.limits),
+            again=again,
             extractor=readers,
             language_model=PacedModel(language_model) if language_model else None,
             language_model_error=error,
@@ -151,8 +156,8 @@ def _remove_leftovers(workspace: Path) -> None:
             path.unlink()
 
 
-def _reader(engine: Engine, config: IngestionConfig) -> str:
+def reader_of(ocr: OcrChoice, limits: ExtractionLimits) -> str:
     """Return a hash of what decides how a file is read; a file that another reader read is read again."""
-    weights = readable_languages() if engine.config.ocr == "easyocr" else ()
-    made_of = [EXTRACTION_VERSION, engine.config.ocr, installed_languages(), weights, asdict(config.limits)]
+    weights = readable_languages() if ocr == "easyocr" else ()
+    made_of = [EXTRACTION_VERSION, ocr, installed_languages(), weights, asdict(limits)]
     return hash_of([*made_of, table_hash("boilerplate.toml"), office_program() or ""])[:16]

@@ -453,15 +453,21 @@ def check_field(name: str) -> FieldName:
 class ExtractionLimits:
     """Limits on what one file may cost: sizes in bytes, times in seconds.
 
-    `ocr_seconds` is added to `seconds` for every page that is read by OCR. `unpacked_bytes` and
-    `archive_entries` bound what a zip-based file may claim to hold, `archive_ratio` how much larger than
-    itself it may grow.
+    The time grows with the size of the file, from `least_seconds` to `seconds`. `ocr_seconds` is added to it for every
+    page that is read by OCR, as long as the file is large enough to hold so many scans. `unpacked_bytes` and
+    `archive_entries` bound what a zip-based file may claim to hold, `archive_ratio` how much larger than itself it may
+    grow. Of a text only the first `max_characters` are taken.
     """
 
     max_bytes: int = 500_000_000
     max_pages: int = 5_000
+    max_characters: int = 15_000_000
+    least_seconds: float = 60.0
+    seconds_a_megabyte: float = 20.0
     seconds: float = 600.0
     ocr_seconds: float = 60.0
+    ocr_least_seconds: float = 600.0
+    ocr_seconds_a_megabyte: float = 3000.0
     memory_bytes: int = 4 * 2**30
     unpacked_bytes: int = 2**30
     archive_entries: int = 20_000

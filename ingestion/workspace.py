@@ -39,6 +39,11 @@ def readings(workspace: Path) -> Path:
     return workspace / "readings"
 
 
+def refused(workspace: Path) -> Path:
+    """Folder of what is known of files that broke their reader and of what stopped a worker."""
+    return workspace / "refused"
+
+
 @contextmanager
 def work_lock(workspace: Path) -> Iterator[bool]:
     """Whether this process is the workspace's one worker."""

@@ -27,7 +27,12 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write_atomic(path: Path, content: bytes, *, durable: bool = False) -> None:
-    """Write the content so that a reader finds the former file or the new one, never half of it."""
+def write_atomic(path: Path, content: bytes, *, durable: bool = False, private: bool = False) -> None:
+    """Write the content so that a reader finds the former file or the new one, never half of it.
+
+    A `private` file is its owner's alone.
+    """
     with replacing(path, durable=durable) as temporary:
+        if private:
+            temporary.touch(0o600)
         temporary.write_bytes(content)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from rag_engine import workspace as paths
 from rag_engine.answering.chances import judge
 from rag_engine.answering.circumstances import (
     Circumstances,
@@ -28,6 +29,9 @@ from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support.labels import LabelJudge, SupportModels
 from rag_engine.backends.language_identification import identify_language
+from rag_engine.backends.office.layout import OfficeLayouts, is_office_file
+from rag_engine.backends.office.program import office_program
+from rag_engine.backends.page_cache import PageCache
 from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
@@ -91,7 +95,8 @@ class Engine:
         backends = backends or open_backends(config, self.catalog.state("workspace"))
         self.collection = Collection(config.workspace, self.catalog, backends)
         self._models = Models(config, embedder)
-        self._page_renderer = PageRenderer()
+        drawings = PageCache(paths.drawings(config.workspace))
+        self._page_renderer, self._layouts = PageRenderer(drawings), OfficeLayouts(drawings)
         self._loading: threading.Thread | None = None
         self._by_rules_until = float("-inf")
         self._spaces: tuple[Snapshot, SparseIndex] | None = None
@@ -367,9 +372,15 @@ class Engine:
         """
         lines = self.catalog.lines(document.key)
         if not any(line.box for line in lines):
-            return self._page_renderer.text(*sheet(self.catalog.text(document.key), start, end, quotes))
+            return self.text_image(document, start, end, quotes)
         file = self.collection.stored_file(document)
-        return self._page_renderer.page(file, *page_marks(lines, start, end, quotes, page))
+        return self._page_renderer.page(file, *page_marks(lines, start, end, quotes, page), content=document.sha256)
+
+    def text_image(
+        self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = ()
+    ) -> Future[bytes]:
+        """Draw the text around [start, end) as a plain sheet: in the place of a page that cannot be drawn."""
+        return self._page_renderer.text(*sheet(self.catalog.text(document.key), start, end, quotes))
 
     def draw_page(
         self,
@@ -384,8 +395,27 @@ class Engine:
 
         Return the PNG, and width and height of the page in points ("595.0 842.0"). Both fail as `page_image` does.
         """
-        file = self.collection.stored_file(document)
-        return self._page_renderer.page(file, page, passage, quotes, width=width), self._page_renderer.size(file, page)
+        file, content = self.collection.stored_file(document), document.sha256
+        drawn = self._page_renderer.page(file, page, passage, quotes, width=width, content=content)
+        return drawn, self._page_renderer.size(file, page, content=content)
+
+    def has_layout(self, document: DocumentRecord) -> bool:
+        """Return whether a document is an office file that can be drawn as it looks: by LibreOffice, where it is."""
+        return is_office_file(document.file) and office_program() is not None
+
+    def layout(self, document: DocumentRecord) -> Future[Path]:
+        """Make a PDF of an office file; WorkspaceError where LibreOffice cannot in time."""
+        return self._layouts.pdf(self.collection.stored_file(document), document.sha256)
+
+    def find_in_layout(self, document: DocumentRecord, layout: Path, near: int, words: str) -> Future[bytes]:
+        """Find words in the layout of an office file, as `PageRenderer.find` does."""
+        return self._page_renderer.find(layout, near, words, content=document.sha256)
+
+    def draw_layout(
+        self, document: DocumentRecord, layout: Path, page: int, marks: Sequence[Box], *, width: int
+    ) -> Future[bytes]:
+        """Draw a page of the layout of an office file as a PNG; it fails as `page_image` does."""
+        return self._page_renderer.page(layout, page, (), marks, width=width, content=document.sha256)
 
     def retrieval(self, **changes: object) -> RetrievalConfig:
         """Return the configured retrieval with some values changed."""
@@ -491,6 +521,7 @@ class Engine:
         if self._loading is not None:
             self._loading.join()
         self.collection.close()
+        self._layouts.close()
         self._page_renderer.close()
 
     def _page_of(self, document: int, offset: int) -> int:

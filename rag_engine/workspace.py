@@ -55,6 +55,11 @@ def files(workspace: Path) -> Path:
     return workspace / "files"
 
 
+def drawings(workspace: Path) -> Path:
+    """Folder of the pages that were drawn, a folder for each content."""
+    return workspace / "drawings"
+
+
 def sparse_index(workspace: Path, generation: int) -> Path:
     """Folder of one generation of the keyword index."""
     return workspace / "index" / str(generation) / "keywords"

@@ -55,6 +55,10 @@ SHARED = Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared"))
 _NEEDS = {
     "chromium": (CHROMIUM.exists(), "apt-get install chromium"),
     "authlib": (find_spec("authlib") is not None, "pip install -e .[login]"),
+    "soffice": (
+        shutil.which("soffice") is not None,
+        "apt-get install --no-install-recommends libreoffice-writer-nogui libreoffice-calc-nogui ...",
+    ),
     "tesseract": (shutil.which("tesseract") is not None, "apt-get install tesseract-ocr tesseract-ocr-ita ..."),
     "linux": (sys.platform == "linux", "other kernels do not kill a process when a pipe closes"),
     "bert score": (find_spec("bert_score") is not None, "pip install -e .[text-metrics]"),

@@ -17,6 +17,7 @@ DOCUMENTS = (
     "CONTRIBUTING.md",
     "docs/answers.md",
     "docs/architecture.md",
+    "docs/foreign_files.md",
     "docs/glossary.md",
     "docs/measurements.md",
     "docs/retrieval.md",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Literal
 
 from ingestion.extraction.table_grid import TableGrid
@@ -68,6 +70,25 @@ def one_line(text: str) -> str:
 def paragraph(text: str, page: int = 1, kind: BlockKind = "text") -> DraftBlock:
     """Return a block of one line, for formats without geometry."""
     return DraftBlock(page, kind, (DraftLine(text),))
+
+
+def within(drafts: Iterable[DraftBlock], most: int) -> tuple[list[DraftBlock], bool]:
+    """Return the blocks up to so many characters, a block that is longer by its first lines; and whether all fit."""
+    kept: list[DraftBlock] = []
+    left = most
+    for draft in drafts:
+        ends = list(accumulate(len(line.text) for line in draft.lines))
+        fitting = bisect_right(ends, left)
+        if fitting < len(ends):
+            return [*kept, replace(draft, lines=draft.lines[:fitting], grid=None)], False
+        kept.append(draft)
+        left -= ends[-1] if ends else 0
+    return kept, True
+
+
+def too_long(most: int) -> str:
+    """Return the warning of a document of which only the beginning was read."""
+    return f"Only its first {most:,} characters were read and can be found; split it into smaller files."
 
 
 def assemble(drafts: Iterable[DraftBlock]) -> tuple[str, tuple[Line, ...], tuple[Block, ...]]:

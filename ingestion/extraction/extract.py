@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ingestion.extraction.assemble import assemble
+from ingestion.extraction.assemble import assemble, too_long, within
 from ingestion.extraction.file_type import CONVERTED, MEDIA_TYPES, Format, detect
 from ingestion.extraction.formats.docx import extract_docx
 from ingestion.extraction.formats.epub import extract_epub
@@ -80,6 +80,8 @@ def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | 
             draft = _PLAIN[found](path)
         case _:
             draft = _PACKED[found](path, limits)
-    text, lines, blocks = assemble(with_caption_units(draft.blocks))
+    drafts, whole = within(with_caption_units(draft.blocks), limits.max_characters)
+    text, lines, blocks = assemble(drafts)
     title = choose_title(draft.title, text, blocks, path) if blocks else ""
-    return ExtractedText(text, draft.pages, lines, blocks, MEDIA_TYPES[found], title, warnings=draft.warnings)
+    warnings = draft.warnings if whole else (*draft.warnings, too_long(limits.max_characters))
+    return ExtractedText(text, draft.pages, lines, blocks, MEDIA_TYPES[found], title, warnings=warnings)

@@ -12,9 +12,11 @@ from ingestion.book_index.read import index_of_document
 from ingestion.fingerprints import hash_of
 from ingestion.phase import Batch, CollectionPhase, CollectionRun, source_progress
 from ingestion.records.quarantine import file_of
+from ingestion.records.refused_files import WorkerStops
 from ingestion.records.source_record import FROM_LIST, SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import Download, Indexed, Outcome, Progress
+from ingestion.types import Download, Indexed, Outcome, Progress, Refusal
+from ingestion.workspace import refused
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.engine import Engine
@@ -119,7 +121,12 @@ def _try(
 ) -> Outcome:
     """Index one source; whatever goes wrong, the others are indexed."""
     try:
-        return _index(record, known, print_, indexer, tools)
+        stops = WorkerStops(refused(tools.workspace), again=tools.again)
+        content = record.download.sha256 if record.download else ""
+        with stops.at(f"indexing {record.source.code} {content}", record.source.code):
+            return _index(record, known, print_, indexer, tools)
+    except Refusal as refusal:
+        return refusal.outcome()
     except Exception as error:
         cause = str(error) if isinstance(error, SextantError | OSError) else f"{type(error).__name__}: {error}"
         retryable = error.retryable if isinstance(error, SextantError) else True

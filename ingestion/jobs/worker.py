@@ -43,9 +43,10 @@ from rag_engine.grounding.build import build_knowledge_base
 from rag_engine.text.control_characters import without_controls
 
 _AGAIN_SECONDS = 2.0
-# A file that ends its worker, for want of memory say, would end the next one too.
+# A file that ends its worker, for want of memory say, would end the next one too: it is set aside after two of them, so
+# that an addition needs two attempts for each of these, and one for the rest.
 _ATTEMPTS = {
-    "add": 2,
+    "add": 7,
     "ask": 10,
     "compare": 10,
     "decide": 2,
@@ -173,6 +174,7 @@ def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         open_desk(engine, run.person),
         files,
         replaces=run.arguments.get("replaces", ""),
+        again=bool(run.arguments.get("again")),
         progress=pulse.move,
         cancelled=pulse.cancelled.is_set,
     )
@@ -202,7 +204,10 @@ def _relabel(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  
 
 
 def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    with open_tools(engine, read_ingestion_config(engine.config.workspace)) as tools:
+    request = run.request
+    # Sources that are named, or what failed: both are asked for on purpose.
+    again = request.which == "failed" or (request.which == "all" and bool(request.codes))
+    with open_tools(engine, read_ingestion_config(engine.config.workspace), again=again) as tools:
         pulse.warning = tools.language_model_error
         summaries = run_phases(
             SourceStore(engine.catalog),

@@ -66,7 +66,7 @@ class _KeptReader:
     _tools: Tools
     read_files: list[str] = field(default_factory=list)
 
-    def read(self, path: Path) -> FileReading:
+    def read(self, path: Path, patience: float = 1.0) -> FileReading:  # noqa: ARG002 - as every reader
         sha256 = file_hash(path)
         if sha256 not in self.read_files:
             self.read_files.append(sha256)

@@ -46,17 +46,19 @@ def add_files(
     files: Sequence[Path],
     *,
     replaces: str = "",
+    again: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> list[Added]:
     """Index files and folders now; return what became of each file.
 
     A file that `replaces` a document becomes its new version; else it is a document of its own, unless one was added
-    from the same path before: where its content was another, that stays as a former version.
+    from the same path before: where its content was another, that stays as a former version. With `again` files are
+    tried that broke their reader before and have not changed.
     """
     finish_erasures(desk)
     former = _replaced(desk, replaces)
-    added = add_paths(files, desk.engine, replaces=former, progress=progress, cancelled=cancelled)
+    added = add_paths(files, desk.engine, replaces=former, again=again, progress=progress, cancelled=cancelled)
     indexed = {one.document_id for one in added if one.status == "indexed"}
     restore_corrections(desk, [one.source for one in desk.engine.collection.documents() if one.document_id in indexed])
     if indexed:
@@ -65,17 +67,20 @@ def add_files(
 
 
 @act
-def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "") -> Run:
+def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "", again: bool = False) -> Run:
     """Have the worker index files and folders, as `add_files` does."""
     former = _replaced(desk, replaces)
-    arguments: dict[str, object] = {"paths": [str(path) for path in files]}
+    arguments: dict[str, object] = {"paths": [str(path) for path in files]} | ({"again": True} if again else {})
     return queue_action(desk, "add", arguments | ({"replaces": former.source} if former else {}))
 
 
 @act
-def queue_uploads(desk: Desk, files: Sequence[tuple[str, IO[bytes]]], *, replaces: str = "") -> Run:
+def queue_uploads(
+    desk: Desk, files: Sequence[tuple[str, IO[bytes]]], *, replaces: str = "", again: bool = False
+) -> Run:
     """Keep named files in the workspace and have the worker index them."""
-    return queue_files(desk, [keep_upload(desk.workspace, name, data) for name, data in files], replaces=replaces)
+    kept = [keep_upload(desk.workspace, name, data) for name, data in files]
+    return queue_files(desk, kept, replaces=replaces, again=again)
 
 
 @act

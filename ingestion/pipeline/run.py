@@ -17,11 +17,13 @@ from urllib.parse import urlsplit
 from ingestion.phase import CollectionPhase, CollectionRun, SourcePhase, source_progress
 from ingestion.pipeline.scheduling import find_phase, fingerprint_of, is_ready, needs_run
 from ingestion.records.quarantine import sort_file
+from ingestion.records.refused_files import WorkerStops
 from ingestion.records.source_record import SourceRecord, decided
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
 from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, Progress, Refusal, RunRequest
 from ingestion.web.urls import normal_url
+from ingestion.workspace import refused
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 
@@ -158,14 +160,15 @@ class _Run:
 
         What a cancelled run breaks off has no outcome: it is as if it had not been begun.
         """
-        workers = phase.parallel(tools.config)
+        stops = WorkerStops(refused(tools.workspace), again=tools.again)
+        workers = 1 if stops.one_at_a_time else phase.parallel(tools.config)
         queue, working = list(todo), dict[Future[tuple[Outcome, float]], SourceRecord]()
         pool = ThreadPoolExecutor(workers)
         try:
             while queue or working:
                 while queue and len(working) < workers and not self._signal():
                     record = queue.pop(_next_in_turn(queue, working.values()))
-                    working[pool.submit(_timed, phase, record, tools)] = record
+                    working[pool.submit(_timed, name, phase, record, tools, stops)] = record
                     self._progress(source_progress(name, len(todo), [*working.values()], queue, _named(record)))
                 if not working:
                     return
@@ -192,15 +195,19 @@ def _counted(counts: Counter[tuple[str, str]], place: int) -> Counter[str]:
     return Counter(key[place] for key in counts.elements() if key[place])
 
 
-def _timed(phase: SourcePhase, record: SourceRecord, tools: Tools) -> tuple[Outcome, float]:
+def _timed(
+    name: Phase, phase: SourcePhase, record: SourceRecord, tools: Tools, stops: WorkerStops
+) -> tuple[Outcome, float]:
     started = time.monotonic()
-    return _try(phase, record, tools), time.monotonic() - started
+    return _try(name, phase, record, tools, stops), time.monotonic() - started
 
 
-def _try(phase: SourcePhase, record: SourceRecord, tools: Tools) -> Outcome:
+def _try(name: Phase, phase: SourcePhase, record: SourceRecord, tools: Tools, stops: WorkerStops) -> Outcome:
     """Run the phase for a source. Whatever goes wrong ends here: one source never stops the others."""
     try:
-        return phase.run(record, tools)
+        content = record.download.sha256 if record.download else ""
+        with stops.at(f"{name} {record.source.code} {content}", record.source.code):
+            return phase.run(record, tools)
     except Refusal as refusal:
         return refusal.outcome()
     except SextantError as error:

@@ -303,9 +303,17 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
         if unfinished:
             st.info("This page takes longer to draw …", icon=":material/hourglass_top:")
             st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)
-        else:
-            title = document.metadata.title
-            st.image(drawing.result(), width="stretch", alt=f"Page of {title} with the passage marked")
+            return
+        drawn = document.file.lower().endswith(".pdf")
+        if drawing.exception():
+            with show_errors():
+                drawing.result()
+            drawing = resources.engine().text_image(document, *passage, quotes)
+            drawn = False
+        if not drawn:
+            st.caption(":material/info: Extracted text, not the original layout.")
+        title = document.metadata.title
+        st.image(drawing.result(), width="stretch", alt=f"Page of {title} with the passage marked")
 
 
 def _await_drawing(drawing: Future[bytes]) -> None:

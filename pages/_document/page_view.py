@@ -13,12 +13,13 @@ from typing import Any
 import streamlit as st
 
 from pages._ask.answer import page_word
+from pages._document.layout_view import draw_layout
 from pages._document.opened import address_of, followed, paged_text, references_in
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from rag_engine.answering.page_image import regions
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.reading.pages import PagedText, page_paragraphs, text_layer
+from rag_engine.reading.pages import PagedText, fitting_paragraphs, page_paragraphs, text_layer
 from rag_engine.reading.runs import TextParagraph, text_runs
 from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.text.sentences import Span
@@ -51,7 +52,7 @@ def draw_page_view(document: DocumentRecord, page: int, passage: Span | None, zo
     with show_errors():
         if text.is_drawn:
             _draw_picture(document, text, page, passage, links, zoom)
-        else:
+        elif not draw_layout(document, text, page, passage):
             _draw_text(document, text, page, passage, links)
 
 
@@ -72,6 +73,11 @@ def _draw_picture(
     if wait([drawing, measured], _PATIENCE).not_done:
         st.info("This page takes longer to draw …", icon=":material/hourglass_top:")
         st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)
+        return
+    if drawing.exception() or measured.exception():
+        with show_errors():
+            drawing.result(), measured.result()
+        _draw_text(document, text, page, passage, links)
         return
     across, down = measured.result().split()
     placed = [(link, _boxes(text, page, (link.start, link.end))) for link in links]
@@ -99,6 +105,10 @@ def _draw_text(
     document: DocumentRecord, text: PagedText, page: int, passage: Span | None, links: Sequence[PlacedReference]
 ) -> None:
     st.caption(":material/info: Extracted text, not the original layout.")
+    found = page_paragraphs(text, page)
+    shown = fitting_paragraphs(text.text, found, passage)
+    if shown is not found:
+        st.caption("Only a part of it is shown; the rest can be found and cited, and is in the original file.")
     marks, spans = [passage] if passage else [], [(link.start, link.end) for link in links]
     paragraphs = [
         TextParagraph(
@@ -108,7 +118,7 @@ def _draw_text(
                 for run in text_runs((one.start, one.end), marks, spans)
             ),
         )
-        for one in page_paragraphs(text, page)
+        for one in shown
     ]
     if not paragraphs:
         st.info(f"This {page_word(document.file)} holds no text.", icon=":material/draft:")

@@ -24,11 +24,15 @@ def draw_upload() -> None:
         label_visibility="collapsed",
     )
     replaces = _choose_replaced() if len(files) == 1 else None
+    again = bool(files) and st.checkbox("Also read files that could not be read before", key="upload again")
     label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
     if act_button("queue_uploads", label, icon=":material/library_add:", type="primary", disabled=not files):
         with show_errors():
             queue_uploads(
-                resources.desk(), [(file.name, file) for file in files], replaces=replaces.source if replaces else ""
+                resources.desk(),
+                [(file.name, file) for file in files],
+                replaces=replaces.source if replaces else "",
+                again=again,
             )
             st.session_state["upload batch"] = batch + 1
             st.rerun()

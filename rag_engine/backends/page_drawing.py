@@ -1,7 +1,7 @@
 """Drawing process: pages as pictures with the passage marked, by PyMuPDF, within limits on memory and processor time.
 
-Started by `PageRenderer`, never by hand: alone (`python -I` with this file) and importing nothing of ours, so that it
-is there at once and a document that takes it over finds little.
+Started by `PageRenderer`, never by hand. It is given open files and opens none: a document that takes it over finds the
+interpreter's own files, no network, and nothing that it could write or start.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import html
 import json
+import mmap
 import os
 import resource
 import signal
@@ -16,11 +17,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
 from typing import Any
 
 import numpy as np
 import pymupdf
 from numpy.typing import NDArray
+
+from rag_engine.confinement.confine import Reach, confine
 
 # x0, y0, x1, y1 in points of the page as it is drawn.
 Rectangle = tuple[float, float, float, float]
@@ -37,20 +41,28 @@ _SHEET = 595.0  # points: the width of A4
 
 def main() -> None:
     """Answer requests on the inherited descriptor until the other end closes it."""
-    descriptor, memory_bytes, seconds = (int(word) for word in sys.argv[1:])
+    confine(Reach.from_argument(sys.argv[1]))
+    descriptor, memory_bytes, seconds = (int(word) for word in sys.argv[2:])
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _end_with_parent()
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     with Connection(descriptor) as parent:
+        # From here on time counts: a start may take seconds on a busy machine.
+        parent.send_bytes(b"ready")
         while True:
             try:
                 request = json.loads(parent.recv_bytes())
             except EOFError:
                 return
             _limit_processor_time(seconds)
-            parent.send_bytes(answer(request))
+            # Not its name: the file is the one thing outside that we are given.
+            file = recv_handle(parent) if "page" in request else None
+            try:
+                parent.send_bytes(answer(request, file))
+            finally:
+                if file is not None:
+                    os.close(file)
 
 
 def _end_with_parent() -> None:
@@ -61,30 +73,53 @@ def _end_with_parent() -> None:
         fcntl.fcntl(0, fcntl.F_SETFL, os.O_ASYNC)
 
 
-def answer(request: Mapping[str, Any]) -> bytes:
-    """Return the answer to a request to draw a page of a `file`, or a `text`: a word, a line break, and its details.
+def answer(request: Mapping[str, Any], file: int | None) -> bytes:
+    """Return the answer to a request to draw a page of an open file, or a `text`: a word, a line break, and details.
 
     "picture" comes with the PNG, "size" (of a page that is only to be measured) with its width and height in points,
+    "found" with where words are,
     "no such page" with the number of pages, "damaged" with a message, "password" and
     "too large" alone.
     """
     try:
         if "text" in request:
             return b"picture\n" + _draw_text(request["text"], request["marks"], request["strong"], request["width"])
-        with pymupdf.open(request["file"]) as document:
+        assert file is not None
+        # Mapped: of a file of 500 MB only what the page needs is read.
+        with (
+            mmap.mmap(file, 0, prot=mmap.PROT_READ) as content,
+            memoryview(content) as stream,
+            pymupdf.open(stream=stream, filetype="pdf") as document,
+        ):
             if document.needs_pass:
                 return b"password\n"
             if not 1 <= request["page"] <= document.page_count:
                 return b"no such page\n" + str(document.page_count).encode()
+            if "find" in request:
+                return b"found\n" + json.dumps(_find(document, request["page"], request["find"])).encode()
             page = document[request["page"] - 1]
             if request.get("measure"):
                 return f"size\n{page.rect.width} {page.rect.height}".encode()
             return b"picture\n" + _draw(page, request["marks"], request["strong"], request["width"])
     except (MemoryError, pymupdf.mupdf.FzErrorSystem):
         return b"too large\n"
-    # RuntimeError at opening, IndexError for a page that the file only claims to have, the rest of MuPDF as it is.
-    except (RuntimeError, IndexError, pymupdf.mupdf.FzErrorBase) as error:
+    # ValueError for an empty file, RuntimeError at opening, IndexError for a page that the file only claims to have,
+    # the rest of MuPDF as it is.
+    except (ValueError, RuntimeError, IndexError, pymupdf.mupdf.FzErrorBase) as error:
         return b"damaged\n" + str(error).encode()
+
+
+def _find(document: pymupdf.Document, near: int, words: str) -> dict[str, Any]:
+    """Return the page nearest to one on which words are, its boxes of them, and the number of pages.
+
+    The page is the one that was asked for where they are nowhere.
+    """
+    pages = document.page_count
+    for number in sorted(range(1, pages + 1), key=lambda one: abs(one - near)) if words else ():
+        boxes = document[number - 1].search_for(words)
+        if boxes:
+            return {"page": number, "pages": pages, "boxes": [tuple(box) for box in boxes]}
+    return {"page": near, "pages": pages, "boxes": []}
 
 
 def _limit_processor_time(seconds: int) -> None:

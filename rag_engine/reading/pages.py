@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from rag_engine.storage.catalog import Catalog
 from rag_engine.text.sentences import Span
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, Line
+
+# Characters of a page without geometry that are shown at a time.
+_SHOWN = 300_000
+_LONGEST_LINE = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +89,26 @@ def page_paragraphs(document: PagedText, page: int) -> tuple[Paragraph, ...]:
             found.append(Paragraph(block.kind, max(block.start, position), min(block.end, end)))
             position = found[-1].end
     return (*found, *_uncovered(document.text, position, end))
+
+
+def fitting_paragraphs(text: str, paragraphs: Sequence[Paragraph], passage: Span | None) -> Sequence[Paragraph]:
+    """Return as much of the paragraphs as a page can show, around a passage where there is one.
+
+    A sheet of a million rows, which is one paragraph, would keep a browser busy for minutes.
+    """
+    if not paragraphs or paragraphs[-1].end - paragraphs[0].start <= _SHOWN:
+        return paragraphs
+    first = max(paragraphs[0].start, passage[0] - _SHOWN // 2 if passage else 0)
+    # Whole lines, where there are any.
+    before = text.rfind("\n", max(first - _LONGEST_LINE, 0), first)
+    first = before + 1 if before >= 0 else first
+    after = text.rfind("\n", first + _SHOWN - _LONGEST_LINE, first + _SHOWN)
+    last = after if after >= 0 else first + _SHOWN
+    return [
+        replace(one, start=max(one.start, first), end=min(one.end, last))
+        for one in paragraphs
+        if one.end > first and one.start < last
+    ]
 
 
 def _uncovered(text: str, start: int, end: int) -> list[Paragraph]:

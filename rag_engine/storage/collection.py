@@ -373,7 +373,8 @@ class Collection:
         generation = self.generation()
         dense, sparse = indexes or (self._backends.dense(generation), self._backends.sparse(generation, writable=True))
         file = self._backends.vectors(model, dimension)
-        return Stores(self.catalog, file, dense, sparse, paths.files(self.workspace))
+        folders = paths.files(self.workspace), paths.drawings(self.workspace)
+        return Stores(self.catalog, file, dense, sparse, *folders)
 
     def _require_manifest(self) -> IndexManifest:
         manifest = self.manifest()

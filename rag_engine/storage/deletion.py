@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
+from rag_engine.backends.page_cache import drawings_of
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, mark_changed, set_state
 from rag_engine.storage.stores import Stores, keyword_rows, stored_file, stored_name
@@ -53,6 +55,9 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
         left.append("rows of the catalog")
     if not _used(stores.catalog, record.sha256, record.file) and stored_file(stores.files, record).exists():
         left.append(f"the file {stored_file(stores.files, record).name}")
+    drawn = drawings_of(stores.drawings, record.sha256)
+    if not stored_file(stores.files, record).parent.exists() and drawn.exists():
+        left.append(f"drawn pages in {drawn}")
     return Erasure(record.document_id, record.file, len(keys), vectors, tuple(left))
 
 
@@ -101,6 +106,8 @@ def _purge_one(stores: Stores, key: int, keep_vectors: bool) -> int:
         copy.unlink(missing_ok=True)
         if copy.parent.is_dir() and not any(copy.parent.iterdir()):
             copy.parent.rmdir()
+        if not copy.parent.exists():
+            shutil.rmtree(drawings_of(stores.drawings, sha256), ignore_errors=True)
     return len(rows)
 
 

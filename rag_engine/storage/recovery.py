@@ -37,12 +37,13 @@ def recover(stores: Stores) -> int:
 
 
 def _remove_unknown_files(stores: Stores) -> None:
-    if not stores.files.exists():
-        return
     known = {stored_file(stores.files, record) for record in stores.catalog.active_documents()}
-    for folder in stores.files.iterdir():
+    for folder in stores.files.glob("*"):
         for path in folder.rglob("*"):
             if path.is_file() and path not in known:
                 path.unlink()
         if not any(path.is_file() for path in folder.rglob("*")):
+            shutil.rmtree(folder)
+    for folder in stores.drawings.glob("*"):
+        if not (stores.files / folder.name).exists():
             shutil.rmtree(folder)

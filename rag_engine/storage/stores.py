@@ -30,6 +30,7 @@ class Stores:
     dense: VectorIndex
     sparse: SparseIndex
     files: Path
+    drawings: Path
 
 
 def stored_name(files: Path, sha256: str, file: str) -> Path:

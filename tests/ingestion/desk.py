@@ -49,7 +49,7 @@ def tools_of(
 class NoReader:
     """An Extractor that must not be asked."""
 
-    def read(self, path: Path) -> FileReading:
+    def read(self, path: Path, patience: float = 1.0) -> FileReading:
         raise AssertionError(path)
 
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +19,8 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.retrieval.book_index_boost import match_index
+from tests.conftest import ROOT
+from tests.ingestion.extraction.hostile import pdf_that_repeats
 from tests.rag_engine.conftest import CountingEmbedder
 
 FIRST = "The first edition of the plan names the river authority. " * 12
@@ -287,3 +292,49 @@ def test_the_index_of_a_book_leads_to_its_passages(engine: Engine, folder: Path)
     found = match_index(index, "Who is named when there is an avalanche?", "en").passages
     assert {place.listing.entry for places in found.values() for place in places} == {"avalanche"}
     assert any("avalanche plan" in child.text for child in engine.catalog.children(found).values())
+
+
+def test_a_file_that_broke_its_reader_is_refused_at_once_when_it_is_added_again(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pdf_that_repeats(folder / "tree.pdf")
+    (folder / "plan.txt").write_text(FIRST)
+    assert outcomes(add_paths([folder], engine)) == {"tree.pdf": "rejected", "plan.txt": "indexed"}
+    with monkeypatch.context() as patch:
+        patch.setattr("ingestion.extraction.sandbox.sandbox.Sandbox.read", lambda *_: pytest.fail("it was read"))
+        (again,) = (one for one in add_paths([folder], engine) if "tree" in one.path)
+    assert again.status == "rejected"
+    assert "tree.pdf is a damaged PDF" in again.reason
+    assert "`sextant add --again`" in again.reason
+    (on_purpose,) = (one for one in add_paths([folder], engine, again=True) if "tree" in one.path)
+    assert "has not changed" not in on_purpose.reason
+    # Another file of that name is another file.
+    (folder / "tree.pdf").write_bytes(b"%PDF-1.4\n" + b"x" * 100)
+    (changed,) = (one for one in add_paths([folder], engine) if "tree" in one.path)
+    assert "has not changed" not in changed.reason
+
+
+def test_a_file_that_stops_the_worker_twice_is_set_aside_and_the_rest_is_added(tmp_path: Path, folder: Path) -> None:
+    for name in ("a.txt", "killer.txt", "z.txt"):
+        (folder / name).write_text(f"{name} {FIRST}")
+    script = (
+        "import os, sys\nfrom pathlib import Path\nimport ingestion.add_files as add\n"
+        "from rag_engine.config import read_config\nfrom rag_engine.engine import Engine\n"
+        "from tests.rag_engine.conftest import CountingEmbedder\n"
+        "index = add._index\n"
+        "def stopped(read, *more):\n"
+        "    return os.kill(os.getpid(), 9) if 'killer' in read.document.file else index(read, *more)\n"
+        "add._index = stopped\n"
+        "engine = Engine(read_config(Path(sys.argv[1])), embedder=CountingEmbedder())\n"
+        "print([(Path(one.path).name, one.status, one.reason) for one in add.add_paths([Path(sys.argv[2])], engine)])\n"
+        "engine.close()\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "workspace"), str(folder)]
+    codes = [subprocess.run(command, cwd=ROOT, check=False, capture_output=True).returncode for _ in range(2)]
+    assert codes == [-9, -9]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    found = {name: (status, reason) for name, status, reason in ast.literal_eval(done.stdout)}
+    assert found["z.txt"][0] == "indexed"
+    assert found["a.txt"][0] in ("indexed", "unchanged")
+    assert found["killer.txt"][0] == "failed"
+    assert "killer.txt stopped the worker 2 times and is set aside" in found["killer.txt"][1]

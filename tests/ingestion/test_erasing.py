@@ -26,6 +26,7 @@ from rag_engine.notebook.notebook import answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage.catalog import pack_text
 from rag_engine.types import Answer
+from tests.ingestion.documents import pdf
 from tests.rag_engine.conftest import CountingEmbedder
 
 # Just before: anything is removed, the catalog knows, its rows go, the words go from the indexes, it is noted as done.
@@ -114,6 +115,21 @@ def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_documen
         # Both while the engine is open and after it has ended.
         assert list(holding(workspace, packed, *gone)) == []
     assert list(holding(workspace, packed, *gone)) == []
+
+
+def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
+    drawings = workspace / "drawings"
+    files = [pdf(workspace.parent / f"{name}.pdf", [f"Nobody keeps the rules of bay {name}."]) for name in "ac"]
+    with closing(open_engine(workspace)) as engine:
+        add_files(desk_of(engine), files)
+        for name in ("a.pdf", "c.pdf"):
+            document = engine.catalog.find_document(name)
+            drawn, measured = engine.draw_page(document, 1, width=300)
+            drawn.result(), measured.result()
+        assert len(list(drawings.iterdir())) == 2
+        assert erase(desk_of(engine), "a.pdf").left_behind == ()
+        [left] = drawings.iterdir()
+        assert left.name == engine.catalog.find_document("c.pdf").sha256[:12]
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -63,7 +63,8 @@ def stores(tmp_path: Path, embedder: CountingEmbedder, backends: StorageBackends
     """Everything that holds the collection of an empty workspace."""
     catalog = open_catalog(tmp_path)
     vectors = backends.vectors(embedder.name, embedder.dimension)
-    yield Stores(catalog, vectors, backends.dense(1), backends.sparse(1, writable=True), tmp_path / "files")
+    indexes = backends.dense(1), backends.sparse(1, writable=True)
+    yield Stores(catalog, vectors, *indexes, tmp_path / "files", tmp_path / "drawings")
     catalog.close()
 
 

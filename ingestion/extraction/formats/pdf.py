@@ -10,7 +10,7 @@ from typing import Any
 
 import pymupdf
 
-from ingestion.extraction.assemble import DraftBlock, assemble, one_line
+from ingestion.extraction.assemble import DraftBlock, assemble, one_line, too_long, within
 from ingestion.extraction.file_type import MEDIA_TYPES
 from ingestion.extraction.formats.ligatures import LigatureSearch
 from ingestion.extraction.formats.pdf_figures import (
@@ -94,7 +94,9 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
         figures = without_letterheads(figures)
         if ocr is not None and figures:
             figures = _read_figures(document, path, figures, ocr)
-        text, lines, blocks = assemble(with_caption_units(_blocks(pages, by_page(figures))))
+        drafts, whole = within(with_caption_units(_blocks(pages, by_page(figures))), limits.max_characters)
+        warnings += [] if whole else [too_long(limits.max_characters)]
+        text, lines, blocks = assemble(drafts)
         title = choose_title((document.metadata or {}).get("title") or "", text, blocks, path) if blocks else ""
         return ExtractedText(
             text=text,
@@ -113,12 +115,16 @@ def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
     document = open_pdf(path)
     if document.is_repaired and not _ends(path):
         raise damaged_pdf(path, "it breaks off before its end")
-    if document.page_count == 0:
+    try:
+        pages = document.page_count
+    except ERRORS as error:
+        raise damaged_pdf(path, error) from error
+    if pages == 0:
         raise Refusal("no_pages", f"{path.name} has no pages.", help="Export the document again.")
-    if document.page_count > limits.max_pages:
+    if pages > limits.max_pages:
         raise Refusal(
             "too_many_pages",
-            f"{path.name} has {document.page_count} pages; the limit is {limits.max_pages}.",
+            f"{path.name} has {pages} pages; the limit is {limits.max_pages}.",
             help="Split it into volumes and add those.",
         )
     return document

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ _MOST_MERGED = 20_000
 # Currencies and units of a number's format: "€", [$EUR], [$₺-41F]; not colours, conditions and fillers.
 _UNIT = re.compile(r'"([^"]*)"|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|\\(.)|([€$£¥₺%])')
 _HEAD_ROWS = 8
+# In a table's text each row has the names of its columns.
+_NAMED_AGAIN = 3
 
 # Rows and columns that a cell covers, by its row and column from 1.
 _Spans = dict[tuple[int, int], tuple[int, int]]
@@ -37,6 +39,8 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
     from openpyxl.utils.exceptions import InvalidFileException
 
     blocks: list[DraftBlock] = []
+    notes: list[str] = []
+    left = limits.max_characters // _NAMED_AGAIN
     with open_package(path, limits) as package, warnings.catch_warnings():
         # openpyxl warns of styles and extensions it drops; none of them holds text.
         warnings.simplefilter("ignore")
@@ -47,12 +51,34 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
                 sheet.reset_dimensions()
                 blocks.append(paragraph(sheet.title, number, "heading"))
                 part = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
-                blocks.append(table_block(table_of(_rows(sheet, _merged(package, part))), number))
+                rows, cut = _fitting(_rows(sheet, _merged(package, part)), left)
+                left -= sum(map(_characters, rows))
+                if cut:
+                    notes.append(
+                        f"Sheet “{sheet.title}” was read as far as row {len(rows):,}; split it to have the rest."
+                    )
+                blocks.append(table_block(table_of(rows), number))
             title = workbook.properties.title or ""
             workbook.close()
-        except (InvalidFileException, BadZipFile, XMLSyntaxError, KeyError, ValueError, TypeError) as error:
+        except (InvalidFileException, BadZipFile, XMLSyntaxError, LookupError, ValueError, TypeError) as error:
             raise damaged(path, error, "a damaged workbook", "Save it again and add that.") from error
-    return Draft(blocks, title, len(workbook.worksheets))
+    return Draft(blocks, title, len(workbook.worksheets), tuple(notes))
+
+
+def _fitting(rows: Iterable[list[GridCell]], most: int) -> tuple[list[list[GridCell]], bool]:
+    """Return the first rows of so many characters, and whether there are more."""
+    kept: list[list[GridCell]] = []
+    for row in rows:
+        most -= _characters(row)
+        if most < 0:
+            return kept, True
+        kept.append(row)
+    return kept, False
+
+
+def _characters(row: Sequence[GridCell]) -> int:
+    """Return the characters of a row; an empty cell costs as much as one."""
+    return sum(len(cell.text) + 1 for cell in row)
 
 
 def _rows(sheet: Any, spans: _Spans) -> Iterator[list[GridCell]]:

@@ -1,6 +1,7 @@
 """Process in which foreign files are parsed; started by `Sandbox`, never by hand.
 
-It reads requests from the connection that its last argument names, and answers on it. Nothing is ever written on its
+It reads requests from the connection that its last argument names, and answers on it; the argument before says what it
+keeps within reach. Nothing is ever written on its
 standard input, on which the kernel tells that the parent is gone; its standard error carries the messages of a start
 that fails, and is moved away then, so that no library and no document can write on it.
 """
@@ -17,6 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -35,6 +37,7 @@ from ingestion.extraction.sandbox.wire import (
 )
 from ingestion.types import ExtractionLimits, FileReading, OcrEngine, OcrLine, Picture, PrintedPages, Refusal
 from rag_engine.config import OcrChoice
+from rag_engine.confinement.confine import Reach, confine
 from rag_engine.errors import BackendError
 from rag_engine.types import ExtractedText
 
@@ -45,6 +48,7 @@ _OUT_OF_MEMORY = encode({"refused": "too_much_memory"})
 
 def main() -> None:
     """Serve requests until the parent closes the pipe."""
+    confine(Reach.from_argument(sys.argv[-2]))
     _end_with_parent()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     parent = Connection(int(sys.argv[-1]))
@@ -55,22 +59,26 @@ def main() -> None:
     # A page is thousands of small objects without a cycle: looking for cycles among them took a tenth of the time.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # A file that is written is a converted copy, or what a program unpacks.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits.unpacked_bytes, limits.unpacked_bytes))
     ocr = None if settings["ocr"] == "none" else _LazyOcr(settings["ocr"], limits, parent)
     while True:
         request = requests.get()
-        _allow_processor_time(limits.seconds)
+        allowed = replace(limits, seconds=request["seconds"])
+        _allow_processor_time(allowed.seconds)
         try:
-            for answer in _answers(request, limits, ocr):
+            for answer in _answers(request, allowed, ocr):
                 parent.send_bytes(encode(answer))
         except Refusal as refusal:
             answer = {"refused": refusal.reason, "message": refusal.args[0], "help": refusal.help}
             parent.send_bytes(encode(answer))
         except MemoryError:
             parent.send_bytes(_OUT_OF_MEMORY)
-        except ValueError as error:
+        except Exception as error:
+            # No reader knows every way of being damaged; whatever is left of this process is replaced.
+            cause = f"{type(error).__name__}: {error}"
             name = Path(request["path"]).name
-            parent.send_bytes(encode({"refused": "crashed", "message": f"{name} could not be read: {error}"}))
+            parent.send_bytes(encode({"refused": "crashed", "message": f"{name} broke its reader ({cause})."}))
         if not gc.get_freeze_count():
             # Modules, patterns and tables are there to stay: no later collection has to look through them.
             gc.collect()

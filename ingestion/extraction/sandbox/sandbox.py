@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,13 +28,16 @@ from ingestion.extraction.sandbox.wire import (
     reading_from_json,
 )
 from ingestion.types import ExtractionLimits, FileReading, OutcomeReason, PrintedPages, Refusal
-from rag_engine.config import ROOT, OcrChoice
-
-_KEPT = frozenset({"SEXTANT_EASYOCR_MODELS"})
+from rag_engine.backends.office.program import office_folders
+from rag_engine.config import ROOT, OcrChoice, easyocr_folder
+from rag_engine.confinement.confine import Reach, child_environment, unprivileged_user
+from rag_engine.confinement.scratch import Scratch
 
 
 class Sandbox:
     """One child process that reads file after file and is replaced when a file breaks it.
+
+    It reaches the file that is lent to it, a folder of its own, the programs that it calls, and nothing else.
 
     Use it as a context manager, from one thread at a time. The child dies with its parent.
     """
@@ -43,6 +47,9 @@ class Sandbox:
         self._ocr: OcrChoice = ocr
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
+        self._scratch: Scratch | None = None
+        self._seconds = self._ocr_seconds = 0.0
+        self._aborted = False
 
     def __enter__(self) -> Self:
         self._started()
@@ -52,7 +59,11 @@ class Sandbox:
         self._stop()
 
     def abort(self) -> None:
-        """Kill the child, from any thread. Whoever waits for it gets a refusal."""
+        """Kill the child, from any thread. Whoever waits for it gets a refusal, which is not the file's fault."""
+        self._aborted = True
+        self._kill()
+
+    def _kill(self) -> None:
         process_id = self.process_id
         if process_id is not None:
             with suppress(ProcessLookupError):
@@ -63,26 +74,39 @@ class Sandbox:
         """Process id of the child; None while there is none."""
         return self._child.pid if self._child else None
 
-    def read(self, path: Path) -> FileReading:
+    def read(self, path: Path, patience: float = 1.0) -> FileReading:
         """Return the text, properties and index lines of a file; Refusal when it has no text or breaks its limits.
 
-        A file whose text was read is not refused for want of the rest.
+        A file whose text was read is not refused for want of the rest. With `patience` it may take that many times as
+        long as others of its size.
         """
-        path = path.absolute()
-        extracted = self._ask(path, {"path": os.fspath(path)})
-        try:
-            return reading_from_json({**extracted, **self._await(path)})
-        except Refusal as refusal:
-            return FileReading(from_json(extracted["extracted"]), index_error=str(refusal))
+        with self._lent(path, patience) as lent:
+            extracted = self._ask(path, {"path": os.fspath(lent), "seconds": self._seconds})
+            try:
+                return reading_from_json({**extracted, **self._await(path)})
+            except Refusal as refusal:
+                return FileReading(from_json(extracted["extracted"]), index_error=str(refusal))
 
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         """Return the lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `read`."""
-        path = path.absolute()
-        return lines_from_json(self._ask(path, {"path": os.fspath(path), "pages": sorted(pages)}))
+        with self._lent(path) as lent:
+            request = {"path": os.fspath(lent), "seconds": self._seconds, "pages": sorted(pages)}
+            return lines_from_json(self._ask(path, request))
+
+    @contextmanager
+    def _lent(self, path: Path, patience: float = 1.0) -> Iterator[Path]:
+        """Start the child unless it runs, and let it have a file for as long as it is asked about it."""
+        self._aborted = False
+        size = path.stat().st_size if path.is_file() else 0
+        self._seconds = patience * time_for(size, self._limits)
+        self._ocr_seconds = patience * ocr_time_for(size, self._limits)
+        self._started()
+        assert self._scratch is not None
+        with self._scratch.lend(path) as lent:
+            yield lent
 
     def _ask(self, path: Path, request: Message) -> Message:
         """Return the child's first answer to a request about a file."""
-        self._started()
         self._send(request)
         return self._await(path)
 
@@ -102,22 +126,23 @@ class Sandbox:
 
     def _answer(self, path: Path) -> Message:
         assert self._connection is not None
-        deadline = time.monotonic() + self._limits.seconds
+        deadline, left = time.monotonic() + self._seconds, self._ocr_seconds
         while self._connection.poll(max(0.0, deadline - time.monotonic())):
             message = self._received(path, self._connection)
             if "ocr_page" not in message:
                 return message
-            deadline += self._limits.ocr_seconds
-        raise _too_slow(path, self._limits)
+            more = min(self._limits.ocr_seconds, left)
+            deadline, left = deadline + more, left - more
+        raise _too_slow(path, self._seconds + self._ocr_seconds - left)
 
     def _received(self, path: Path, connection: Connection) -> Message:
         # A child that stops in the middle of an answer is not waited for.
-        guard = threading.Timer(self._limits.seconds, self.abort)
+        guard = threading.Timer(self._seconds, self._kill)
         guard.start()
         try:
             return decode(connection.recv_bytes(LARGEST_MESSAGE))
         except (EOFError, OSError) as error:
-            self.abort()
+            self._kill()
             raise self._ended(path) from error
         except ValueError as error:
             raise _crashed(path, str(error)) from error
@@ -128,8 +153,10 @@ class Sandbox:
         assert self._child is not None
         assert self._child.stderr is not None
         code = self._child.wait()
+        if self._aborted:
+            return Refusal("unexpected", f"{path.name} was not read to its end: it was broken off.", retryable=True)
         if code == -signal.SIGXCPU:
-            return _too_slow(path, self._limits)
+            return _too_slow(path, self._seconds)
         *_, last_line = [f"exit code {code}", *self._child.stderr.read().decode("utf-8", "replace").splitlines()]
         return _crashed(path, f"signal {-code}" if code < 0 else last_line)
 
@@ -139,16 +166,31 @@ class Sandbox:
             return
         self._stop()
         self._connection, theirs = Pipe()
+        readable = _readable()
+        user = unprivileged_user(readable)
+        self._scratch = Scratch(user)
+        # /proc: LibreOffice starts others, which are ended with it. Of processes outside, Landlock shows no secrets.
+        reach = Reach(
+            (*readable, "/proc", str(self._scratch.lent)), (str(self._scratch.own),), programs=True, user=user
+        )
         with theirs:
             self._child = subprocess.Popen(
                 # -P: modules are found by PYTHONPATH alone, not in whatever folder we were started in.
-                [sys.executable, "-P", "-m", "ingestion.extraction.sandbox.child", str(theirs.fileno())],
+                [
+                    sys.executable,
+                    "-P",
+                    "-s",
+                    "-m",
+                    "ingestion.extraction.sandbox.child",
+                    reach.to_argument(),
+                    str(theirs.fileno()),
+                ],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
-                env=_environment(),
+                env=_environment(self._scratch.own),
             )
         self._send({"limits": asdict(self._limits), "ocr": self._ocr})
 
@@ -159,17 +201,41 @@ class Sandbox:
             self._connection.send_bytes(encode(message))
 
     def _stop(self) -> None:
-        self.abort()
+        self._kill()
         child, self._child = self._child, None
         if child is not None and self._connection is not None:
             with child:
                 self._connection.close()
+        if self._scratch is not None:
+            self._scratch.close()
+            self._scratch = None
 
 
-def _environment() -> dict[str, str]:
-    """Our environment with none of our own settings but that of a model: a parser has no use for keys and addresses."""
-    kept = {name: value for name, value in os.environ.items() if name in _KEPT or not name.startswith("SEXTANT_")}
-    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))}
+def time_for(size: int, limits: ExtractionLimits) -> float:
+    """Return the seconds that reading a file of so many bytes may take, but for OCR."""
+    return min(limits.seconds, limits.least_seconds + limits.seconds_a_megabyte * size / 1e6)
+
+
+def ocr_time_for(size: int, limits: ExtractionLimits) -> float:
+    """Return the seconds that OCR of a file of so many bytes may take altogether.
+
+    A scan of a page has 20,000 bytes at least; more pages than that only repeat one.
+    """
+    return limits.ocr_least_seconds + limits.ocr_seconds_a_megabyte * size / 1e6
+
+
+def _environment(own: Path) -> dict[str, str]:
+    folder = os.fspath(own)
+    return child_environment(HOME=folder, TMPDIR=folder, SEXTANT_EASYOCR_MODELS=os.fspath(easyocr_folder()))
+
+
+def _readable() -> tuple[str, ...]:
+    """Return what the child reads beside the interpreter: our code and tables, the programs it calls, their data."""
+    tables = [path for path in (ROOT / "data").glob("*") if path.name != "workspace"]
+    tesseract, languages = shutil.which("tesseract"), os.environ.get("TESSDATA_PREFIX")
+    programs = [*office_folders(), *([Path(tesseract).resolve().parent] if tesseract else [])]
+    folders = [ROOT / "ingestion", *tables, *programs, easyocr_folder(), *([languages] if languages else [])]
+    return tuple(str(folder) for folder in folders)
 
 
 def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
@@ -186,10 +252,10 @@ def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
 _CONVERT = "Save it in another format, such as PDF, and add that."
 
 
-def _too_slow(path: Path, limits: ExtractionLimits) -> Refusal:
+def _too_slow(path: Path, seconds: float) -> Refusal:
     return Refusal(
         "too_slow",
-        f"{path.name} was not read within {limits.seconds:g} seconds.",
+        f"{path.name} was not read within {round(seconds, 1):g} seconds.",
         help="Split it into smaller files.",
     )
 
@@ -219,10 +285,10 @@ class Sandboxes:
         for sandbox in self._all:
             sandbox.abort()
 
-    def read(self, path: Path) -> FileReading:
+    def read(self, path: Path, patience: float = 1.0) -> FileReading:
         """Return the text, properties and index lines of a file; Refusal when it has no text or breaks its limits."""
         with self._one() as sandbox:
-            return sandbox.read(path)
+            return sandbox.read(path, patience)
 
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:
         """Return the lines of some pages (from 1) of a PDF and how its pages are numbered; Refusal as `read`."""

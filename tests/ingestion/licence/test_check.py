@@ -45,7 +45,7 @@ class Pages:
 class Reader:
     """The real extraction, in this process."""
 
-    def read(self, path: Path) -> FileReading:
+    def read(self, path: Path, patience: float = 1.0) -> FileReading:
         return FileReading(extract(path, ExtractionLimits(), None))
 
     def lines(self, path: Path, pages: Collection[int]) -> PrintedPages:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,7 @@ import pymupdf
 import pytest
 
 from ingestion.config import IngestionConfig, QualityConfig
+from ingestion.file_names import file_hash
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
@@ -23,11 +26,13 @@ from ingestion.records.source_store import SourceStore, now
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import Tools, open_tools
 from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, RunRequest
+from ingestion.workspace import refused
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.retrieval.book_index_boost import match_index
+from tests.conftest import ROOT
 from tests.portal.texts import DROUGHT, FIRE, FLOOD, FLOOD_REVISED, HEAT
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -215,7 +220,7 @@ def test_a_step_that_breaks_for_one_source_is_told_and_stops_nobody(
     store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
     class Broken:
-        def read(self, path: Path) -> object:
+        def read(self, path: Path, patience: float = 1.0) -> object:
             if "heat" in path.name.lower():
                 raise RuntimeError("out of cheese")
             return tools.extractor.read(path)
@@ -224,6 +229,29 @@ def test_a_step_that_breaks_for_one_source_is_told_and_stops_nobody(
     outcome = store.records()[_code(store, "heat")].outcomes
     assert any("RuntimeError: out of cheese" in one.message for one in outcome.values())
     assert len(engine.collection.documents()) == 2
+
+
+def test_a_source_that_stopped_the_worker_twice_is_set_aside_until_it_is_asked_for(
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    code, content = _code(store, "heat"), file_hash(folder / "heat.md")
+    script = (
+        "import os, sys\nfrom pathlib import Path\nfrom ingestion.records.refused_files import WorkerStops\n"
+        "with WorkerStops(Path(sys.argv[1])).at(sys.argv[2], ''):\n    os.kill(os.getpid(), 9)\n"
+    )
+    for _ in range(2):
+        command = [sys.executable, "-c", script, str(refused(tools.workspace)), f"extraction {code} {content}"]
+        subprocess.run(command, cwd=ROOT, check=False)
+    _run(store, engine, tools)
+    stopped = store.records()[code].stopped
+    assert stopped is not None
+    assert (stopped[0], stopped[1].reason) == ("extraction", "crashed")
+    assert f"{code} stopped the worker 2 times and is set aside" in stopped[1].message
+    assert len(engine.collection.documents()) == 2
+    _run(store, engine, tools)
+    assert len(engine.collection.documents()) == 2
+    _run(store, engine, replace(tools, again=True), which="failed")
+    assert len(engine.collection.documents()) == 3
 
 
 def test_a_person_may_refuse_the_licence_of_what_is_already_indexed(

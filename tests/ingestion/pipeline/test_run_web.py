@@ -177,9 +177,9 @@ def test_a_file_is_read_once_from_its_licence_to_the_index(
 ) -> None:
     read: list[Path] = []
 
-    def counted(self: Sandboxes, path: Path) -> FileReading:
+    def counted(self: Sandboxes, path: Path, patience: float) -> FileReading:
         read.append(path)
-        return whole(self, path)
+        return whole(self, path, patience)
 
     whole = Sandboxes.read
     monkeypatch.setattr(Sandboxes, "read", counted)

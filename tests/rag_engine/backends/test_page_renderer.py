@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -186,11 +187,43 @@ def test_a_page_that_takes_minutes_is_given_up_and_nobody_waits_for_it(endless: 
     assert renderer.page(report, 1, []).result().startswith(b"\x89PNG")
     assert not wait([drawing], 0).done
     assert renderer.page(endless, 1, []) is drawing
-    with pytest.raises(WorkspaceError, match=r"Page 1 of endless\.pdf cannot be drawn: it takes longer than 6 s\."):
+    with pytest.raises(
+        WorkspaceError, match=r"Page 1 of endless\.pdf cannot be drawn: it takes longer than 6 seconds\."
+    ):
         drawing.result()
     assert time.monotonic() - begun < 20
     # Remembered: whoever looks again hears it at once.
     assert renderer.page(endless, 1, []) is drawing
+    renderer.close()
+
+
+def test_however_many_pages_of_a_document_take_minutes_another_document_is_drawn(endless: Path, report: Path) -> None:
+    renderer = PageRenderer()
+    renderer.page(report, 1, []).result()
+    hostile = [renderer.page(endless, 1, [], width=500 + n) for n in range(20)]
+    begun = time.monotonic()
+    renderer.page(report, 1, [], width=500).result()
+    assert time.monotonic() - begun < 3
+    assert not any(one.done() for one in hostile)
+    renderer.close()
+    assert all(one.cancelled() or isinstance(one.exception(), WorkspaceError) for one in hostile)
+
+
+@pytest.mark.needs("linux")
+def test_a_page_that_got_no_processor_is_tried_again_after_a_while(
+    report: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renderer = PageRenderer(seconds=1)
+    renderer.text("Words", []).result()
+    [child] = renderer._children
+    child._process.send_signal(signal.SIGSTOP)
+    stopped = renderer.page(report, 1, [])
+    with pytest.raises(WorkspaceError, match="takes longer than 1 seconds") as caught:
+        stopped.result()
+    assert caught.value.retryable
+    assert renderer.page(report, 1, []) is stopped
+    monkeypatch.setattr("rag_engine.backends.page_renderer._AGAIN_SECONDS", 0.0)
+    assert renderer.page(report, 1, []).result().startswith(b"\x89PNG")
     renderer.close()
 
 

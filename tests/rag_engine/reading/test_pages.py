@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.reading.pages import PagedText, page_paragraphs, text_layer
+from rag_engine.reading.pages import PagedText, Paragraph, fitting_paragraphs, page_paragraphs, text_layer
 from rag_engine.types import Block, Box, Line
 
 _TEXT = "First page.¹\n\nSecond page.\n\n¹ A note."
@@ -51,3 +51,22 @@ def test_the_paragraphs_of_the_pages_hold_all_of_a_text_once(pieces: list[tuple[
     shown = [text[one.start : one.end] for page in range(1, pages + 1) for one in page_paragraphs(document, page)]
 
     assert "".join("".join(shown).split()) == "".join(text.split())
+
+
+def test_of_a_sheet_of_a_million_rows_the_part_around_the_passage_is_shown() -> None:
+    text = "Heading\n\n" + "Name of the town: Milltown; year: 1953\n\n" * 100_000
+    heading, sheet = Paragraph("heading", 0, 7), Paragraph("table", 9, len(text) - 2)
+    assert fitting_paragraphs(text, [heading], None) == [heading]
+    first = fitting_paragraphs(text, [heading, sheet], None)
+    assert first[0] == heading
+    assert 200_000 < first[1].end - first[1].start <= 300_000
+    middle = len(text) // 2
+    [around] = fitting_paragraphs(text, [heading, sheet], (middle, middle + 30))
+    assert around.start < middle < around.end
+    assert text[around.start :].startswith(("Name of the town", "\n"))
+    assert around.end - around.start <= 300_000
+    [last] = fitting_paragraphs(text, [heading, sheet], (len(text) - 40, len(text) - 2))
+    assert last.end == sheet.end
+    without_lines = "x" * 1_000_000
+    [cut] = fitting_paragraphs(without_lines, [Paragraph("text", 0, 1_000_000)], (700_000, 700_010))
+    assert cut.start < 700_000 < cut.end <= cut.start + 300_000

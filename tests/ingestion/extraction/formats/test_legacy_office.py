@@ -43,7 +43,7 @@ def entry(name: str, kind: int, right: int = NOTHING, child: int = NOTHING) -> b
 def program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     """Put a program in LibreOffice's place; $made is where it is asked to write, $asked what it is asked for."""
     made = folder / "bin"
-    made.mkdir()
+    made.mkdir(exist_ok=True)
     find = "for word; do case $last in --convert-to) asked=$word;; --outdir) out=$word;; esac; last=$word; done\n"
     name = 'name=${last##*/}; made="$out/${name%.*}.$asked"; mkdir -p "$out"\n'
     (made / "soffice").write_text(f"#!/bin/sh\n{find}{name}{script}\n", encoding="utf-8")
@@ -86,8 +86,10 @@ def test_a_presentation_named_doc_is_mislabelled(tmp_path: Path) -> None:
 
 
 def test_an_old_document_is_read_by_way_of_docx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Beside the program: nothing else can be read by it.
+    (tmp_path / "bin").mkdir()
     prepared = docx(
-        tmp_path / "prepared.docx",
+        tmp_path / "bin" / "prepared.docx",
         '<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr><w:r><w:t>Flood Plan Act</w:t></w:r></w:p>'
         "<w:p><w:r><w:t>Each town plans.</w:t></w:r></w:p>",
     )

@@ -105,7 +105,7 @@ def test_a_child_that_cannot_start_is_refused_with_its_last_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "resource.py").write_text("raise ImportError('no limits')", encoding="utf-8")
-    monkeypatch.setattr("ingestion.extraction.sandbox.sandbox.ROOT", tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with Sandbox(ocr="none") as sandbox, pytest.raises(Refusal, match="ImportError: no limits"):
         sandbox.read(pdf(tmp_path / "a.pdf", ["Words"]))
 

@@ -1,0 +1,137 @@
+"""Files that broke their reader, and sources that stopped a worker: not tried again unchanged unless somebody asks.
+
+They are small files of the workspace and no rows of the catalog, so that they are there however their process ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ingestion.protocols import Extractor
+from ingestion.types import FileReading, OutcomeReason, Refusal
+from rag_engine.atomic_write import write_atomic
+from rag_engine.workspace import read_json
+
+# What takes long to find out, or breaks the reader; other reasons are seen at once, or lifted by an installation.
+_REMEMBERED: frozenset[OutcomeReason] = frozenset(
+    {"damaged", "too_many_pages", "too_slow", "too_much_memory", "crashed", "no_text"}
+)
+_MOST_STOPS = 2
+_RECENT_SECONDS = 24 * 3600.0
+_TRIED = "`sextant add --again`, or for a source `sextant run --all --code CODE`, tries it once more"
+_LONGER = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFile:
+    """A refusal of a file by a reader: with other settings, or another version, it may be read."""
+
+    reader: str
+    reason: OutcomeReason
+    message: str
+    help: str
+    rejected: bool
+    retryable: bool
+    patience: float
+    when: str
+
+
+class RefusedFiles:
+    """The refusals of one reader of files, in a folder of the workspace; with `again` they are tried once more."""
+
+    def __init__(self, folder: Path, reader: str, *, again: bool = False) -> None:
+        self._folder = folder
+        self._reader = reader
+        self._again = again
+
+    def read(self, extractor: Extractor, path: Path, sha256: str) -> FileReading:
+        """Return what is read from the file with this hash; Refusal at once where it was refused before.
+
+        One that was too slow gets twice the time of before when it is tried again.
+        """
+        known = self._find(sha256)
+        if known is not None and not self._again:
+            raise _as_before(known)
+        slow = known is not None and known.reason == "too_slow"
+        patience = _LONGER * known.patience if known is not None and slow else 1.0
+        try:
+            reading = extractor.read(path, patience)
+        except Refusal as refusal:
+            if refusal.reason in _REMEMBERED:
+                self._keep(sha256, refusal, patience)
+            raise
+        self._path(sha256).unlink(missing_ok=True)
+        return reading
+
+    def _find(self, sha256: str) -> RefusedFile | None:
+        stored = read_json(self._path(sha256))
+        if stored.keys() != RefusedFile.__dataclass_fields__.keys() or stored["reader"] != self._reader:
+            return None
+        return RefusedFile(**stored)
+
+    def _keep(self, sha256: str, refusal: Refusal, patience: float) -> None:
+        when = datetime.now(UTC).date().isoformat()
+        kept = RefusedFile(
+            self._reader,
+            refusal.reason,
+            refusal.args[0],
+            refusal.help,
+            refusal.rejected,
+            refusal.retryable,
+            patience,
+            when,
+        )
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomic(self._path(sha256), json.dumps(asdict(kept)).encode(), private=True)
+
+    def _path(self, sha256: str) -> Path:
+        return self._folder / f"{sha256}.json"
+
+
+def _as_before(known: RefusedFile) -> Refusal:
+    longer = ", with twice the time" if known.reason == "too_slow" else ""
+    return Refusal(
+        known.reason,
+        f"{known.message} So it was on {known.when}.",
+        help=f"{known.help} It has not changed; {_TRIED}{longer}.".strip(),
+        retryable=known.retryable,
+        rejected=known.rejected,
+    )
+
+
+class WorkerStops:
+    """Work at which workers were killed, for want of memory say: after two of them it is left out."""
+
+    def __init__(self, folder: Path, *, again: bool = False) -> None:
+        self._folder = folder
+        self._again = again
+        # Two at a time could not be told apart if the worker is killed.
+        begun = (path.stat().st_mtime for path in folder.glob("*.begun"))
+        self.one_at_a_time = any(time.time() - when < _RECENT_SECONDS for when in begun)
+
+    @contextmanager
+    def at(self, name: str, what: str) -> Iterator[None]:
+        """Note that the worker is at `name` for as long as the block lasts; Refusal where it stopped two of them."""
+        path = self._folder / f"{hashlib.sha256(name.encode()).hexdigest()}.begun"
+        stops = 0 if self._again else int(read_json(path).get("stops", 0))
+        if stops >= _MOST_STOPS:
+            raise Refusal(
+                "crashed",
+                f"{what} stopped the worker {_MOST_STOPS} times and is set aside.",
+                help=f"worker.log may say why. {_TRIED}.",
+                retryable=False,
+                rejected=False,
+            )
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomic(path, json.dumps({"stops": stops + 1}).encode(), durable=True, private=True)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)

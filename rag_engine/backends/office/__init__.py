@@ -1,0 +1,1 @@
+"""LibreOffice: other formats of a file, and how it looks."""

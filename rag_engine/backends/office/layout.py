@@ -1,0 +1,141 @@
+"""Layout of office files: PDFs made by LibreOffice in a confined process, one at a time, and kept with drawn pages.
+
+Run as a module it is that process.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+
+from rag_engine.backends.office.program import office_copy, office_folders, office_program
+from rag_engine.backends.page_cache import PageCache
+from rag_engine.confinement.confine import Reach, child_environment, confine, unprivileged_user
+from rag_engine.confinement.scratch import Scratch
+from rag_engine.errors import WorkspaceError
+
+_SUFFIXES = frozenset({".doc", ".docx", ".odt", ".ppt", ".pptx", ".odp", ".xls", ".xlsx", ".ods", ".rtf"})
+_SECONDS = 60
+# What the process needs to start and to end beside the time of LibreOffice.
+_MORE_SECONDS = 15
+_MADE = "layout.pdf"
+
+
+def is_office_file(name: str) -> bool:
+    """Return whether LibreOffice knows how a file of this name looks."""
+    return Path(name).suffix.lower() in _SUFFIXES
+
+
+class OfficeLayouts:
+    """Makes PDFs of office files. Safe from several threads."""
+
+    def __init__(self, cache: PageCache, *, seconds: int = _SECONDS) -> None:
+        self._cache = cache
+        self._seconds = seconds
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="office layout")
+        self._begun = lru_cache(50)(self._begin)
+        self._running: subprocess.Popen[bytes] | None = None
+
+    def pdf(self, file: Path, content: str) -> Future[Path]:
+        """Make a PDF of a file with this hash, or return the one that was made.
+
+        The future fails with WorkspaceError where LibreOffice is not installed or cannot make one in time.
+        """
+        if self._cache.layout(content).exists():
+            ready: Future[Path] = Future()
+            ready.set_result(self._cache.layout(content))
+            return ready
+        found = self._begun(file, content)
+        if found.done() and not found.cancelled() and found.exception() is None:
+            # It was made, and had to make room.
+            self._begun.cache_clear()
+            return self._begun(file, content)
+        return found
+
+    def close(self) -> None:
+        """End what is being made."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        running = self._running
+        if running is not None:
+            _end(running)
+        self._thread.shutdown()
+
+    def _begin(self, file: Path, content: str) -> Future[Path]:
+        return self._thread.submit(self._make, file, content)
+
+    def _make(self, file: Path, content: str) -> Path:
+        program = office_program()
+        if program is None:
+            raise _not_shown(file, "LibreOffice is not installed")
+        refused = self._cache.refusal(content, 0)
+        if refused:
+            raise _not_shown(file, refused)
+        folders = office_folders()
+        user = unprivileged_user(folders)
+        scratch = Scratch(user)
+        try:
+            # /proc: LibreOffice starts others, which are ended with it.
+            readable = (*folders, "/proc", str(scratch.lent))
+            reach = Reach(readable, (str(scratch.own),), programs=True, user=user)
+            with scratch.lend(file) as lent:
+                cause = self._run([reach.to_argument(), program, str(lent), str(self._seconds)], scratch.own)
+            made = scratch.own / _MADE
+            if not made.is_file():
+                self._cache.refuse(file, content, 0, cause)
+                raise _not_shown(file, cause)
+            self._cache.keep_layout(file, content, made.read_bytes())
+        finally:
+            scratch.close()
+        return self._cache.layout(content)
+
+    def _run(self, arguments: Sequence[str], own: Path) -> str:
+        """Have the process make the PDF, and return why there may be none."""
+        self._running = subprocess.Popen(
+            [sys.executable, "-P", "-s", "-m", "rag_engine.backends.office.layout", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd=own,
+            env=child_environment(HOME=os.fspath(own), TMPDIR=os.fspath(own)),
+        )
+        try:
+            self._running.wait(self._seconds + _MORE_SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"LibreOffice takes longer than {self._seconds} seconds"
+        finally:
+            _end(self._running)
+            self._running = None
+        return "LibreOffice cannot read it"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    process.wait()
+
+
+def _not_shown(file: Path, cause: str) -> WorkspaceError:
+    return WorkspaceError(f"{file.name} cannot be shown as it looks: {cause}.", help="Open the original file instead.")
+
+
+def main() -> None:
+    """Convert the file that the arguments name into the folder where this process may write."""
+    confine(Reach.from_argument(sys.argv[1]))
+    program, file, seconds = sys.argv[2], Path(sys.argv[3]), float(sys.argv[4])
+    with office_copy(program, file, "pdf", seconds) as (made, _):
+        if made is not None:
+            shutil.move(made, Path(os.environ["HOME"], _MADE))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""LibreOffice: a file in another format, made without macros, links and dialogs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+
+_PROGRAMS = ("soffice", "libreoffice")
+# No macro runs, nothing is fetched that a document links to, and no recovery or first-start dialog waits for anyone.
+_SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
+<oor:items xmlns:oor="http://openoffice.org/2001/registry">
+<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="DisableMacrosExecution" oor:op="fuse">
+<value>true</value></prop></item>
+<item oor:path="/org.openoffice.Office.Common/Security/Scripting"><prop oor:name="BlockUntrustedRefererLinks"
+oor:op="fuse"><value>true</value></prop></item>
+<item oor:path="/org.openoffice.Office.Recovery/RecoveryInfo"><prop oor:name="Enabled" oor:op="fuse">
+<value>false</value></prop></item>
+</oor:items>
+"""
+
+
+def office_program() -> str | None:
+    """Return the path of LibreOffice; None when it is not installed."""
+    return next((found for name in _PROGRAMS if (found := shutil.which(name))), None)
+
+
+def office_folders() -> tuple[str, ...]:
+    """Return the folders that LibreOffice needs to read, where they are not the system's."""
+    program = office_program()
+    if program is None:
+        return ()
+    folder = Path(program).resolve().parent
+    # All of it is beside the folder of that name.
+    return str(folder), *([str(folder.parent)] if folder.name == "program" else [])
+
+
+@contextmanager
+def office_copy(program: str, path: Path, target: str, seconds: float) -> Iterator[tuple[Path | None, str]]:
+    """Yield a copy of the file in another format ("docx", "pdf"), None where none was made, and what was printed.
+
+    The copy is gone afterwards. TimeoutError when it takes too long.
+    """
+    with tempfile.TemporaryDirectory(prefix="sextant-office-", ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        profile = home / "profile"
+        (profile / "user").mkdir(parents=True)
+        (profile / "user" / "registrymodifications.xcu").write_text(_SETTINGS, encoding="utf-8")
+        # LibreOffice writes its lock beside the file, and names the result after it.
+        (home / "in").mkdir()
+        shutil.copyfile(path, home / "in" / path.name)
+        command = [
+            program, f"-env:UserInstallation={profile.as_uri()}", "--headless", "--norestore", "--nolockcheck",
+            "--nodefault", "--nofirststartwizard", "--convert-to", target, "--outdir", str(home / "out"),
+            str(home / "in" / path.name),
+        ]  # fmt: skip
+        message = _run(command, home, seconds)
+        made = home / "out" / f"{path.stem}.{target}"
+        yield made if made.is_file() else None, message
+
+
+def _run(command: list[str], home: Path, seconds: float) -> str:
+    environment = {**os.environ, "HOME": str(home), "TMPDIR": str(home)}
+    # In our own process group, so that whoever ends us ends it too.
+    with (home / "message").open("wb") as output:
+        child = psutil.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=home
+        )
+        try:
+            child.wait(seconds)
+        except (psutil.TimeoutExpired, subprocess.TimeoutExpired):
+            raise TimeoutError from None
+        finally:
+            _end(child)
+    return (home / "message").read_text(encoding="utf-8", errors="replace")
+
+
+def _end(child: psutil.Popen) -> None:
+    """End the program and all it started, and wait until they are gone."""
+    try:
+        family = [*child.children(recursive=True), child]
+    except psutil.NoSuchProcess:
+        return
+    for process in family:
+        try:
+            process.kill()
+        except psutil.NoSuchProcess:
+            continue
+    psutil.wait_procs(family, timeout=5)

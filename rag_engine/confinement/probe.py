@@ -1,0 +1,72 @@
+"""Probe of the confinement: a process that is confined as a drawing one is, and tries to reach what it must not."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rag_engine.confinement.confine import Confinement, Reach, child_environment, confine, unprivileged_user
+
+_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class ProbedConfinement:
+    """Outcome of the probe: what was given up, and what could be reached all the same, in words for a person."""
+
+    given_up: Confinement
+    reached: tuple[str, ...]
+
+
+def probe_confinement() -> ProbedConfinement:
+    """Confine a process on this machine and return what it could still do."""
+    with tempfile.TemporaryDirectory(prefix="sextant-probe-") as folder, socket.socket() as listening:
+        # Anybody may write there: only the confinement is in the way.
+        Path(folder).chmod(0o777)
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        asked = [Reach(user=unprivileged_user()).to_argument(), str(listening.getsockname()[1]), folder]
+        done = subprocess.run(
+            [sys.executable, "-P", "-s", "-m", "rag_engine.confinement.probe", *asked],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            timeout=_SECONDS,
+            env=child_environment(),
+        )
+    answer = json.loads(done.stdout)
+    return ProbedConfinement(Confinement(**answer["given_up"]), tuple(answer["reached"]))
+
+
+def main() -> None:
+    """Confine this process, try everything, and print the outcome."""
+    given_up = confine(Reach.from_argument(sys.argv[1]))
+    port, folder = int(sys.argv[2]), sys.argv[3]
+    attempts: dict[str, Callable[[], object]] = {
+        "files of the system": lambda: Path("/etc/passwd").read_bytes(),
+        "the environment of the program that started it": lambda: Path(f"/proc/{os.getppid()}/environ").read_bytes(),
+        "folders to write in": lambda: Path(folder, "written").touch(),
+        "the network": lambda: socket.create_connection(("127.0.0.1", port), timeout=5).close(),
+        "other programs": lambda: subprocess.run([sys.executable, "-c", ""], check=True, timeout=10),
+    }
+    reached = [name for name, attempt in attempts.items() if _succeeds(attempt)]
+    sys.stdout.write(json.dumps({"given_up": asdict(given_up), "reached": reached}))
+
+
+def _succeeds(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    main()

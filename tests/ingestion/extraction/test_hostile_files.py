@@ -1,0 +1,72 @@
+"""Files that are made to break their reader are refused with a reason, and hold nobody up."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from ingestion.extraction.extract import extract
+from ingestion.extraction.sandbox.sandbox import Sandbox, ocr_time_for, time_for
+from ingestion.types import ExtractionLimits, Refusal
+from tests.ingestion.extraction import hostile
+
+MADE: list[tuple[str, Callable[[Path], Path]]] = [
+    ("count.pdf", hostile.pdf_that_counts),
+    ("tree.pdf", hostile.pdf_that_repeats),
+    ("strings.xlsx", hostile.workbook_without_its_strings),
+    ("entities.xlsx", hostile.workbook_of_entities),
+    ("entities.docx", hostile.document_of_entities),
+]
+
+
+@pytest.mark.parametrize(("name", "make"), MADE, ids=[name for name, _ in MADE])
+def test_a_file_made_to_break_its_reader_is_refused_as_damaged_at_once(
+    tmp_path: Path, sandbox: Sandbox, name: str, make: Callable[[Path], Path]
+) -> None:
+    path = make(tmp_path / name)
+    begun = time.monotonic()
+    with pytest.raises(Refusal, match=name) as caught:
+        sandbox.read(path)
+    assert (caught.value.reason, caught.value.status) == ("damaged", "rejected")
+    assert "Traceback" not in str(caught.value)
+    assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize("name", ["rows.xlsx", "rows.txt", "rows.pdf"])
+def test_of_a_text_that_is_too_long_the_beginning_is_read_and_it_is_said(tmp_path: Path, name: str) -> None:
+    path, limits = tmp_path / name, ExtractionLimits(max_characters=3000)
+    lines = [f"Town {number} raised its dyke." for number in range(500)]
+    if name.endswith("xlsx"):
+        workbook = openpyxl.Workbook()
+        sheet = workbook.create_sheet(index=0)
+        for line in lines:
+            sheet.append([line, 1953])
+        workbook.save(path)
+    elif name.endswith("pdf"):
+        from tests.ingestion.documents import pdf
+
+        pdf(path, lines)
+    else:
+        path.write_text("\n\n".join(lines), encoding="utf-8")
+    extracted = extract(path, limits, None)
+    assert "Town 3 raised its dyke." in extracted.text
+    assert "Town 499" not in extracted.text
+    assert len(extracted.text) < 3500
+    said = r"as far as row \d+; split it" if name.endswith("xlsx") else "Only its first 3,000 characters were read"
+    [warning] = extracted.warnings
+    assert re.search(said, warning)
+
+
+def test_the_time_of_a_file_grows_with_its_size_within_bounds() -> None:
+    limits = ExtractionLimits()
+    assert time_for(1500, limits) == pytest.approx(60, abs=0.1)
+    assert 60 < time_for(5_000_000, limits) < 600
+    assert time_for(500_000_000, limits) == 600
+    # A file of 1.5 KB cannot hold the scans of 5,000 pages.
+    assert ocr_time_for(1500, limits) < 700
+    assert ocr_time_for(50_000_000, limits) > 5000
