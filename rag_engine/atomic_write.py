@@ -27,7 +27,11 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write_atomic(path: Path, content: bytes, *, durable: bool = False) -> None:
-    """Write the content so that a reader finds the former file or the new one, never half of it."""
+def write_atomic(path: Path, content: bytes, *, durable: bool = False, private: bool = False) -> None:
+    """Write the content so that a reader finds the former file or the new one, never half of it.
+
+    A `private` file can be read by its owner alone, from its first byte on.
+    """
     with replacing(path, durable=durable) as temporary:
+        temporary.touch(mode=0o600 if private else 0o666)
         temporary.write_bytes(content)
