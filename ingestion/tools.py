@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -23,7 +23,9 @@ from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, 
 from ingestion.records.quarantine import file_of
 from ingestion.records.refused_files import RefusedFiles
 from ingestion.records.source_record import SourceRecord
-from ingestion.types import ExtractionLimits
+from ingestion.records.source_store import SourceStore
+from ingestion.types import ExtractionLimits, Refusal
+from ingestion.web.address_policy import read_target
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
@@ -105,7 +107,7 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
         def browser() -> Browser | None:
             with lock:
                 if not browsers:
-                    found = open_browser(config.web, politeness=web.politeness)
+                    found = open_browser(config.web, politeness=web.politeness, named=_named_places(engine))
                     browsers.append(stack.enter_context(found) if found else None)
             return browsers[0]
 
@@ -136,6 +138,16 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
             encode=lambda texts: engine.embedder().encode_passages(texts),
             today=datetime.now(UTC).date(),
         )
+
+
+def _named_places(engine: Engine) -> set[tuple[str, int]]:
+    """Return the places, host and port, of the addresses on the list, but not of those that a page led to."""
+    places: set[tuple[str, int]] = set()
+    for source in (one for one in SourceStore(engine.catalog).sources() if not one.parent):
+        with suppress(Refusal):
+            target = read_target(source.url)
+            places.add((target.host, target.port))
+    return places
 
 
 def open_web(config: IngestionConfig) -> HttpWeb:

@@ -30,9 +30,8 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
 def write_atomic(path: Path, content: bytes, *, durable: bool = False, private: bool = False) -> None:
     """Write the content so that a reader finds the former file or the new one, never half of it.
 
-    A `private` file is its owner's alone.
+    A `private` file can be read by its owner alone, from its first byte on.
     """
     with replacing(path, durable=durable) as temporary:
-        if private:
-            temporary.touch(0o600)
+        temporary.touch(mode=0o600 if private else 0o666)
         temporary.write_bytes(content)

@@ -10,7 +10,7 @@ from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.config import Config
-from rag_engine.errors import BackendError, WorkspaceError
+from rag_engine.errors import BackendError, ServerLostError, WorkspaceError
 from rag_engine.protocols import SparseIndex, StorageBackends
 from rag_engine.storage.vector_file import VectorStore
 
@@ -30,12 +30,11 @@ class _DiskBackends:
 
     def dense(self, generation: int) -> ChromaIndex:
         with self._lock:
-            name, url = collection_name(self._id, generation), self._chroma_url()
-            if self._dense is None or (self._dense[0], self._dense[1].name) != (url, name):
+            name, (url, key) = collection_name(self._id, generation), self._chroma()
+            if self._dense is None or (self._dense[0], self._dense[1].name) != (f"{url} {key}", name):
                 self._close_dense()
-                self._require_turn(url)
                 folder, elsewhere = paths.chroma(self._config.workspace), bool(self._config.chroma_url)
-                self._dense = url, open_chroma(folder, name, url=url, elsewhere=elsewhere)
+                self._dense = f"{url} {key}", open_chroma(folder, name, url=url, key=key, elsewhere=elsewhere)
             return self._dense[1]
 
     def sparse(self, generation: int, *, writable: bool = False) -> TantivyIndex:
@@ -52,7 +51,7 @@ class _DiskBackends:
         try:
             dense = self.dense(generation - 1).sibling(name)
         except BackendError:
-            if self._chroma_url():
+            if self._chroma()[0]:
                 raise
             # An embedded Chroma that cannot even be opened is made anew.
             shutil.rmtree(paths.chroma(self._config.workspace), ignore_errors=True)
@@ -78,19 +77,31 @@ class _DiskBackends:
             self._dense[1].close()
             self._dense = None
 
-    def _require_turn(self, url: str) -> None:
-        """Raise WorkspaceError where the folder is about to be served: opened here, it would keep the server out."""
-        if not url and paths.find_serving(self._config.workspace) is not None:
+    def _chroma(self) -> tuple[str, str]:
+        """Return the Chroma server to use and its key: the configured one, else that of a running `sextant serve`.
+
+        Both are empty where the folder is this process's to open. WorkspaceError where it is about to be served: opened
+        here, it would keep the server out. ServerLostError where the server is down; `sextant serve` starts it again.
+        """
+        workspace = self._config.workspace
+        if self._config.chroma_url:
+            return self._config.chroma_url, ""
+        serving = paths.find_serving(workspace)
+        if serving is None:
+            return "", ""
+        if not serving.chroma_url:
             raise WorkspaceError(
-                f"Chroma of {self._config.workspace} starts when the process that writes the collection has ended.",
+                f"Chroma of {workspace} starts when the process that writes the collection has ended.",
                 help="Wait until it is done.",
                 retryable=True,
             )
-
-    def _chroma_url(self) -> str:
-        """Return the Chroma server to use: the configured one, else that of a running `sextant serve`, else none."""
-        serving = None if self._config.chroma_url else paths.find_serving(self._config.workspace)
-        return serving.chroma_url if serving else self._config.chroma_url
+        if not paths.chroma_confirms(serving):
+            raise ServerLostError(
+                f"Chroma of {workspace} does not answer at {serving.chroma_url}.",
+                help=f"`sextant serve` (process {serving.process}) starts it again; see {workspace / 'serving.log'}.",
+                retryable=True,
+            )
+        return serving.chroma_url, serving.key
 
 
 def open_backends(config: Config, workspace_id: str) -> StorageBackends:

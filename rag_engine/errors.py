@@ -4,7 +4,8 @@ SextantError
 ├── InputError        what was asked cannot be read: a question, a filter, a file, a setting
 ├── WorkspaceError    the workspace cannot be used as it is: locked, made by another model, damaged
 └── BackendError      a model or server did not do its part; trying again may help
-    └── ReplyError    a model replied with something else than the JSON object it was asked for
+    ├── ReplyError    a model replied with something else than the JSON object it was asked for
+    └── ServerLostError  a server does not answer, for now
 """
 
 from __future__ import annotations
@@ -41,3 +42,7 @@ class BackendError(SextantError):
 
 class ReplyError(BackendError):
     """A model replied with something else than the JSON object it was asked for."""
+
+
+class ServerLostError(BackendError):
+    """A server does not answer, for now."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
-import socket
+import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,6 @@ from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import psutil  # type: ignore[import-untyped]
@@ -21,22 +21,43 @@ from filelock import FileLock, Timeout
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import WorkspaceError
 
-# A process that began this much later than the announcement that names it only bears the number again. Clocks are
-# corrected by seconds while a server runs; a number is not given again so soon.
+# A process that began so much earlier or later than the announced one only bears its number again. Clocks are corrected
+# by seconds while a server runs; a number is not given again so soon.
 _CLOCK_SECONDS = 60.0
+# Where a Chroma of ours proves that it is the one that was announced.
+PROOF_PATH = "/sextant/proof"
+_CONFIRM_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
     """A running `sextant serve`: its process, the page's address and the Chroma server's.
 
-    The latter is "" while another process writes the folder: Chroma is started when that one has ended.
+    The latter is "" while another process writes the folder: Chroma is started when that one has ended. `key` lets
+    whoever can read the announcement use that Chroma. `folder` is what was served, by path and inode: a copy of the
+    workspace brings the announcement along, and must not use the servers of the original.
     """
 
     process: int
+    started: float
+    folder: str
     address: str
     chroma_url: str
+    key: str
     since: str
+
+
+def new_serving(workspace: Path, address: str, chroma_url: str = "", key: str = "") -> Serving:
+    """Return the announcement of servers of this process."""
+    started = float(psutil.Process().create_time())
+    since = time.strftime("%Y-%m-%d %H:%M:%S")
+    return Serving(os.getpid(), started, folder_identity(workspace), address, chroma_url, key, since)
+
+
+def folder_identity(workspace: Path) -> str:
+    """Return what tells a folder from its copies, here and on another disk."""
+    state = workspace.stat()
+    return f"{state.st_dev}:{state.st_ino}:{workspace.resolve()}"
 
 
 def make_folder(workspace: Path) -> None:
@@ -103,9 +124,9 @@ def write_lock(workspace: Path) -> Iterator[None]:
 
 
 def announce(workspace: Path, serving: Serving) -> None:
-    """Tell other commands on this workspace where the servers are."""
+    """Tell other commands of the same user on this workspace where the servers are."""
     workspace.mkdir(parents=True, exist_ok=True)
-    write_atomic(workspace / "serving.json", json.dumps(asdict(serving)).encode())
+    write_atomic(workspace / "serving.json", json.dumps(asdict(serving)).encode(), private=True)
 
 
 def withdraw(workspace: Path) -> None:
@@ -115,32 +136,36 @@ def withdraw(workspace: Path) -> None:
 
 
 def find_serving(workspace: Path) -> Serving | None:
-    """Return the `sextant serve` that runs on this workspace, whose servers answer, or None."""
+    """Return the `sextant serve` that runs on this workspace, or None. A server of it may be down for a moment."""
     stored = read_json(workspace / "serving.json")
     if stored.keys() != Serving.__dataclass_fields__.keys():
         return None
     serving = Serving(**stored)
-    alive = _lives(serving) and _listens(serving.address)
-    return serving if alive and (not serving.chroma_url or chroma_answers(serving.chroma_url)) else None
+    return serving if serving.folder == folder_identity(workspace) and _lives(serving) else None
 
 
 def _lives(serving: Serving) -> bool:
-    announced = time.mktime(time.strptime(serving.since, "%Y-%m-%d %H:%M:%S"))
     try:
         process = psutil.Process(serving.process)
-        return bool(process.status() != psutil.STATUS_ZOMBIE and process.create_time() <= announced + _CLOCK_SECONDS)
+        same = abs(process.create_time() - serving.started) <= _CLOCK_SECONDS
+        return bool(same and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
 
 
-def _listens(url: str) -> bool:
-    """Whether somebody takes calls at the URL. A page that loads its models takes them too, though it answers late."""
-    address = urlsplit(url)
+def proof(key: str, nonce: str, folder: str) -> str:
+    """Return what only a server that has the key, and serves the folder, can answer to a number used once."""
+    return hmac.new(key.encode(), f"{nonce} {folder}".encode(), "sha256").hexdigest()
+
+
+def chroma_confirms(serving: Serving) -> bool:
+    """Whether the Chroma of this `sextant serve` answers where it was announced; no other program is shown the key."""
+    nonce = secrets.token_hex(16)
     try:
-        socket.create_connection((address.hostname or "", address.port or 0), timeout=2.0).close()
-    except OSError:
+        answer = httpx.get(f"{serving.chroma_url}{PROOF_PATH}", params={"nonce": nonce}, timeout=_CONFIRM_SECONDS)
+    except httpx.HTTPError:
         return False
-    return True
+    return hmac.compare_digest(answer.text, proof(serving.key, nonce, serving.folder))
 
 
 def chroma_answers(url: str) -> bool:

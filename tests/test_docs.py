@@ -15,12 +15,14 @@ from tests.conftest import ROOT
 DOCUMENTS = (
     "README.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "docs/answers.md",
     "docs/architecture.md",
     "docs/foreign_files.md",
     "docs/glossary.md",
     "docs/measurements.md",
     "docs/retrieval.md",
+    "docs/security.md",
 )
 FOLDERS = ("rag_engine", "ingestion", "pages", "cli", "tests", "benchmarks", "docs", ".ci", "data")
 # Made by use, not by a checkout.
@@ -73,3 +75,21 @@ def test_every_table_that_was_measured_is_listed() -> None:
 def test_the_picture_of_the_rooms_is_current() -> None:
     command = [sys.executable, str(Path("docs") / "draw_rooms.py"), "--check"]
     assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
+
+
+def test_the_list_of_licences_is_current_and_knows_every_one() -> None:
+    listing = subprocess.run([sys.executable, "docs/list_licences.py", "--check"], cwd=ROOT, check=False)
+    assert listing.returncode == 0
+    text = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    assert "| unknown |" not in text
+    assert "|  |" not in text
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock", "requirements-models.lock"])
+def test_every_locked_package_has_its_hashes(lock: str) -> None:
+    lines = [line for line in (ROOT / lock).read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    assert all(re.fullmatch(r"[\w.-]+==\S+ \\|    --hash=sha256:[0-9a-f]{64}( \\)?", line) for line in lines)
+    ends = [line for line in lines if not line.endswith("\\")]
+    assert len(ends) == sum("==" in line for line in lines)
+    # A lock that is written on one machine names no place of it.
+    assert "://" not in "".join(lines)

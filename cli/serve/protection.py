@@ -28,9 +28,11 @@ class Exposure:
     address: str = ""
 
     @property
-    def name(self) -> str:
-        """Name that browsers ask the server by; "" for this machine's own."""
-        return urlsplit(self.address).hostname or ""
+    def names(self) -> tuple[str, ...]:
+        """Names that browsers ask the server by, besides those that every machine has for itself."""
+        # A host beyond this machine is asked by the address that people log in at.
+        own = "" if self.address else self.host
+        return tuple(name for name in (urlsplit(self.address).hostname, own) if name)
 
     @property
     def reached_at(self) -> str:

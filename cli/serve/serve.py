@@ -39,7 +39,9 @@ def serve(
     with engine_of(workspace, as_json) as engine, serving(engine, port, exposure) as servers:
         filling = sample and add_sample(open_desk(engine, local_person()), DATA / "sample" / "documents")
         if as_json:
-            print_json(asdict(servers.here))
+            here = asdict(servers.here)
+            # The key stays with those who can read the workspace.
+            print_json({name: here[name] for name in ("process", "address", "chroma_url", "since")})
         else:
             if filling:
                 out.print("The sample collection is being indexed; the page shows how far it is.")

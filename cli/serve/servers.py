@@ -5,17 +5,19 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -25,11 +27,14 @@ from rag_engine import workspace as paths
 from rag_engine.backends.chroma import lock_folder
 from rag_engine.config import ROOT, Config
 from rag_engine.engine import Engine
-from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 
 _WAIT = 60.0
 _WORKER_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
+# A server that ends by itself is started again, unless so many ended within so many seconds.
+_MOST_ENDS = 4
+_ENDS_SECONDS = 60.0
 _PR_SET_PDEATHSIG = 1
 # As in .streamlit/config.toml, whose list an option replaces.
 _OWN_NAMES = ("127.0.0.1", "localhost", "::1", "[::1]")
@@ -37,29 +42,65 @@ _OWN_NAMES = ("127.0.0.1", "localhost", "::1", "[::1]")
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Servers:
-    """The running servers: where they answered first, and their processes by name.
+    """The running servers: where they answer, and their processes by name.
 
     `waits_for` says who writes the collection: then Chroma is started when that process has ended.
     """
 
+    engine: Engine
+    exposure: Exposure
     here: paths.Serving
-    processes: dict[str, subprocess.Popen[bytes]]
     log: Path
-    workspace: Path
-    waits_for: str
+    waits_for: str = ""
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _ends: deque[float] = field(default_factory=lambda: deque(maxlen=_MOST_ENDS))
 
     def watch(self, stop: threading.Event) -> None:
-        """Wait until stopped; BackendError when a server ends by itself."""
-        waiting = bool(self.waits_for)
+        """Keep the servers running until stopped; BackendError when one ends by itself again and again."""
+        collection, waiting = self.engine.collection, bool(self.waits_for)
         while not stop.wait(_LOOK_SECONDS):
-            for name, process in self.processes.items():
-                _check_alive(name, process, self.log)
-            if waiting and not _who_writes(self.workspace):
-                url = _start_chroma(self.workspace, self.processes, self.log)
-                paths.announce(self.workspace, replace(self.here, chroma_url=url))
+            for name, process in [*self.processes.items()]:
+                if process.poll() is not None:
+                    self._start_again(name, process)
+            if waiting and not _who_writes(self.engine.config.workspace):
+                self.start_chroma()
                 waiting = False
+            if collection.is_behind():
+                # Where another process writes, that one does it, or the next look here.
+                with suppress(SextantError):
+                    collection.catch_up()
+
+    def start_chroma(self) -> None:
+        """Start the Chroma server at the address and with the key of the one before, and announce it."""
+        workspace, url = self.engine.config.workspace, self.here.chroma_url
+        try:
+            port = _take_port(urlsplit(url).port or 0)
+        except InputError:
+            port = _take_port(0)
+        key = self.here.key or secrets.token_urlsafe(32)
+        command = [sys.executable, "-m", "cli.serve.servers", str(workspace), str(port)]
+        self.processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, self.log, key)
+        self.here = replace(self.here, chroma_url=f"http://{LOOPBACK}:{port}", key=key)
+        _wait_for(lambda: paths.chroma_confirms(self.here), "Chroma", self.processes["Chroma"], self.log)
+        paths.announce(workspace, self.here)
+
+    def start_page(self) -> None:
+        """Start the page at its address."""
+        address = self.here.address
+        self.processes["page"] = _start_page(self.engine.config, address, self.exposure, self.log)
+        _wait_for(lambda: _page_answers(address), "page", self.processes["page"], self.log)
+
+    def _start_again(self, name: str, ended: subprocess.Popen[bytes]) -> None:
+        """Start a server that ended by itself again; BackendError where that happens too often."""
+        self._ends.append(time.monotonic())
+        if len(self._ends) == _MOST_ENDS and self._ends[-1] - self._ends[0] < _ENDS_SECONDS:
+            _check_alive(name, ended, self.log)
+        if name == "Chroma":
+            self.start_chroma()
+        else:
+            self.start_page()
 
 
 @contextmanager
@@ -73,22 +114,20 @@ def serving(engine: Engine, port: int, exposure: Exposure) -> Iterator[Servers]:
             help="Open that address, or stop that process.",
         )
     address = f"http://{exposure.reached_at}:{_take_port(port, exposure.host)}"
-    log = config.workspace / "serving.log"
-    processes: dict[str, subprocess.Popen[bytes]] = {}
+    waits_for = "" if config.chroma_url else _who_writes(config.workspace)
+    here = paths.new_serving(config.workspace, address, config.chroma_url)
+    servers = Servers(engine, exposure, here, config.workspace / "serving.log", waits_for)
     with ExitStack() as at_end:
-        at_end.callback(_end_all, processes)
-        chroma_url = config.chroma_url
-        waits_for = "" if chroma_url else _who_writes(config.workspace)
-        if not chroma_url and not waits_for:
-            chroma_url = _start_chroma(config.workspace, processes, log)
-        here = paths.Serving(os.getpid(), address, chroma_url, time.strftime("%Y-%m-%d %H:%M:%S"))
-        # Announced before the page runs, so that the page finds Chroma's address.
-        paths.announce(config.workspace, here)
+        at_end.callback(_end_all, servers.processes)
         at_end.callback(paths.withdraw, config.workspace)
-        processes["page"] = _start_page(config, address, exposure, log)
-        _wait_for(f"{address}/_stcore/health", "page", processes["page"], log)
+        # Announced before the page runs, so that the page finds Chroma's address.
+        if config.chroma_url or waits_for:
+            paths.announce(config.workspace, here)
+        else:
+            servers.start_chroma()
+        servers.start_page()
         try:
-            yield Servers(here, processes, log, config.workspace, waits_for)
+            yield servers
         finally:
             # Withdrawn first: the worker takes up nothing more once the server that it was started beside is gone.
             paths.withdraw(config.workspace)
@@ -102,16 +141,6 @@ def _who_writes(workspace: Path) -> str:
     except WorkspaceError as error:
         return str(error.args[0])
     return ""
-
-
-def _start_chroma(workspace: Path, processes: dict[str, subprocess.Popen[bytes]], log: Path) -> str:
-    """Start the Chroma server beside the other processes; return its address when it answers."""
-    port = _take_port(0)
-    command = [sys.executable, "-m", "cli.serve.servers", str(workspace), str(port)]
-    processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, log)
-    url = f"http://127.0.0.1:{port}"
-    _wait_for(f"{url}/api/v2/heartbeat", "Chroma", processes["Chroma"], log)
-    return url
 
 
 def _take_port(port: int, host: str = LOOPBACK) -> int:
@@ -137,25 +166,31 @@ def _start_page(config: Config, address: str, exposure: Exposure, log: Path) -> 
     port = address.rpartition(":")[2]
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true"]
     command += ["--server.address", exposure.host, "--server.port", port]
-    own = exposure.name and "STREAMLIT_SERVER_ALLOWED_HOSTS" not in os.environ
-    for name in (*_OWN_NAMES, exposure.name) if own else ():
+    # The option replaces the variable, which is there to name more.
+    others = os.environ.get("STREAMLIT_SERVER_ALLOWED_HOSTS", "").replace(",", " ").split()
+    for name in (*_OWN_NAMES, *exposure.names, *others):
         command += ["--server.allowedHosts", name]
     return _start(command, {"SEXTANT_WORKSPACE": str(config.workspace)}, log)
 
 
-def _start(command: list[str], extra: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
+def _start(command: list[str], extra: dict[str, str], log: Path, key: str = "") -> subprocess.Popen[bytes]:
+    """Start a server, which reads its key, where it has one, from its standard input: arguments can be seen by all."""
     # A session of its own, so that Ctrl-C reaches us alone and we end the servers in order.
     with log.open("ab") as output:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             command,
             cwd=ROOT,
             env=os.environ | extra,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if key else subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
             preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - one system call
         )
+    if process.stdin is not None:
+        with suppress(BrokenPipeError), process.stdin as given:
+            given.write(key.encode())
+    return process
 
 
 def _end_with_parent() -> None:
@@ -167,22 +202,26 @@ def _end_with_parent() -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _wait_for(url: str, name: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def _page_answers(address: str) -> bool:
+    # By a name of this machine, which the page answers at every address.
+    host = f"localhost:{urlsplit(address).port}"
+    try:
+        return httpx.get(f"{address}/_stcore/health", headers={"Host": host}, timeout=2.0).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def _wait_for(answers: Callable[[], bool], name: str, process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + _WAIT
-    with httpx.Client(timeout=2.0) as client:
-        while time.monotonic() < deadline:
-            try:
-                # By a name of this machine, which the page answers at every address.
-                answered = client.get(url, headers={"Host": "localhost"}).status_code == 200
-            except httpx.HTTPError:
-                answered = False
-            # After the answer, which may be that of a program that took the port meanwhile.
-            _check_alive(name, process, log)
-            if answered:
-                return
-            # The server is another process: there is nothing to wait on but its answer.
-            time.sleep(0.1)
-    raise BackendError(f"No answer from {url} within {_WAIT:.0f} s.", help=f"See {log}.", retryable=True)
+    while time.monotonic() < deadline:
+        answered = answers()
+        # After the answer, which may be that of a program that took the port meanwhile.
+        _check_alive(name, process, log)
+        if answered:
+            return
+        # The server is another process: there is nothing to wait on but its answer.
+        time.sleep(0.1)
+    raise BackendError(f"No answer from the {name} server within {_WAIT:.0f} s.", help=f"See {log}.", retryable=True)
 
 
 def _check_alive(name: str, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -209,18 +248,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             process.wait()
 
 
-def _serve_chroma(workspace: Path, port: int) -> None:
-    """Run the Chroma server.
-
-    The lock is this process's own, so that it stays taken as long as the folder may be written, whatever becomes of
-    the `sextant serve` that started it.
-    """
-    folder = paths.chroma(workspace)
-    with lock_folder(folder):
-        chroma = next(iter(entry_points(group="console_scripts", name="chroma")))
-        sys.argv = ["chroma", "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
-        chroma.load()()
-
-
 if __name__ == "__main__":
-    _serve_chroma(Path(sys.argv[1]), int(sys.argv[2]))
+    from rag_engine.backends.served_chroma.server import serve
+
+    serve(Path(sys.argv[1]), int(sys.argv[2]), sys.stdin.read())

@@ -21,7 +21,7 @@ from ingestion.status.document_fields import Described, changed_fields, shown_va
 from ingestion.types import FieldName
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import describe_document
-from rag_engine.storage.stores import note_facets_due
+from rag_engine.storage.stores import note_dense_due
 from rag_engine.types import DocumentRecord, Metadata
 
 # The values of fields by document: code of a source, or id, file, title or source of a document of the collection.
@@ -217,7 +217,7 @@ def _apply(desk: Desk, codes: set[str], given: Sequence[Correction]) -> None:
                 changed.append(record.key)
                 if (metadata.title, metadata.language) != (record.metadata.title, record.metadata.language):
                     renamed.append(record)
-        note_facets_due(connection, changed)
+        note_dense_due(connection, changed)
     _update_indexes(desk, renamed)
 
 

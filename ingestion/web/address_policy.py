@@ -147,6 +147,15 @@ def checked(host: str, port: int, addresses: Sequence[str], exemptions: Sequence
     return tuple(kept)
 
 
+def check_port(host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption]) -> None:
+    """Raise Refusal for a port other than those of the web, unless the host or all its addresses are exempted."""
+    if port in PORTS.values() or any(one.covers_host(host.lower(), port) for one in exemptions):
+        return
+    for address in map(ipaddress.ip_address, addresses):
+        if not any(one.covers_address(address, port) for one in exemptions):
+            raise _forbidden(f"{host}:{port}", f"no address on the list names port {port}")
+
+
 def addresses_to_connect(
     host: str, port: int, exemptions: Sequence[Exemption], resolve: Resolve, *, seconds: float
 ) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillBusy
 from contextlib import ExitStack, suppress
@@ -27,11 +27,35 @@ from ingestion.web.http import HttpWeb
 from ingestion.web.politeness import PolitenessPolicy
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Of several such switches Chromium takes the last: so what Playwright switches off (the lines but the last), and what
+# tells a server of Google which fields the forms of a page have.
+_FEATURES_OFF = (
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
+    *(
+        "HttpsFirstBalancedModeAutoEnable",
+        "LensOverlay",
+        "MediaRouter",
+        "PaintHolding",
+        "ThirdPartyStoragePartitioning",
+    ),
+    *(
+        "AvoidCorsURLLoaderRestartOnRedirect",
+        "TcpPortRandomizationWin",
+        "OptimizationHints",
+        "NetworkTimeServiceQuerying",
+    ),
+    *("AimEnabled", "PreconnectToSearch", "msForceBrowserSignIn", "msEdgeUpdateLaunchServicesPreferredVersion"),
+    "AutofillServerCommunication",
+)
 _FLAGS = (
+    f"--disable-features={','.join(_FEATURES_OFF)}",
     *("--disable-gpu", "--disable-background-networking", "--disable-component-update"),
     *("--disable-sync", "--disable-extensions", "--disable-quic", "--no-first-run", "--no-default-browser-check"),
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--proxy-bypass-list=<-loopback>",
+    # What Chromium itself wants of the network leads nowhere: only a visit is given the way through our proxy, and at
+    # port 1 nobody but root could listen.
+    *("--proxy-server=http://127.0.0.1:1", "--proxy-bypass-list=<-loopback>"),
+    *("--disable-client-side-phishing-detection", "--disable-domain-reliability", "--no-pings"),
     # Names are looked up by the proxy, and by nobody else.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
@@ -61,15 +85,21 @@ def launch_flags(user: int) -> tuple[str, ...]:
 
 
 def open_browser(
-    config: WebConfig, *, politeness: PolitenessPolicy | None = None, resolve: Resolve = resolve_by_system
+    config: WebConfig,
+    *,
+    politeness: PolitenessPolicy | None = None,
+    resolve: Resolve = resolve_by_system,
+    named: Collection[tuple[str, int]] = (),
 ) -> ChromiumBrowser | None:
     """Return a browser, to be closed at the end; None where there is none or it is switched off.
 
     `politeness` are those of the HttpWeb beside it, so that both keep one turn at each host; without them the browser
-    brings its own.
+    brings its own. `named` are the places, host and port, that the list of sources names.
     """
     executable = find_chromium() if config.browser else None
-    return ChromiumBrowser(config, executable, politeness=politeness, resolve=resolve) if executable else None
+    if executable is None:
+        return None
+    return ChromiumBrowser(config, executable, politeness=politeness, resolve=resolve, named=named)
 
 
 class ChromiumBrowser:
@@ -87,11 +117,12 @@ class ChromiumBrowser:
         *,
         politeness: PolitenessPolicy | None = None,
         resolve: Resolve = resolve_by_system,
+        named: Collection[tuple[str, int]] = (),
     ) -> None:
         self._config = config
         self._executable = executable
         self._stack = ExitStack()
-        self._proxy = self._stack.enter_context(CheckedProxy(config, resolve=resolve))
+        self._proxy = self._stack.enter_context(CheckedProxy(config, resolve=resolve, named=named))
         self._politeness = politeness or self._stack.enter_context(HttpWeb(config, resolve=resolve)).politeness
         self._turn = threading.Lock()
         self._thread: _BrowserThread | None = None
@@ -107,6 +138,11 @@ class ChromiumBrowser:
     def process_ids(self) -> tuple[int, ...]:
         """The browser's processes, the first one the parent of the others; none before the first call."""
         return tuple(process.pid for process in self._thread.processes()) if self._thread else ()
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The requests of the latest visit that reached the proxy, as method and place."""
+        return tuple(self._proxy.asked)
 
     def close(self) -> None:
         """Close the browser and its proxy. A call under way ends with a refusal."""
@@ -169,7 +205,7 @@ class ChromiumBrowser:
             return self._thread
         if self._thread is not None:
             self._thread.stop()
-        self._thread = _BrowserThread(self._executable, self._proxy.port)
+        self._thread = _BrowserThread(self._executable)
         try:
             self._thread.started.result(_START_SECONDS)
         except (Error, OSError, StillBusy) as error:
@@ -187,9 +223,8 @@ class ChromiumBrowser:
 class _BrowserThread:
     """Playwright's synchronous interface belongs to one thread: this one. Work comes in through a queue."""
 
-    def __init__(self, executable: str, proxy_port: int) -> None:
+    def __init__(self, executable: str) -> None:
         self._executable = executable
-        self._proxy_port = proxy_port
         # Marks our browser among this process's children; Chromium ignores switches that it does not know.
         self._mark = f"--sextant-browser={secrets.token_hex(8)}"
         self._work: queue.SimpleQueue[tuple[_Work, Future[object]] | None] = queue.SimpleQueue()
@@ -250,7 +285,7 @@ class _BrowserThread:
             # Without this Playwright gives up the sandbox for everybody.
             chromium_sandbox=os.geteuid() != 0,
             env={name: value for name, value in os.environ.items() if not _SECRET.fullmatch(name)},
-            args=[*launch_flags(os.geteuid()), f"--proxy-server=http://127.0.0.1:{self._proxy_port}", self._mark],
+            args=[*launch_flags(os.geteuid()), self._mark],
             handle_sigint=False,
             handle_sigterm=False,
             handle_sighup=False,

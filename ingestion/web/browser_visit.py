@@ -18,13 +18,13 @@ from playwright.sync_api import TimeoutError as TimedOut
 from ingestion.config import WebConfig
 from ingestion.types import Fetched, Refusal
 from ingestion.web.address_policy import read_target
-from ingestion.web.checked_proxy import CheckedProxy
+from ingestion.web.checked_proxy import USER, CheckedProxy
 from ingestion.web.politeness import PolitenessPolicy
 from ingestion.web.response import NotAPage, Received, receive, status_refusal, suggested_name, too_large
 
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 _READABLE = _PAGES | {"text/plain"}
-_UNSEEN = ("Image", "Font", "Media")
+_UNSEEN = ("Image", "Font", "Media", "Other")
 _PATTERNS = [
     {"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"},
     {"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"},
@@ -46,7 +46,8 @@ _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 class Visit:
     """Events of a page so far: main-frame addresses, the last answer, a file, or the refusal that ended it."""
 
-    def __init__(self, page: Page, url: str, config: WebConfig, politeness: PolitenessPolicy) -> None:
+    def __init__(self, page: Page, url: str, config: WebConfig, politeness: PolitenessPolicy, key: str) -> None:
+        """`key` is the proxy's."""
         self.page = page
         self.urls = [url]
         self.status = 0
@@ -62,7 +63,9 @@ class Visit:
         self._session = page.context.new_cdp_session(page)
         self._frame = self._session.send("Page.getFrameTree")["frameTree"]["frame"]["id"]
         self._session.on("Fetch.requestPaused", self._paused)
-        self._session.send("Fetch.enable", {"patterns": _PATTERNS})
+        self._session.on("Fetch.authRequired", lambda event: self._give_key(event, key))
+        # The first document is asked for the key; Chromium gives it for all else of the visit by itself.
+        self._session.send("Fetch.enable", {"patterns": _PATTERNS, "handleAuthRequests": True})
         page.on("download", self._begin_download)
 
     def _begin_download(self, download: Download) -> None:
@@ -81,6 +84,16 @@ class Visit:
     def ask(self) -> None:
         """Let the browser deliver events that came in the meantime."""
         self._session.send("Target.getTargetInfo")
+
+    def _give_key(self, event: dict[str, Any], key: str) -> None:
+        # A site that wants a name and a password shows what it shows without.
+        answer = {"response": "CancelAuth"}
+        if event["authChallenge"].get("source") == "Proxy":
+            answer = {"response": "ProvideCredentials", "username": USER, "password": key}
+        with suppress(Error):
+            self._session.send(
+                "Fetch.continueWithAuth", {"requestId": event["requestId"], "authChallengeResponse": answer}
+            )
 
     def _paused(self, event: dict[str, Any]) -> None:
         # An error here means that the page went away in the meantime; whoever waits for it hears of it.
@@ -199,7 +212,7 @@ def render_page(
     """Return the page after its scripts ran; Refusal when there is none."""
     end = time.monotonic() + config.browser_seconds
     proxy.begin(config.page_bytes + _OVERHEAD_BYTES)
-    with _visiting(browser, url, config, politeness) as visit:
+    with _visiting(browser, url, config, politeness, proxy) as visit:
         error = _go(visit, url, end)
         if error is None and not visit.ended:
             _become_quiet(visit.page, end)
@@ -228,7 +241,7 @@ def download_file(
     """Return the file that the address, or the page behind it, leads to without a click; Refusal when there is none."""
     end = time.monotonic() + config.browser_seconds
     proxy.begin(most + _OVERHEAD_BYTES)
-    with _visiting(browser, url, config, politeness) as visit:
+    with _visiting(browser, url, config, politeness, proxy) as visit:
         visit.take_file(into, most)
         error = _go(visit, url, end)
         if error is None and not visit.ended:
@@ -251,13 +264,19 @@ def _readable(media_type: str) -> bool:
 
 
 @contextmanager
-def _visiting(browser: Browser, url: str, config: WebConfig, politeness: PolitenessPolicy) -> Iterator[Visit]:
+def _visiting(
+    browser: Browser, url: str, config: WebConfig, politeness: PolitenessPolicy, proxy: CheckedProxy
+) -> Iterator[Visit]:
     # A browser's name, for sites that serve nothing to anybody else, and ours, for those who read their logs.
     major = browser.version.partition(".")[0]
     agent = f"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 Safari/537.36"
     try:
         context = browser.new_context(
-            accept_downloads=True, service_workers="block", user_agent=f"{agent} {config.user_agent}", locale="en-GB"
+            accept_downloads=True,
+            service_workers="block",
+            user_agent=f"{agent} {config.user_agent}",
+            locale="en-GB",
+            proxy={"server": f"http://127.0.0.1:{proxy.port}", "bypass": "<-loopback>"},
         )
     except Error as error:
         raise BrowserLostError(str(error)) from error
@@ -265,7 +284,7 @@ def _visiting(browser: Browser, url: str, config: WebConfig, politeness: Politen
         page = context.new_page()
         # A window that a page opens is not looked at.
         context.on("page", lambda other: other.close())
-        yield Visit(page, url, config, politeness)
+        yield Visit(page, url, config, politeness, proxy.key)
     finally:
         with suppress(Error):
             context.close()

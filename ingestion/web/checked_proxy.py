@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import re
+import secrets
 import threading
 import time
+from base64 import b64encode
+from collections import deque
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Self
+
+import httpx
 
 from ingestion.config import WebConfig
 from ingestion.types import Refusal
 from ingestion.web.address_policy import (
     Resolve,
     addresses_to_connect,
+    check_port,
     read_exemptions,
     read_target,
     resolve_by_system,
@@ -22,6 +30,14 @@ from ingestion.web.address_policy import (
 _CHUNK = 2**16
 _MOST_HEAD = 2**18
 _AUTHORITY = re.compile(r"(?:\[([0-9a-fA-F:.]{2,45})\]|([^:/@\[\]\s]{1,253})):([0-9]{1,5})")
+_KEY = re.compile(rb"\r\nproxy-authorization:[ \t]*([^\r\n]*)", re.IGNORECASE)
+# The one answer of ours that a browser gets to see: it gives the key only when it is asked for it.
+_KEY_WANTED = (
+    b"HTTP/1.1 407 Proxy Authentication Required\r\n"
+    b'Proxy-Authenticate: Basic realm="sextant"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
+)
+USER = "sextant"
+_MOST_ASKED = 1000
 _OWN = (b"connection:", b"keep-alive:", b"proxy-connection:", b"proxy-authorization:")
 _STOPPING_SECONDS = 5.0
 
@@ -33,8 +49,10 @@ class _OverLimit(Exception):  # noqa: N818 - never leaves this file
 class CheckedProxy:
     """CONNECT and plain http on 127.0.0.1:`port`, in a thread of its own, while the context lasts.
 
-    What is refused ends without an answer, so that no page of ours can be mistaken for the site's, and its reason is
-    kept in `refusal_for`.
+    It serves those who give the name USER and its `key`, so that no other program of this machine goes out by it. What
+    is refused ends without an answer, so that no page of ours can be mistaken for the site's, and its reason is kept in
+    `refusal_for`. `named` are places, host and port, that may be reached at another port than 80 and 443. `asked` are
+    the latest requests, as method and place.
     """
 
     def __init__(
@@ -42,11 +60,13 @@ class CheckedProxy:
         config: WebConfig,
         *,
         resolve: Resolve = resolve_by_system,
+        named: Collection[tuple[str, int]] = (),
         most_connections: int = 64,
         idle_seconds: float = 60.0,
     ) -> None:
         self._config = config
         self._resolve = resolve
+        self._named = frozenset(named)
         self._exemptions = read_exemptions(config.intranet)
         self._most_connections = most_connections
         self._idle = idle_seconds
@@ -58,6 +78,9 @@ class CheckedProxy:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="checked proxy", daemon=True)
         self.port = 0
+        self.key = secrets.token_urlsafe(24)
+        self._expected = b"Basic " + b64encode(f"{USER}:{self.key}".encode())
+        self.asked: deque[str] = deque(maxlen=_MOST_ASKED)
         self.relayed = 0
         self.over_limit = False
 
@@ -77,6 +100,7 @@ class CheckedProxy:
     def begin(self, most_bytes: int | None) -> None:
         """Count from zero, forget refusals, and end every connection once `most_bytes` are relayed."""
         self._refusals = {}
+        self.asked.clear()
         self._limit = most_bytes
         self.relayed = 0
         self.over_limit = False
@@ -111,7 +135,13 @@ class CheckedProxy:
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), self._idle)
             method, place, _version = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
-            if method == "CONNECT":
+            self.asked.append(f"{method} {place}")
+            if not hmac.compare_digest(_given_key(head), self._expected):
+                writer.write(_KEY_WANTED)
+                await writer.drain()
+                writer.write_eof()
+                await asyncio.wait_for(reader.read(), _STOPPING_SECONDS)
+            elif method == "CONNECT":
                 await self._tunnel(place, reader, writer)
             else:
                 await self._forward(method, place, head, reader, writer)
@@ -139,7 +169,7 @@ class CheckedProxy:
         if target.scheme != "http":
             return
         far_reader, far_writer = await self._connect(target.host, target.port)
-        path = "/" + place.split("//", 1)[1].partition("/")[2]
+        path = httpx.URL(place).raw_path.decode("ascii")
         try:
             # One request for each connection: the next one may be for another host.
             far_writer.write(_closing(head, f"{method} {path} HTTP/1.1".encode("latin-1")))
@@ -165,6 +195,8 @@ class CheckedProxy:
             addresses = await asyncio.to_thread(
                 addresses_to_connect, host, port, self._exemptions, self._resolve, seconds=seconds
             )
+            if (host.lower(), port) not in self._named:
+                check_port(host, port, addresses, self._exemptions)
             for place, address in enumerate(addresses):
                 try:
                     return await asyncio.wait_for(
@@ -220,6 +252,12 @@ class CheckedProxy:
                 if task is not current:
                     task.cancel()
             raise _OverLimit
+
+
+def _given_key(head: bytes) -> bytes:
+    """Return what a request gives as its key."""
+    found = _KEY.search(head)
+    return found[1] if found else b""
 
 
 def _closing(head: bytes, first: bytes) -> bytes:

@@ -20,7 +20,7 @@ import httpx
 import numpy as np
 from filelock import FileLock
 
-from rag_engine.errors import BackendError, WorkspaceError
+from rag_engine.errors import BackendError, ServerLostError, WorkspaceError
 from rag_engine.protocols import ChildFacets, Keys, Vectors
 from rag_engine.workspace import lock_or_name_holder
 
@@ -218,10 +218,10 @@ def collection_name(workspace: str, generation: int) -> str:
     return f"policy_documents-{workspace}-{generation}"
 
 
-def open_chroma(folder: Path, name: str, *, url: str = "", elsewhere: bool = False) -> ChromaIndex:
+def open_chroma(folder: Path, name: str, *, url: str = "", key: str = "", elsewhere: bool = False) -> ChromaIndex:
     """Return the collection `name`: of the server at `url`, else of the folder, locked for this process alone.
 
-    `elsewhere` says that the server keeps its files in another folder.
+    `key` is what a server of ours asks for; `elsewhere` says that the server keeps its files in another folder.
     """
     import chromadb
     from chromadb.api.shared_system_client import SharedSystemClient
@@ -233,10 +233,18 @@ def open_chroma(folder: Path, name: str, *, url: str = "", elsewhere: bool = Fal
         address = urlsplit(url)
         if not address.hostname:
             raise WorkspaceError(f"The Chroma URL {url!r} has no host.", help="Give it as http://HOST:PORT.")
-        with _reported(name):
-            client = chromadb.HttpClient(
-                address.hostname, port=address.port or 8000, ssl=address.scheme == "https", settings=settings
-            )
+        headers = {"Authorization": f"Bearer {key}"} if key else None
+        try:
+            with _reported(name):
+                client = chromadb.HttpClient(
+                    address.hostname,
+                    port=address.port or 8000,
+                    ssl=address.scheme == "https",
+                    headers=headers,
+                    settings=settings,
+                )
+        except BackendError as error:
+            raise ServerLostError(str(error.args[0]), help=error.help, retryable=True) from error
         return ChromaIndex(client, name, database=database)
     lock = lock_folder(folder)
     try:
@@ -265,6 +273,10 @@ def _reported(name: str) -> Iterator[None]:
 
     try:
         yield
+    except httpx.TransportError as error:
+        raise ServerLostError(
+            f"Chroma does not answer: {error}.", help="Start its server again.", retryable=True
+        ) from error
     except (ChromaError, httpx.HTTPError, ValueError, RuntimeError, OSError) as error:
         raise BackendError(
             f"Chroma failed at the collection {name}: {error}.",

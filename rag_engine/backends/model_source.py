@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import re
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_engine.backends.model_export import first_line
+from rag_engine.backends.model_export import file_digest, first_line
+from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 
 # What a model is made of; the hub's other files are exports to runtimes that we make ourselves.
@@ -36,6 +38,27 @@ def package_folder(package: str, held: str, cure: str) -> Path:
     if spec is None or spec.origin is None:
         raise BackendError(f"The package {package}, which holds {held}, is missing.", help=cure)
     return Path(spec.origin).parent
+
+
+def recorded_models() -> dict[str, dict[str, str]]:
+    """Return what data/models.toml records of the models that come in packages or with Sextant."""
+    return tomllib.loads((DATA / "models.toml").read_text(encoding="utf-8"))
+
+
+def checked_weights(model: str, folder: Path) -> Path:
+    """Return the file of a recorded model in its package's folder; BackendError where its content is not the recorded.
+
+    Seventy megabytes take a twentieth of a second; the encoder and the reranker are only unpacked once.
+    """
+    record = recorded_models()[model]
+    file = folder / record["file"]
+    if not file.is_file() or file_digest(file) != record["sha256"]:
+        state = "is not the file that was recorded" if file.is_file() else "is missing"
+        raise BackendError(
+            f"{file}, the weights of {model}, {state}.",
+            help=f"Install {record['package']} again, in the version of the lock file.",
+        )
+    return file
 
 
 def in_folder(name: str) -> ModelSource | None:

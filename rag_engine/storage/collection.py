@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rag_engine import workspace as paths
 from rag_engine.config import ChunkingConfig
-from rag_engine.errors import SextantError, WorkspaceError
+from rag_engine.errors import ServerLostError, SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
 from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorFile, VectorIndex, Vectors
 from rag_engine.storage.catalog import Catalog, set_state
@@ -44,7 +44,7 @@ from rag_engine.storage.snapshot import (
     read_snapshot,
     statistics,
 )
-from rag_engine.storage.stores import Stores, put_due_facets, stored_file, write_keywords
+from rag_engine.storage.stores import DENSE_DUE, CurrentIndex, Stores, put_due_dense, stored_file, write_keywords
 from rag_engine.storage.vector_rows import sweep
 from rag_engine.types import DocumentRecord
 
@@ -178,14 +178,27 @@ class Collection:
             if self.snapshot().documents:
                 check_encoder(self.manifest(), embedder, self.workspace)
             stores = self._stores(embedder.name, embedder.dimension)
-            self._repair(stores)
-            stores, _ = self._leave_no_vectors(stores)
+            # What cannot be repaired because the server of the dense index is down is left to the next writer.
+            with suppress(ServerLostError):
+                self._repair(stores)
+                stores, _ = self._leave_no_vectors(stores)
             self._store_manifest(embedder)
             waiting = self.waiting()
             yield Indexer(stores, embedder, chunking)
             if waiting != self.waiting():
                 # What was replaced is not to stay in an index that nobody can accept any more.
-                self._repair(stores)
+                with suppress(ServerLostError):
+                    self._repair(stores)
+
+    def is_behind(self) -> bool:
+        """Return whether the dense index has yet to take up documents, because its server was down."""
+        return bool(self.catalog.state(DENSE_DUE))
+
+    def catch_up(self) -> None:
+        """Repair what was left undone, and have the dense index take up what it lacks."""
+        manifest = self._require_manifest()
+        with paths.write_lock(self.workspace):
+            self._repair(self._stores(manifest.name, manifest.dimension))
 
     def erase(self, document: DocumentRecord) -> Erasure:
         """Remove a document everywhere and return what was removed."""
@@ -365,13 +378,14 @@ class Collection:
         if waiting is None:
             self._forget_waiting()
         recover(stores)
-        put_due_facets(stores)
+        put_due_dense(stores)
         self._backends.keep_only(self.generation(), *([waiting.number] if waiting else []))
 
     def _stores(self, model: str, dimension: int, indexes: tuple[VectorIndex, SparseIndex] | None = None) -> Stores:
         """Return the stores for a writer: with the indexes that answer, unless others are given."""
         generation = self.generation()
-        dense, sparse = indexes or (self._backends.dense(generation), self._backends.sparse(generation, writable=True))
+        dense: VectorIndex = CurrentIndex(lambda: self._backends.dense(generation))
+        dense, sparse = indexes or (dense, self._backends.sparse(generation, writable=True))
         file = self._backends.vectors(model, dimension)
         folders = paths.files(self.workspace), paths.drawings(self.workspace)
         return Stores(self.catalog, file, dense, sparse, *folders)

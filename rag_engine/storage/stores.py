@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,12 +11,13 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from rag_engine.chunking.indexed_text import child_id, keyword_text
-from rag_engine.protocols import ChildFacets, SparseIndex, VectorFile, VectorIndex
+from rag_engine.protocols import ChildFacets, Keys, SparseIndex, VectorFile, VectorIndex, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, ChildRecord, set_state
 from rag_engine.types import DocumentRecord
 
-_FACETS_DUE = "dense facets due"
+# Named value of the workspace: keys of the documents that the dense index has not, or as they were before.
+DENSE_DUE = "dense index due"
 # As in Buriasco 2026; a section may be longer.
 _PARENT_CHARACTERS = 2000
 
@@ -31,6 +32,39 @@ class Stores:
     sparse: SparseIndex
     files: Path
     drawings: Path
+
+
+class CurrentIndex:
+    """The dense index that answers, as a VectorIndex, looked up at every call: its server may be another by now."""
+
+    def __init__(self, open_index: Callable[[], VectorIndex]) -> None:
+        self._open = open_index
+
+    def upsert(self, keys: Keys, vectors: Vectors, texts: Sequence[str], facets: Sequence[ChildFacets]) -> None:
+        """Store children."""
+        self._open().upsert(keys, vectors, texts, facets)
+
+    def delete(self, keys: Keys) -> None:
+        """Remove children."""
+        self._open().delete(keys)
+
+    def search(
+        self, queries: Vectors, top_k: int, *, allowed: Collection[int] | None = None
+    ) -> list[tuple[Keys, Vectors]]:
+        """Return the nearest children of each query."""
+        return self._open().search(queries, top_k, allowed=allowed)
+
+    def keys(self) -> set[int]:
+        """Return the keys of all children."""
+        return self._open().keys()
+
+    def compact(self, *, at_most: int | None = None) -> bool:
+        """Write the files anew."""
+        return self._open().compact(at_most=at_most)
+
+    def keeps_deleted(self) -> bool:
+        """Return whether its files may hold vectors that were deleted."""
+        return self._open().keeps_deleted()
 
 
 def stored_name(files: Path, sha256: str, file: str) -> Path:
@@ -61,14 +95,14 @@ def write_keywords(sparse: SparseIndex, catalog: Catalog, records: Iterable[Docu
     sparse.commit()
 
 
-def note_facets_due(connection: Connection, keys: Iterable[int]) -> None:
-    """Note documents whose facets in the dense index are those of before; the next writer brings them up to date."""
+def note_dense_due(connection: Connection, keys: Iterable[int]) -> None:
+    """Note documents that the dense index lacks or describes as before; the next writer brings it up to date."""
     due = {*_due(connection), *keys}
-    set_state(connection, _FACETS_DUE, " ".join(map(str, sorted(due))))
+    set_state(connection, DENSE_DUE, " ".join(map(str, sorted(due))))
 
 
-def put_due_facets(stores: Stores) -> None:
-    """Bring the facets of the noted documents in the dense index up to date."""
+def put_due_dense(stores: Stores) -> None:
+    """Bring the noted documents in the dense index up to date."""
     with stores.catalog.begin() as connection:
         due = _due(connection)
     if not due:
@@ -78,11 +112,11 @@ def put_due_facets(stores: Stores) -> None:
             put_dense(stores, record)
     with stores.catalog.begin() as connection:
         left = _due(connection) - due
-        set_state(connection, _FACETS_DUE, " ".join(map(str, sorted(left))))
+        set_state(connection, DENSE_DUE, " ".join(map(str, sorted(left))))
 
 
 def _due(connection: Connection) -> set[int]:
-    kept = connection.execute(sql.select(tables.state.c.value).where(tables.state.c.name == _FACETS_DUE)).scalar()
+    kept = connection.execute(sql.select(tables.state.c.value).where(tables.state.c.name == DENSE_DUE)).scalar()
     return set(map(int, str(kept or "").split()))
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from cli.doctor import Check, examine
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from rag_engine.workspace import Serving, announce
+from rag_engine.workspace import announce, new_serving
 
 
 class Heartbeat(BaseHTTPRequestHandler):
@@ -88,8 +87,7 @@ def test_a_workspace_that_nobody_serves_names_the_command(workspace: Path) -> No
 
 
 def test_a_running_server_is_named_with_its_address(tmp_path: Path, server: str) -> None:
-    # Empty, because a full one would ask this server for more than a heartbeat.
-    announce(tmp_path, Serving(os.getpid(), server, server, time.strftime("%Y-%m-%d %H:%M:%S")))
+    announce(tmp_path, new_serving(tmp_path, server))
     found = checks(tmp_path)["Servers"]
     assert found.state == "good"
     assert f"`sextant serve` runs at {server} (process {os.getpid()}" in found.found

@@ -90,12 +90,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """Yield a page of 1280 x 800; a request to any other host than this machine fails the test."""
+    """Yield a page of 1280 x 800; what leaves this machine, or would if its own policy let it, fails the test."""
     expect.set_options(timeout=60_000)
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(60_000)
     elsewhere: list[str] = []
     context.on("request", lambda request: elsewhere.append(request.url) if _leaves(request.url) else None)
+    context.on("console", lambda line: elsewhere.append(line.text) if "Content Security Policy" in line.text else None)
     yield context.new_page()
     context.close()
     assert elsewhere == []

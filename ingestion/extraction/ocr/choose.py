@@ -13,9 +13,12 @@ from ingestion.extraction.layout.reading_order import columns_first
 from ingestion.extraction.ocr.easyocr import load_easyocr, readable_languages
 from ingestion.extraction.ocr.tesseract import TesseractOcr, installed_languages
 from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture
+from rag_engine.backends.model_source import checked_weights, package_folder
 from rag_engine.config import OcrChoice, easyocr_folder
 from rag_engine.types import Box
 
+# Its networks, by their names in data/models.toml.
+_RAPIDOCR = ("PP-OCRv6 detection", "PP-OCRv6 recognition", "PP-OCR v2 direction of lines")
 # A grey picture to its lines: the corners of each, its text and how sure that is.
 _Network = Callable[[Any], Iterable[tuple[Any, str, float]]]
 
@@ -59,6 +62,9 @@ def _load_rapidocr() -> _Network:
     from rapidocr import RapidOCR
 
     logging.getLogger("RapidOCR").setLevel(logging.ERROR)
+    folder = package_folder("rapidocr", "the networks that read pictures", "pip install rapidocr")
+    for model in _RAPIDOCR:
+        checked_weights(model, folder)
     network = RapidOCR(params={"Global.log_level": "error"})
 
     def read(grey: Any) -> Iterable[tuple[Any, str, float]]:

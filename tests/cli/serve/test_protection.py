@@ -36,7 +36,7 @@ def authlib(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
 def test_on_this_machine_alone_nobody_has_to_log_in(host: str, secrets: Path) -> None:
     exposure = check_protected(host, [secrets])
-    assert (exposure.host, exposure.address, exposure.name) == (host, "", "")
+    assert (exposure.host, exposure.address, exposure.names) == (host, "", (host,))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "sextant.example.org", "localhost.example.org"])
@@ -51,7 +51,8 @@ def test_beyond_it_nothing_starts_without_a_login(host: str, text: str, secrets:
 def test_with_a_login_the_page_is_asked_for_by_the_name_that_people_come_back_to(secrets: Path) -> None:
     secrets.write_text(LOGIN, encoding="utf-8")
     exposure = check_protected("0.0.0.0", [secrets])
-    assert (exposure.address, exposure.name) == ("https://sextant.example.org", "sextant.example.org")
+    assert exposure.address == "https://sextant.example.org"
+    assert exposure.names == ("sextant.example.org",)
     assert exposure.reached_at == "127.0.0.1"
 
 

@@ -12,20 +12,24 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import httpx
 import psutil  # type: ignore[import-untyped]
 import pytest
+import sqlalchemy as sql
 
 from ingestion import workspace as folders
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import JobQueue
 from rag_engine import workspace as paths
-from rag_engine.backends.chroma import lock_folder
+from rag_engine.backends.chroma import collection_name, lock_folder
 from rag_engine.errors import WorkspaceError
+from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import open_catalog
 from tests.conftest import ROOT
 
@@ -33,7 +37,10 @@ from tests.conftest import ROOT
 class _Healthy(BaseHTTPRequestHandler):
     """Another program, which answers every question with 200."""
 
+    asked: ClassVar[list[str]] = []
+
     def do_GET(self) -> None:
+        self.asked.append(f"{self.path} {self.headers}")
         self.send_response(200)
         self.end_headers()
 
@@ -188,16 +195,128 @@ def test_a_wrong_setting_is_named_with_the_cure(tmp_path: Path) -> None:
     assert refused.stderr.startswith("SEXTANT_EXECUTION='abacus'")
 
 
-def test_the_command_ends_with_the_log_named_when_a_server_dies(
+def test_a_server_that_dies_is_started_again_at_its_address(
+    served: tuple[subprocess.Popen[str], Path, str],
+) -> None:
+    process, workspace, address = served
+    before = paths.find_serving(workspace)
+    assert before is not None
+    for child in psutil.Process(process.pid).children():
+        child.kill()
+    _wait_until(lambda: paths.chroma_confirms(before) and _answers(address))
+    assert paths.find_serving(workspace) == before
+    assert process.poll() is None
+    assert run("search", "flood", "-w", str(workspace)).returncode == 0
+
+
+def test_the_command_ends_with_the_log_named_when_a_server_dies_again_and_again(
     served: tuple[subprocess.Popen[str], Path, str],
 ) -> None:
     process, workspace, _ = served
-    [page] = [one for one in psutil.Process(process.pid).children() if "streamlit" in one.cmdline()]
-    page.kill()
-    assert process.wait(30) == 2
+    while process.poll() is None:
+        with suppress(psutil.Error):
+            for child in psutil.Process(process.pid).children():
+                if "cli.serve.servers" in child.cmdline():
+                    child.kill()
+        threading.Event().wait(0.05)
+    assert process.returncode == 2
     assert process.stdout is not None
     assert str(workspace / "serving.log") in json.loads(process.stdout.read())["error"]
     assert paths.find_serving(workspace) is None
+
+
+def test_chroma_killed_in_the_middle_of_an_addition_ends_nothing_and_catches_up(
+    served: tuple[subprocess.Popen[str], Path, str], tmp_path: Path
+) -> None:
+    process, workspace, _ = served
+    folder = tmp_path / "plans"
+    folder.mkdir()
+    for number in range(4):
+        words = "\n\n".join(f"Measure {n} of plan {number} binds authority {n * number}." for n in range(150))
+        (folder / f"plan {number}.txt").write_text(words)
+    [chroma] = [one for one in psutil.Process(process.pid).children() if "cli.serve.servers" in one.cmdline()]
+    with closing(open_catalog(workspace)) as catalog:
+        pending = sql.select(tables.documents.c.key).where(tables.documents.c.status == "pending")
+        command = [sys.executable, "-m", "cli", "add", str(folder), "-w", str(workspace), "--json"]
+        adding = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8")
+        try:
+            # Halfway into the first document: its rows are there, and Chroma has not got it.
+            _wait_until(lambda: catalog.read(pending))
+            # Stopped, so that it is not started again before it is missed.
+            process.send_signal(signal.SIGSTOP)
+            chroma.kill()
+            said, _ = adding.communicate(timeout=120)
+        finally:
+            process.send_signal(signal.SIGCONT)
+            adding.kill()
+        assert adding.returncode == 0
+        added = json.loads(said)["documents"]
+        assert [one["status"] for one in added] == ["indexed"] * 4
+        assert any("Chroma did not answer" in one["reason"] for one in added)
+        known = {child.key for one in catalog.active_documents() for child in catalog.document_children(one.key)}
+        _wait_until(lambda: _keys_in_chroma(workspace, catalog.state("workspace")) == known)
+        assert not catalog.read(pending)
+
+
+def _keys_in_chroma(workspace: Path, id: str) -> set[int]:
+    """Keys of the collection of a workspace, as any client of Chroma gets them; none where the server is down."""
+    serving = paths.find_serving(workspace)
+    if serving is None or not paths.chroma_confirms(serving):
+        return set()
+    collections = f"{serving.chroma_url}/api/v2/tenants/default_tenant/databases/default_database/collections"
+    with httpx.Client(headers={"Authorization": f"Bearer {serving.key}"}, timeout=20) as client:
+        collection = client.get(f"{collections}/{collection_name(id, 1)}").json()
+        if "id" not in collection:
+            return set()
+        found = client.post(f"{collections}/{collection['id']}/get", json={"include": []}).json()
+        return {int(key) for key in found["ids"]}
+
+
+def _answers(address: str) -> bool:
+    try:
+        return httpx.get(address, timeout=2).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def test_chroma_answers_nobody_who_cannot_read_the_workspace(
+    served: tuple[subprocess.Popen[str], Path, str],
+) -> None:
+    process, workspace, _ = served
+    serving = paths.find_serving(workspace)
+    assert serving is not None
+    assert (workspace / "serving.json").stat().st_mode & 0o077 == 0
+    arguments = [" ".join(one.cmdline()) for one in psutil.Process(process.pid).children()]
+    assert not any(serving.key in one for one in arguments)
+    collections = f"{serving.chroma_url}/api/v2/tenants/default_tenant/databases/default_database/collections"
+    for headers in ({}, {"Authorization": "Bearer x"}, {"Authorization": serving.key}):
+        refused = httpx.get(collections, headers=headers, timeout=20)
+        assert refused.status_code == 403
+        assert "policy_documents" not in refused.text
+    allowed = httpx.get(collections, headers={"Authorization": f"Bearer {serving.key}"}, timeout=20)
+    assert "policy_documents" in allowed.text
+
+
+def test_a_copy_of_a_workspace_does_not_use_the_servers_of_the_original(
+    served: tuple[subprocess.Popen[str], Path, str], tmp_path: Path
+) -> None:
+    _, workspace, _ = served
+    original = paths.find_serving(workspace)
+    assert original is not None
+    copy = Path(shutil.copytree(workspace, tmp_path / "copy"))
+    assert paths.find_serving(copy) is None
+    # Even one whose announcement was made to fit: the server knows what it serves.
+    forged = replace(original, folder=paths.folder_identity(copy))
+    paths.announce(copy, forged)
+    assert paths.find_serving(copy) == forged
+    assert not paths.chroma_confirms(forged)
+    assert "does not answer" in run("rebuild", "-w", str(copy)).stderr.replace("\n", " ")
+    (copy / "serving.json").unlink()
+    (tmp_path / "new.txt").write_text("The harbour master closes the flood gate at a level of two metres. " * 8)
+    assert run("add", str(tmp_path / "new.txt"), "-w", str(copy)).returncode == 0
+    with closing(open_catalog(workspace)) as catalog:
+        known = {child.key for one in catalog.active_documents() for child in catalog.document_children(one.key)}
+        assert _keys_in_chroma(workspace, catalog.state("workspace")) == known
 
 
 def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_its_worker(tmp_path: Path) -> None:
@@ -219,18 +338,26 @@ def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_
             assert folders.await_worker(tmp_path)
 
 
-def test_an_announcement_counts_only_while_the_process_that_made_it_lives(tmp_path: Path, other_program: int) -> None:
-    url = f"http://127.0.0.1:{other_program}"
-    now = time.strftime("%Y-%m-%d %H:%M:%S")
-    paths.announce(tmp_path, paths.Serving(os.getpid(), url, url, now))
-    assert paths.find_serving(tmp_path) is not None
+def test_an_announcement_counts_only_while_the_process_that_made_it_lives(tmp_path: Path) -> None:
+    mine = paths.new_serving(tmp_path, "http://127.0.0.1:8501")
+    paths.announce(tmp_path, mine)
+    assert paths.find_serving(tmp_path) == mine
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    paths.announce(tmp_path, paths.Serving(ended.pid, url, url, now))
+    paths.announce(tmp_path, replace(mine, process=ended.pid))
     assert paths.find_serving(tmp_path) is None
     # The number of the process that made it was given again, to this one.
-    paths.announce(tmp_path, paths.Serving(os.getpid(), url, url, "2020-01-01 00:00:00"))
+    paths.announce(tmp_path, replace(mine, started=mine.started - 3600))
     assert paths.find_serving(tmp_path) is None
+
+
+def test_another_program_at_the_address_of_chroma_is_not_shown_the_key(tmp_path: Path, other_program: int) -> None:
+    url = f"http://127.0.0.1:{other_program}"
+    serving = paths.new_serving(tmp_path, url, url, "the key")
+    paths.announce(tmp_path, serving)
+    assert not paths.chroma_confirms(serving)
+    assert _Healthy.asked
+    assert not any("the key" in one for one in _Healthy.asked)
 
 
 @pytest.mark.parametrize("half", ["", '{"process": 4', "[]", '{"process": 4}'])

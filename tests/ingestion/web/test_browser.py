@@ -216,7 +216,7 @@ def test_a_dead_server_is_a_failed_connection(site: Site) -> None:
 
 
 def test_a_page_that_hangs_costs_the_browser_its_life_and_the_next_call_has_another(site: Site) -> None:
-    with _open(site.config(browser_seconds=2.0)) as browser:
+    with _open(site.config(browser_seconds=4.0)) as browser:
         browser.render(site.url("/"))
         before = browser.process_ids
         began = time.monotonic()
@@ -367,6 +367,33 @@ def test_the_browser_knows_no_secrets_of_ours(site: Site, monkeypatch: pytest.Mo
                 environments.append(Path(f"/proc/{number}/environ").read_bytes())
     assert b"PATH=" in environments[0]
     assert not [one for one in environments if b"not for others" in one]
+
+
+def test_one_visit_asks_for_what_the_page_names_and_for_nothing_else(site: Site) -> None:
+    # With a form, of which Chromium would tell a server of Google, and no icon, which it would look for.
+    form = "<form><input type=email name=email><input type=password name=password></form>"
+    site.answers["/form"] = page(f"<title>Form</title><script src='/form.js'></script>{form}<p>{'words ' * 50}</p>")
+    site.answers["/form.js"] = page("document.title += ' with its script'", "text/javascript")
+    with _open(site.config()) as browser:
+        assert b"with its script" in browser.render(site.url("/form")).body
+        # The first request of a visit is asked for the key and sent once more.
+        document = f"GET {site.url('/form')}"
+        assert browser.asked == (document, document, f"GET {site.url('/form.js')}")
+
+
+def test_chromium_itself_is_given_no_way_out(site: Site, browser: ChromiumBrowser) -> None:
+    browser.render(site.url("/"))
+    arguments = psutil.Process(browser.process_ids[0]).cmdline()
+    assert [one for one in arguments if one.startswith("--proxy-server")] == ["--proxy-server=http://127.0.0.1:1"]
+
+
+def test_what_playwright_switches_off_stays_off(site: Site, browser: ChromiumBrowser) -> None:
+    browser.render(site.url("/"))
+    switch = "--disable-features="
+    given = [one for one in psutil.Process(browser.process_ids[0]).cmdline() if one.startswith(switch)]
+    first, last = (set(one.removeprefix(switch).split(",")) for one in (given[0], given[-1]))
+    assert len(given) == 2
+    assert first < last
 
 
 def test_the_browsers_own_sandbox_is_given_up_only_for_root() -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 
 import httpx
 import pytest
 
-from ingestion.web.checked_proxy import CheckedProxy
-from tests.ingestion.web_server import Site, page, serving
+from ingestion.types import Refusal
+from ingestion.web.address_policy import check_port, read_exemptions
+from ingestion.web.checked_proxy import USER, CheckedProxy
+from tests.ingestion.web_server import QUICK, Site, page, serving
 
 
 @pytest.fixture
@@ -28,17 +31,24 @@ def proxy(site: Site) -> Iterator[CheckedProxy]:
 
 
 def _client(proxy: CheckedProxy) -> httpx.Client:
-    return httpx.Client(proxy=f"http://127.0.0.1:{proxy.port}", trust_env=False, timeout=5)
+    return httpx.Client(proxy=f"http://{USER}:{proxy.key}@127.0.0.1:{proxy.port}", trust_env=False, timeout=5)
 
 
 def _connected(proxy: CheckedProxy) -> socket.socket:
     return socket.create_connection(("127.0.0.1", proxy.port), 5)
 
 
-def _told(proxy: CheckedProxy, text: str) -> bytes:
+def _keyed(proxy: CheckedProxy, text: str) -> bytes:
+    """Return the text with the key of the proxy after its first line."""
+    first, end, rest = text.partition("\r\n")
+    key = b64encode(f"{USER}:{proxy.key}".encode()).decode()
+    return f"{first}{end}Proxy-Authorization: Basic {key}\r\n{rest}".encode() if end else text.encode()
+
+
+def _told(proxy: CheckedProxy, text: str, *, keyed: bool = True) -> bytes:
     """All that the proxy answers to this text."""
     with _connected(proxy) as connection:
-        connection.sendall(text.encode())
+        connection.sendall(_keyed(proxy, text) if keyed else text.encode())
         answer = b""
         with suppress(ConnectionError):
             while chunk := connection.recv(65536):
@@ -62,6 +72,35 @@ def test_a_request_arrives_in_the_form_that_a_server_expects(site: Site, proxy: 
     assert answer.endswith(b"through")
     assert "proxy-connection" not in site.headers[-1]
     assert site.headers[-1]["connection"] == "close"
+
+
+def test_the_query_of_an_address_without_a_path_arrives(site: Site, proxy: CheckedProxy) -> None:
+    site.answers["/"] = lambda request: page(request.path)(request)
+    assert _told(proxy, f"GET {site.origin}?q=1 HTTP/1.1\r\nHost: x\r\n\r\n").endswith(b"/?q=1")
+
+
+@pytest.mark.parametrize("line", ["", "Proxy-Authorization: Basic c2V4dGFudDp4\r\n", "X-Key: {key}\r\n"])
+def test_another_program_of_this_machine_does_not_go_out_by_it(site: Site, proxy: CheckedProxy, line: str) -> None:
+    line = line.format(key=proxy.key)
+    for request in (f"GET {site.origin}/ HTTP/1.1", f"CONNECT 127.0.0.1:{site.port} HTTP/1.1"):
+        answer = _told(proxy, f"{request}\r\n{line}\r\n", keyed=False)
+        assert answer.startswith(b"HTTP/1.1 407 ")
+        assert b"through" not in answer
+    assert not site.asked
+
+
+def test_a_public_host_is_reached_at_the_ports_of_the_web_and_those_that_the_list_names() -> None:
+    exempted = read_exemptions(["*.ministry.example:8080"])
+    check_port("example.org", 443, ["8.8.8.8"], ())
+    check_port("plans.ministry.example", 8080, ["10.0.0.1"], exempted)
+    for host, port in (("example.org", 8080), ("plans.ministry.example", 22)):
+        with pytest.raises(Refusal, match=f"names port {port}"):
+            check_port(host, port, ["8.8.8.8"], exempted)
+    with CheckedProxy(QUICK, resolve=lambda host, port: ("8.8.8.8",), named=[("named.example", 6379)]) as proxy:
+        assert _told(proxy, "GET http://example.org:6379/ HTTP/1.1\r\nHost: x\r\n\r\n") == b""
+        refusal = proxy.refusal_for("example.org", 6379)
+        assert refusal is not None
+        assert refusal.reason == "address_forbidden"
 
 
 def test_a_tunnel_goes_through(site: Site, proxy: CheckedProxy) -> None:
@@ -131,7 +170,7 @@ def test_an_idle_connection_ends(site: Site) -> None:
 def test_more_connections_than_allowed_are_not_served(site: Site) -> None:
     place = f"127.0.0.1:{site.port}"
     with CheckedProxy(site.config(), most_connections=1) as proxy, _connected(proxy) as first:
-        first.sendall(f"CONNECT {place} HTTP/1.1\r\n\r\n".encode())
+        first.sendall(_keyed(proxy, f"CONNECT {place} HTTP/1.1\r\n\r\n"))
         assert first.recv(100).startswith(b"HTTP/1.1 200")
         assert _told(proxy, f"GET {site.origin}/ HTTP/1.1\r\n\r\n") == b""
 
@@ -139,7 +178,7 @@ def test_more_connections_than_allowed_are_not_served(site: Site) -> None:
 def test_it_ends_with_its_context_and_so_do_its_connections(site: Site) -> None:
     threads = threading.active_count()
     with CheckedProxy(site.config()) as proxy, _connected(proxy) as open_one:
-        open_one.sendall(f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode())
+        open_one.sendall(_keyed(proxy, f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n"))
         assert open_one.recv(100).startswith(b"HTTP/1.1 200")
         proxy.__exit__(None, None, None)
         with suppress(ConnectionError):
