@@ -32,6 +32,8 @@ from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceE
 _WAIT = 60.0
 _WORKER_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
+# A shared Chroma that is down would keep a look from the servers if it were asked at each.
+_CATCH_UP_SECONDS = 5.0
 # A server that ends by itself is started again, unless so many ended within so many seconds.
 _MOST_ENDS = 4
 _ENDS_SECONDS = 60.0
@@ -59,7 +61,7 @@ class Servers:
 
     def watch(self, stop: threading.Event) -> None:
         """Keep the servers running until stopped; BackendError when one ends by itself again and again."""
-        collection, waiting = self.engine.collection, bool(self.waits_for)
+        collection, waiting, next_try = self.engine.collection, bool(self.waits_for), 0.0
         while not stop.wait(_LOOK_SECONDS):
             for name, process in [*self.processes.items()]:
                 if process.poll() is not None:
@@ -67,8 +69,9 @@ class Servers:
             if waiting and not _who_writes(self.engine.config.workspace):
                 self.start_chroma()
                 waiting = False
-            if collection.is_behind():
-                # Where another process writes, that one does it, or the next look here.
+            if time.monotonic() >= next_try and collection.is_behind():
+                # Where another process writes, that one does it, or the next try here.
+                next_try = time.monotonic() + _CATCH_UP_SECONDS
                 with suppress(SextantError):
                     collection.catch_up()
 
