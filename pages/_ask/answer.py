@@ -15,10 +15,11 @@ from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._ask.translation import can_translate, draw_translation
 from pages._shared import resources
-from pages._shared.accessibility import OWN_LANGUAGE, in_language, spoken_answer
+from pages._shared.accessibility import in_language, spoken_answer
 from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import count_active, display_text
+from pages._shared.interface_language import interface_language
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
 from rag_engine.answering.chances import chance_model
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
@@ -109,7 +110,7 @@ def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
 
 def _draw_quotations(text: str, reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
     """Draw a text of quotations, those of one language after another in a part that names it."""
-    spoken = {source.n: source.language for source in reply.sources if source.language != OWN_LANGUAGE}
+    spoken = {source.n: source.language for source in reply.sources if source.language != interface_language()}
 
     def language_of(line: str) -> str:
         return next((spoken.get(run.n, "") for run in answer_runs(line) if run.n is not None), "")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 import streamlit as st
 
 from ingestion.status.views import pluralised
 from pages._ask.sidebar import RECIPES
-from pages._shared.filter_widgets import LABELS, display_text, document_titles
+from pages._shared.filter_widgets import display_text, document_titles, filter_label
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import long_day
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.store import QuestionSettings
 from rag_engine.engine import Engine
-from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Filter, answering_documents
+from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
 
 
 def settings_of(engine: Engine, wanted: Filter, retrieval: RetrievalConfig) -> QuestionSettings:
@@ -48,11 +48,10 @@ def _chips(settings: QuestionSettings, asked: str) -> Iterator[str]:
             yield f"Only in: {_named(values)}"
         if name in (DOCUMENT, VERSIONS):
             continue
-        label = "As of" if name == AS_OF else LABELS.get(name, name)
-        yield f"{label}: {', '.join(display_text(name, value) for value in values)}"
+        yield f"{filter_label(name)}: {', '.join(display_text(name, value) for value in values)}"
     documents = pluralised(settings.documents, "document")
     yield documents if settings.matching == settings.documents else f"{settings.matching:,} of {documents}"
-    yield f"{datetime.fromisoformat(asked):%-d %B %Y}"
+    yield long_day(asked)
     usual = RetrievalConfig()
     if settings.profile != usual.profile:
         yield f"Recipe: {RECIPES[settings.profile]}"

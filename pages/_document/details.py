@@ -17,7 +17,7 @@ from pages._library.erasure import confirm_deletion
 from pages._shared import resources
 from pages._shared.elements import act_button, known_author
 from pages._shared.errors import show_errors
-from pages._shared.field_inputs import HEADINGS
+from pages._shared.field_inputs import heading_of
 from pages._shared.filter_widgets import display_text
 from pages._shared.markdown import escape, escape_paragraphs
 from rag_engine.types import DocumentRecord
@@ -74,7 +74,7 @@ def _draw_values(document: DocumentRecord, described: Described, unchecked: Sequ
         with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key=f"value {field}"):
             text = ", ".join(display_text("language", one) if field == "language" else one for one in shown[field])
             mark = f"  {EXTRACTED}" if field in unchecked else ""
-            st.markdown(f"**{HEADINGS[field]}**{mark}  \n{escape_paragraphs(text)}", width="stretch")
+            st.markdown(f"**{heading_of(field)}**{mark}  \n{escape_paragraphs(text)}", width="stretch")
             if field in unchecked and act_button(
                 "agree",
                 "Agree",
@@ -99,7 +99,7 @@ def _draw_justification(described: Described) -> None:
         for field in FIELDS:
             values = field_values(described, field)
             if values:
-                st.caption(HEADINGS[field])
+                st.caption(heading_of(field))
             for value in values:
                 draw_value(value)
 
@@ -116,7 +116,7 @@ def _entry(one: Correction) -> str:
     done = {"correct": "; ".join(one.values) or "(emptied)", "agree": "confirmed", "undo": "undone"}[one.act]
     when = f"{one.when[:16].replace('T', ' ')} · {escape(one.author)}"
     note = f" · {escape(one.note)}" if one.note else ""
-    return f"{when} · **{HEADINGS[one.field]}**: {escape(done)}{note}"
+    return f"{when} · **{heading_of(one.field)}**: {escape(done)}{note}"
 
 
 def _length(document: DocumentRecord) -> str:

@@ -15,7 +15,7 @@ from ingestion.types import FIELDS, FieldName
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, known_author
 from pages._shared.errors import show_errors
-from pages._shared.field_inputs import HEADINGS, LONG, draw_field
+from pages._shared.field_inputs import LONG, draw_field, heading_of
 from pages._shared.markdown import escape
 from rag_engine.types import DocumentRecord
 
@@ -75,7 +75,7 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
             )
             with side:
                 after[field] = tuple(
-                    draw_field(HEADINGS[field], field, common, labels.get(field, ()), f"{key} {field}", hint)
+                    draw_field(heading_of(field), field, common, labels.get(field, ()), f"{key} {field}", hint)
                 )
                 if len(given) > 1:
                     st.caption(_differing(given))

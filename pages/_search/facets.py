@@ -12,7 +12,7 @@ import streamlit as st
 
 from ingestion.status.views import pluralised
 from pages._search.opened import go_to
-from pages._shared.filter_widgets import LABELS, display_text
+from pages._shared.filter_widgets import display_text, filter_label, filter_names
 from pages._shared.markdown import escape
 from rag_engine.engine import Engine
 from rag_engine.filters import AS_OF, VERSIONS, Facets, left_documents, live_counts
@@ -31,7 +31,8 @@ def draw_facets(engine: Engine, query: PassageQuery) -> None:
         st.caption("Filters appear once the first document is indexed.")
         return
     counts = live_counts(query.wanted, snapshot.facets, snapshot.documents)
-    for name, label in LABELS.items():
+    for name in filter_names():
+        label = filter_label(name)
         chosen = query.wanted.get(name, ())
         if name == "year":
             _draw_years(query, snapshot.facets)

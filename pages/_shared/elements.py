@@ -11,6 +11,7 @@ import streamlit as st
 
 from ingestion.operations.acts import why_not
 from ingestion.operations.desk import system_user
+from pages._shared.interface_language import _
 from pages._shared.login import logged_in
 from pages._shared.markdown import escape
 from pages._shared.resources import KNOWN_AUTHOR, person
@@ -25,16 +26,16 @@ def draw_author() -> str:
     it.
     """
     if person := logged_in():
-        st.caption(f":material/person: Recorded as {escape(person)}.")
+        st.caption(_(":material/person: Recorded as {name}.").format(name=escape(person)))
         return person
     known = str(st.session_state.setdefault(KNOWN_AUTHOR, system_user()))
     name = st.text_input(
-        "Your name",
+        _("Your name"),
         known,
         key=_AUTHOR,
         max_chars=80,
         icon=":material/person:",
-        help="Stored with every decision and correction you make.",
+        help=_("Stored with every decision and correction you make."),
         width=340,
     ).strip()
     if name:
@@ -81,9 +82,14 @@ def draw_heading(title: str, what: str, *, of_page: bool = False) -> None:
     """Draw the title of what is open, with the button to close it; `of_page` where the page has no other title."""
     with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
         (st.title if of_page else st.header)(escape(title), anchor=False)
-        icon = ":material/close:"
         st.button(
-            "", key=f"close {what}", icon=icon, help="Close", type="tertiary", on_click=open_in_address, args=(what,)
+            "",
+            key=f"close {what}",
+            icon=":material/close:",
+            help=_("Close"),
+            type="tertiary",
+            on_click=open_in_address,
+            args=(what,),
         )
 
 

@@ -15,7 +15,8 @@ from ingestion.operations.documents import add_files
 from ingestion.types import Progress
 from pages._library.documents import UNCHECKED
 from pages._shared import resources
-from pages._shared.jobs import display_duration, time_left
+from pages._shared.jobs import time_left
+from pages._shared.numbers_and_dates import duration
 from rag_engine.types import Metadata
 
 Start = Callable[..., AppTest]
@@ -189,4 +190,4 @@ def test_the_time_left_is_told_from_the_bytes_done(done: int, seconds: float, le
 
 @pytest.mark.parametrize(("seconds", "words"), [(41.6, "42 s"), (90.0, "2 min"), (7200.0, "2.0 h")])
 def test_a_duration_is_told_as_people_say_it(seconds: float, words: str) -> None:
-    assert display_duration(seconds) == words
+    assert duration(seconds) == words
