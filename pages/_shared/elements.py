@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import pandas as pd
 import streamlit as st
@@ -17,6 +18,7 @@ from pages._shared.markdown import escape
 from pages._shared.resources import KNOWN_AUTHOR, person
 
 _AUTHOR = "admin author"
+_Given = ParamSpec("_Given")
 
 
 def draw_author() -> str:
@@ -91,6 +93,19 @@ def draw_heading(title: str, what: str, *, of_page: bool = False) -> None:
             on_click=open_in_address,
             args=(what,),
         )
+
+
+def translated_dialog(title: str, **options: Any) -> Callable[[Callable[_Given, None]], Callable[_Given, None]]:
+    """Have a function draw a dialog, with its title in the language in which it is opened."""
+
+    def opening(draw: Callable[_Given, None]) -> Callable[_Given, None]:
+        @wraps(draw)
+        def opened(*args: _Given.args, **named: _Given.kwargs) -> None:
+            st.dialog(_(title), **options)(draw)(*args, **named)
+
+        return opened
+
+    return opening
 
 
 def open_in_address(what: str, value: str = "") -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion.operations.documents import add_files
@@ -102,6 +103,21 @@ def test_the_columns_that_are_chosen_are_kept(start: Start, changed: Path) -> No
     st.cache_resource.clear()
     again = library(start(changed))
     assert list(again.dataframe[0].value.columns) == ["Title", "Licence", "File"]
+
+
+def test_columns_have_names_in_the_language_and_are_kept_whatever_it_is(
+    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "it-IT"))
+    app = library(start(changed))
+    choice = app.multiselect(key="library columns")
+    assert {"Licenza", "Tipo"} <= set(choice.options)
+    choice.set_value(["Type", "Hazard"]).run()
+    [piano] = [row for row in app.dataframe[0].value.to_dict("records") if row["Title"] == "Piano caldo"]
+    assert piano["Hazard"] == "Ondate di calore"
+
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "en-GB"))
+    assert library(start(changed)).multiselect(key="library columns").value == ["Type", "Hazard"]
 
 
 def unchecked(app: AppTest) -> dict[str, str]:

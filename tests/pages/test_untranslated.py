@@ -18,7 +18,11 @@ from tests.conftest import ROOT
 
 PAGES = ROOT / "pages"
 # The pages and folders whose words are messages.
-TRANSLATED = ("_shared",)
+TRANSLATED = (
+    "_library",
+    "_shared",
+    "library.py",
+)
 FILES = sorted(
     path for name in TRANSLATED for path in ((PAGES / name).glob("*.py") if name.startswith("_") else [PAGES / name])
 )
