@@ -68,7 +68,23 @@ _STATES = frozenset(
         to_translate("rejected"),
     )
 )
-_NAMES = _TAXONOMY | _STATES
+_ROLES = frozenset((to_translate("reader"), to_translate("curator"), to_translate("admin")))
+_NAMES = _TAXONOMY | _STATES | _ROLES
+
+
+_SLIDES, _SHEETS = ("pptx", "odp"), ("xlsx", "ods")
+
+
+def page_place(file: str, first: int, last: int = 0) -> str:
+    """Return a page of a file, or several, as they are cited: "page 3", "slide 3–4"."""
+    n = str(first) if last <= first else f"{first}–{last}"
+    suffix = _suffix(file)
+    place = _("slide {n}") if suffix in _SLIDES else _("sheet {n}") if suffix in _SHEETS else _("page {n}")
+    return place.format(n=n)
+
+
+def _suffix(file: str) -> str:
+    return file.rpartition(".")[2].lower()
 
 
 def shown_name(value: str) -> str:

@@ -138,7 +138,7 @@ def test_a_question_is_added_and_another_removed(start: Start, own: Path, compar
     app.selectbox(key="comparison remove question").set_value(compared.questions[0]).run()
     # Chosen otherwise and clicked before the page is drawn in between.
     app.selectbox(key="comparison remove question").set_value(WHEN)
-    app.button(key="comparison remove Question").click().run()
+    app.button(key="comparison remove question now").click().run()
     assert now(compared).questions == (WHO, "Who pays a penalty?")
     app.button(key="comparison undo").click().run()
     assert now(compared).questions == (WHO, WHEN, "Who pays a penalty?")

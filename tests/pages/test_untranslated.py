@@ -19,8 +19,12 @@ from tests.conftest import ROOT
 PAGES = ROOT / "pages"
 # The pages and folders whose words are messages.
 TRANSLATED = (
+    "_compare",
+    "_knowledge",
     "_library",
+    "_people",
     "_shared",
+    "compare.py",
     "library.py",
 )
 FILES = sorted(
