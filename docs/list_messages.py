@@ -1,4 +1,4 @@
-"""Bring pages/locale/ up to date with the messages in the code of the pages.
+"""Bring pages/locale/ up to date with the messages in the code.
 
 `python docs/list_messages.py` adds new messages, without a translation, and drops those that are gone; with --check it
 says whether the files are current.
@@ -17,6 +17,8 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).resolve().parents[1]
 # As in gettext: the places of the message, and of its plural, among the arguments.
 KEYWORDS = {"_": None, "to_translate": None, "ngettext": (1, 2), "counted": (1, 2)}
+# The engine's descriptions take their words from a Wording.
+WORDING, WORDING_KEYWORDS = "rag_engine.text.wording", {"message": None, "counted": (1, 2)}
 # A comment that begins so goes to the translators, with the message after it.
 FOR_TRANSLATORS = "For translators:"
 
@@ -27,13 +29,19 @@ def catalog_files() -> list[Path]:
 
 
 def messages() -> Catalog:
-    """Return the messages of the pages, each with the files it is in."""
+    """Return the messages of the pages and of the engine's descriptions, each with the files it is in."""
     found = Catalog()
-    for path in (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))):
+    pages = (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")))
+    wordings = [path for path in sorted((ROOT / "rag_engine").rglob("*.py")) if _describes(path)]
+    for path, keywords in (*((one, KEYWORDS) for one in pages), *((one, WORDING_KEYWORDS) for one in wordings)):
         place = path.relative_to(ROOT).as_posix()
-        for line, message, comments, context in extract_from_file("python", path, KEYWORDS, (FOR_TRANSLATORS,)):
+        for line, message, comments, context in extract_from_file("python", path, keywords, (FOR_TRANSLATORS,)):
             found.add(message, None, [(place, line)], auto_comments=comments, context=context)
     return found
+
+
+def _describes(path: Path) -> bool:
+    return path.name == "wording.py" or WORDING in path.read_text(encoding="utf-8")
 
 
 def written(present: str) -> str:
