@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from ingestion.dataset.comparison.comparison import (
+    COUNTRY,
     MOST_COLUMNS,
     ColumnKind,
     ComparisonColumn,
@@ -16,7 +19,7 @@ from ingestion.operations.comparisons import ask_comparison, begin_comparison
 from pages._shared import resources
 from pages._shared.elements import act_button, open_in_address
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import count_active, draw_filters
+from pages._shared.filter_widgets import count_active, display_text, draw_filters
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.schema_choice import draw_schema_choice
@@ -57,19 +60,24 @@ def draw_beginning(engine: Engine) -> None:
             wanted = draw_filters("compare", engine.collection.facets())
         with show_errors():
             found = columns_of(by, wanted, engine.collection.snapshot())
-            columns = draw_column_choice(found, _(_KINDS[by]), f"compare only {by}")
+            columns = _draw_column_choice(found, by)
             _draw_start(questions, by, wanted, columns)
 
 
-def draw_column_choice(found: tuple[ComparisonColumn, ...], kind: str, key: str) -> list[str]:
+def shown_columns(by: ColumnKind, columns: Iterable[ComparisonColumn]) -> dict[str, str]:
+    """Return what the columns are called, by their keys: documents by title, countries in the reader's language."""
+    return {one.key: display_text(COUNTRY, one.key) if by == COUNTRY else one.label for one in columns}
+
+
+def _draw_column_choice(found: tuple[ComparisonColumn, ...], by: ColumnKind) -> list[str]:
     """Draw the choice among columns and return the keys of those chosen; all where none is picked."""
-    labels = {column.key: column.label for column in found}
+    kind, labels = _(_KINDS[by]), shown_columns(by, found)
     # A key for each set of columns: a chosen one may not be offered any more.
     picked = st.multiselect(
         f"{kind} ({number(len(found))})",
         list(labels),
         format_func=labels.__getitem__,
-        key=f"{key} {hash(found)}",
+        key=f"compare only {by} {hash(found)}",
         placeholder=_column_hint(len(found)),
         disabled=not found,
     )
@@ -126,7 +134,7 @@ def _draw_start(questions: tuple[str, ...], by: ColumnKind, wanted: Filter, colu
         ready = bool(questions) and 0 < len(columns) <= MOST_COLUMNS
         if act_button(
             "begin_comparison",
-            _("Compare"),
+            _("Start comparison"),
             type="primary",
             key="compare start",
             icon=":material/play_arrow:",

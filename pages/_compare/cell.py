@@ -6,13 +6,14 @@ import streamlit as st
 
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn
 from ingestion.operations.comparisons import ask_cell_again
+from pages._compare.begin import shown_columns
 from pages._shared import resources
 from pages._shared.elements import act_button, open_in_address, translated_dialog
 from pages._shared.errors import show_error, show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from pages._shared.numbers_and_dates import moment
-from pages._shared.shown_names import page_place
+from pages._shared.shown_names import page_place, shown_sentence
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.prompts import one_line
@@ -32,7 +33,8 @@ def _close() -> None:
 @translated_dialog(to_translate("Answer"), width="large", icon=":material/table_chart:", on_dismiss=_close)
 def draw_cell(comparison: Comparison, question: str, column: ComparisonColumn, *, asking: bool, present: bool) -> None:
     """Draw a cell; `asking` while a run is at it, `present` where the collection still has its column."""
-    st.markdown(f"**{escape(question)}**  \n{escape(column.label)}")
+    label = shown_columns(comparison.by, [column])[column.key]
+    st.markdown(f"**{escape(question)}**  \n{escape(label)}")
     cell = comparison.cells.get((question, column.key))
     if cell is None:
         st.info(_("Waiting …") if asking else _("Not asked yet."), icon=":material/hourglass_empty:")
@@ -40,9 +42,9 @@ def draw_cell(comparison: Comparison, question: str, column: ComparisonColumn, *
         _draw_answer(cell)
     if not present:
         st.caption(_(":material/info: This column is no longer in the collection."))
-    label = _("Asking …") if asking else _("Ask again") if cell else _("Ask this cell")
+    asked = _("Asking …") if asking else _("Ask again") if cell else _("Ask this cell")
     if act_button(
-        "ask_cell_again", label, key="comparison ask again", icon=":material/refresh:", disabled=asking or not present
+        "ask_cell_again", asked, key="comparison ask again", icon=":material/refresh:", disabled=asking or not present
     ):
         with show_errors():
             ask_cell_again(resources.desk(), comparison.id, question, column.key)
@@ -68,7 +70,7 @@ def _draw_answer(cell: ComparisonCell) -> None:
                 _draw_quote(citation, f"“{escape(one_line(citation.quote, limit=_EXCERPT))}”", f"nearest {number}")
     for warning in cell.warnings:
         if warning != cell.text:
-            st.caption(f":material/info: {escape(warning)}")
+            st.caption(f":material/info: {escape(shown_sentence(warning))}")
     st.caption(f":material/manage_search: {escape(cell.effort.describe())}.")
     written = _("quotations only") if _is_quoted(cell) else escape(cell.generator)
     st.caption(_("Asked {moment}. Answer: {answer}.").format(moment=moment(cell.asked), answer=written))

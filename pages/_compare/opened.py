@@ -27,7 +27,7 @@ from ingestion.operations.comparisons import (
     find_comparison,
     shrink_comparison,
 )
-from pages._compare.begin import COMPARISON
+from pages._compare.begin import COMPARISON, shown_columns
 from pages._compare.cell import CELL, draw_cell
 from pages._compare.past import draw_naming, draw_undo, note_removed
 from pages._compare.table import draw_table
@@ -179,7 +179,7 @@ def _draw_additions(comparison: Comparison) -> None:
                 wanted = draw_filters(f"{key} filter", snapshot.facets)
         known = {column.key for column in comparison.columns}
         found = tuple(one for one in columns_of(comparison.by, wanted, snapshot) if one.key not in known)
-        labels = {one.key: one.label for one in found}
+        labels = shown_columns(comparison.by, found)
         picked = st.multiselect(
             _("Documents") if by_document else _("Countries"),
             list(labels),
@@ -205,10 +205,21 @@ def _draw_additions(comparison: Comparison) -> None:
 
 def _draw_removals(comparison: Comparison) -> None:
     """Draw how to remove a question or a column with its cells."""
-    labels = {column.key: column.label for column in comparison.columns}
-    question = st.selectbox(_("Question"), comparison.questions, index=None, key="comparison remove question")
+    labels = shown_columns(comparison.by, comparison.columns)
+    question = st.selectbox(
+        _("Question"),
+        comparison.questions,
+        index=None,
+        placeholder=_("Choose a question"),
+        key="comparison remove question",
+    )
     column = st.selectbox(
-        _("Column"), list(labels), index=None, format_func=labels.__getitem__, key="comparison remove column"
+        _("Column"),
+        list(labels),
+        index=None,
+        format_func=labels.__getitem__,
+        placeholder=_("Choose a column"),
+        key="comparison remove column",
     )
     for what, label, chosen, left in (
         ("question", _("Remove question"), question, len(comparison.questions)),

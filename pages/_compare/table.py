@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from ingestion.dataset.comparison.comparison import NOT_ASKED, CellPlace, Comparison, ComparisonCell
+from pages._compare.begin import shown_columns
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted
 
@@ -49,7 +50,8 @@ def draw_table(
         }
         for question in comparison.questions
     ]
-    columns = [{"label": one.label, "note": notes.get(one.key, "")} for one in comparison.columns]
+    labels = shown_columns(comparison.by, comparison.columns)
+    columns = [{"label": label, "note": notes.get(key, "")} for key, label in labels.items()]
     _table(
         key=_KEY,
         data={"label": comparison.name, "question": _("Question"), "columns": columns, "rows": rows},

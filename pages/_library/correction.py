@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -18,6 +18,7 @@ from pages._shared.field_inputs import LONG, draw_field, heading_of
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import shown_name
 from rag_engine.types import DocumentRecord
 
 _DONE = "documents corrected"
@@ -85,7 +86,7 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
                     draw_field(heading_of(field), field, common, labels.get(field, ()), f"{key} {field}", hint)
                 )
                 if len(given) > 1:
-                    st.caption(_differing(given))
+                    st.caption(_differing(given, shown_name if field in labels else str))
         note = st.text_input(_("Note"), placeholder=_("Where it is stated, why it is correct"), key=f"{key} note")
         saved = st.form_submit_button(_("Save"), type="primary", icon=":material/save:", key="save documents")
     if not saved:
@@ -126,10 +127,11 @@ def _cleaned(values: _Values) -> set[str]:
     return {value.strip() for value in values if value.strip()}
 
 
-def _differing(given: Counter[_Values]) -> str:
+def _differing(given: Counter[_Values], shown: Callable[[str], str]) -> str:
     empty = _("(empty)")
     listed = [
-        f"{escape('; '.join(values)[:80]) or empty} ({number(count)})" for values, count in given.most_common(_LISTED)
+        f"{escape('; '.join(map(shown, values))[:80]) or empty} ({number(count)})"
+        for values, count in given.most_common(_LISTED)
     ]
     if len(given) > _LISTED:
         listed.append(counted("and {n} more", "and {n} more", len(given) - _LISTED))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -20,6 +20,10 @@ from rag_engine.reading.find_documents import find_documents
 from rag_engine.types import DocumentRecord
 
 
+def _listed(name: str, values: Iterable[str]) -> str:
+    return ", ".join(display_text(name, value) for value in values)
+
+
 def _language(document: DocumentRecord) -> str:
     language = document.metadata.language
     return display_text("language", language) if language else ""
@@ -32,14 +36,14 @@ _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
     to_translate("Year"): (lambda one: str(one.metadata.year or ""), 55),
     to_translate("Language"): (_language, 85),
     to_translate("Type"): (lambda one: shown_name(one.metadata.document_type), 95),
-    to_translate("Hazard"): (lambda one: ", ".join(map(shown_name, one.metadata.hazards)), 110),
+    to_translate("Hazard"): (lambda one: _listed("hazard", one.metadata.hazards), 110),
     to_translate("Level"): (lambda one: shown_name(one.metadata.geographical_level), 110),
-    to_translate("Country"): (lambda one: ", ".join(one.metadata.countries), 110),
+    to_translate("Country"): (lambda one: _listed("country", one.metadata.countries), 110),
     to_translate("Authority"): (lambda one: one.metadata.authority, 220),
     # Dates as ISO has them, whose order as texts is theirs.
     to_translate("Date"): (lambda one: one.metadata.date, 100),
-    to_translate("Key criteria"): (lambda one: ", ".join(map(shown_name, one.metadata.key_criteria)), 220),
-    to_translate("Tags"): (lambda one: ", ".join(one.metadata.tags), 220),
+    to_translate("Key criteria"): (lambda one: _listed("key_criteria", one.metadata.key_criteria), 220),
+    to_translate("Tags"): (lambda one: _listed("tags", one.metadata.tags), 220),
     to_translate("Summary"): (lambda one: one.metadata.description, 420),
     to_translate("Audience and purpose"): (lambda one: one.metadata.target, 300),
     to_translate("Licence"): (lambda one: one.metadata.licence, 140),
@@ -74,7 +78,13 @@ def draw_columns() -> list[str]:
     kept = [one for one in chosen_columns(resources.desk(), _DEFAULT) if one in known]
     with st.popover(_("Columns"), icon=":material/view_column:", key="library columns choice"):
         chosen = st.multiselect(
-            _("Columns beside the title"), known, kept, format_func=_, key="library columns", width=460
+            _("Columns beside the title"),
+            known,
+            kept,
+            format_func=_,
+            placeholder=_("None"),
+            key="library columns",
+            width=460,
         )
     if chosen != kept:
         choose_columns(resources.desk(), chosen)
