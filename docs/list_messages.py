@@ -17,7 +17,7 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).resolve().parents[1]
 # As in gettext: the places of the message, and of its plural, among the arguments.
 KEYWORDS = {"_": None, "to_translate": None, "ngettext": (1, 2), "counted": (1, 2)}
-# The engine's descriptions take their words from a Wording.
+# Descriptions of the engine and of ingestion take their words from a Wording.
 WORDING, WORDING_KEYWORDS = "rag_engine.text.wording", {"message": None, "counted": (1, 2)}
 # A comment that begins so goes to the translators, with the message after it.
 FOR_TRANSLATORS = "For translators:"
@@ -29,10 +29,11 @@ def catalog_files() -> list[Path]:
 
 
 def messages() -> Catalog:
-    """Return the messages of the pages and of the engine's descriptions, each with the files it is in."""
+    """Return the messages of the pages, and of descriptions below them, each with the files it is in."""
     found = Catalog()
     pages = (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")))
-    wordings = [path for path in sorted((ROOT / "rag_engine").rglob("*.py")) if _describes(path)]
+    below = (path for room in ("ingestion", "rag_engine") for path in sorted((ROOT / room).rglob("*.py")))
+    wordings = [path for path in below if _describes(path)]
     for path, keywords in (*((one, KEYWORDS) for one in pages), *((one, WORDING_KEYWORDS) for one in wordings)):
         place = path.relative_to(ROOT).as_posix()
         for line, message, comments, context in extract_from_file("python", path, keywords, (FOR_TRANSLATORS,)):

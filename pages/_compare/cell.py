@@ -10,6 +10,7 @@ from pages._compare.begin import shown_columns
 from pages._shared import resources
 from pages._shared.elements import act_button, open_in_address, translated_dialog
 from pages._shared.errors import show_error, show_errors
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from pages._shared.numbers_and_dates import moment
@@ -71,7 +72,7 @@ def _draw_answer(cell: ComparisonCell) -> None:
     for warning in cell.warnings:
         if warning != cell.text:
             st.caption(f":material/info: {escape(shown_sentence(warning))}")
-    st.caption(f":material/manage_search: {escape(cell.effort.describe())}.")
+    st.caption(f":material/manage_search: {escape(cell.effort.describe(WORDING))}.")
     written = _("quotations only") if _is_quoted(cell) else escape(cell.generator)
     st.caption(_("Asked {moment}. Answer: {answer}.").format(moment=moment(cell.asked), answer=written))
 

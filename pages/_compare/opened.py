@@ -34,7 +34,7 @@ from pages._compare.table import draw_table
 from pages._shared import resources
 from pages._shared.elements import act_button, base_address, draw_heading, open_in_address
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import draw_filters
+from pages._shared.filter_widgets import WORDING, draw_filters
 from pages._shared.interface_language import _
 from pages._shared.jobs import draw_runs_of
 from pages._shared.numbers_and_dates import counted, number
@@ -72,7 +72,7 @@ def _draw_cells(id: str) -> None:
     comparison = find_comparison(resources.desk(), id)
     if comparison is None:
         st.rerun()
-    st.caption(f"{comparison.describe().capitalize()}.")
+    st.caption(f"{comparison.describe(WORDING).capitalize()}.")
     draw_table(comparison, _notes(comparison), _asking(comparison), _open_cell)
     if CELL in st.query_params and st.session_state.pop("comparison cell clicked", False):
         # A dialog belongs to the whole page: drawn by this part it would go when the table is drawn again.

@@ -15,6 +15,7 @@ from pages._compare.begin import COMPARISON
 from pages._shared import resources
 from pages._shared.elements import act_button, open_in_address
 from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, moment
@@ -52,7 +53,7 @@ def _described(comparison: Comparison) -> str:
         columns=counted("{n} document", "{n} documents", columns)
         if by_document
         else counted("{n} column", "{n} columns", columns),
-        state=comparison.describe(),
+        state=comparison.describe(WORDING),
     )
 
 

@@ -9,8 +9,10 @@ import streamlit as st
 
 from ingestion.dataset.comparison.comparison import NOT_ASKED, CellPlace, Comparison, ComparisonCell
 from pages._compare.begin import shown_columns
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted
+from pages._shared.shown_names import page_place
 
 _FOLDER = Path(__file__).parent
 _table = st.components.v2.component(
@@ -65,10 +67,10 @@ def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
         return _told("asking" if waiting else NOT_ASKED)
     status = "asking again" if waiting else cell.status
     if cell.status == "nothing found":
-        return _told(status, note=cell.effort.describe())
+        return _told(status, note=cell.effort.describe(WORDING))
     others = len(cell.evidence) - 1
     more = counted("{n} more quote", "{n} more quotes", others) if others > 0 else ""
-    return _told(status, cell.short, "; ".join(filter(None, (cell.source, more))))
+    return _told(status, cell.short, "; ".join(filter(None, (cell.source(page_place), more))))
 
 
 def _told(status: str, text: str = "", note: str = "") -> dict[str, str]:

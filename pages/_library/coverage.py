@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from ingestion.status.coverage import UNKNOWN, coverage
+from ingestion.status.coverage import UNKNOWN, Gap, KnownFacet, MissingPair, MissingYears, coverage
 from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import counted
+from pages._shared.numbers_and_dates import counted, number
 from rag_engine.types import DocumentRecord
 
 # The heading of each table, and what it is called by those who read the page out.
@@ -21,6 +21,17 @@ _CHARTS = {
     "language": (to_translate("Language"), to_translate("Documents by language")),
     "document_type": (to_translate("Document type"), to_translate("Documents by document type")),
     "licence": (to_translate("Licence"), to_translate("Documents by licence")),
+}
+_NOT_KNOWN: Mapping[KnownFacet, str] = {
+    "country": to_translate("Country not known"),
+    "year": to_translate("Year not known"),
+    "document_type": to_translate("Document type not known"),
+    "licence": to_translate("Licence not known"),
+}
+# Hazards whose names say too little beside a country or a language.
+_HAZARDS = {
+    to_translate("Other"): to_translate("Other hazards"),
+    to_translate("Multi-hazard"): to_translate("Several hazards"),
 }
 # Bars of a chart; the rest is counted together.
 _MOST = 12
@@ -38,7 +49,7 @@ def draw_coverage(documents: Sequence[DocumentRecord]) -> None:
     if not documents:
         return
     st.header(_("Gaps"), anchor=False)
-    st.markdown("\n".join(f"- {escape(gap)}" for gap in found.gaps) or _("No gaps found."))
+    st.markdown("\n".join(f"- {escape(_told(gap, found.documents))}" for gap in found.gaps) or _("No gaps found."))
     years = {year: count for year, count in found.counts["year"].items() if year != UNKNOWN}
     if years:
         st.header(_("Year"), anchor=False)
@@ -53,6 +64,23 @@ def draw_coverage(documents: Sequence[DocumentRecord]) -> None:
         with columns[place % 2]:
             st.header(_(heading), anchor=False)
             _draw_bars(name, found.counts[name])
+
+
+def _told(gap: Gap, documents: int) -> str:
+    match gap:
+        case MissingYears(first, last):
+            return _("No documents from {first} to {last}.").format(first=first, last=last)
+        case MissingPair(hazard, facet, value):
+            about = _(_HAZARDS[hazard]) if hazard in _HAZARDS else display_text("hazard", hazard)
+            return _("{hazard}, {value}: no documents.").format(hazard=about, value=display_text(facet, value))
+        case _:
+            return counted(
+                "{what}: {unknown} of {n} document.",
+                "{what}: {unknown} of {n} documents.",
+                documents,
+                what=_(_NOT_KNOWN[gap.facet]),
+                unknown=number(gap.documents),
+            )
 
 
 def _draw_bars(name: str, counts: Mapping[str, int]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion.dataset.comparison.comparison import Comparison
@@ -103,6 +104,18 @@ def test_a_cell_shows_its_answer_its_quotes_and_the_way_to_the_document(
     assert "Parliament of Ireland, Flood Act, 2016, page 1" in words(app).replace("\\", "")
     links = [one.proto for one in app.get("page_link")]
     assert any("passage=" in link.query_string for link in links)
+
+
+def test_a_comparison_is_told_in_the_language(
+    start: Start, own: Path, compared: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "it-IT"))
+    column = next(n for n, one in enumerate(compared.columns) if one.label == "Flood Act")
+    app = compare(start(own), comparison=compared.id, cell=f"0.{column}")
+    assert not app.exception
+    assert "pagina 1" in words(app)
+    assert "Cercato in 1 passaggio di 1 documento" in words(app)
+    assert "con risposta" in words(app)
 
 
 def test_asking_a_cell_again_queues_that_cell_alone(start: Start, own: Path, compared: Comparison) -> None:

@@ -197,6 +197,31 @@ def test_the_selected_documents_are_asked_alone_by_an_address(start: Start, coll
     assert "document" not in opened.query_params
 
 
+def draw_gaps() -> None:
+    from pages._library.coverage import draw_coverage
+    from pages._shared import resources
+
+    draw_coverage(resources.engine().collection.documents())
+
+
+@pytest.mark.parametrize(
+    ("locale", "years", "country"),
+    [
+        ("en-GB", "- No documents from 2017 to 2018", "- Country not known\\: 1 of 3 documents"),
+        ("it-IT", "- Nessun documento dal 2017 al 2018", "- Paese non indicato\\: 1 di 3 documenti"),
+    ],
+)
+def test_gaps_are_told_in_the_language(
+    start: Start, collection: Path, monkeypatch: pytest.MonkeyPatch, locale: str, years: str, country: str
+) -> None:
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: locale))
+    start(collection)
+    drawn = AppTest.from_function(draw_gaps, default_timeout=60).run()
+    assert not drawn.exception
+    assert years in drawn.markdown[0].value
+    assert country in drawn.markdown[0].value
+
+
 @pytest.mark.parametrize(
     ("done", "seconds", "left"), [(0, 10.0, None), (50, 1.0, None), (50, 10.0, 10.0), (100, 10.0, 0.0)]
 )
