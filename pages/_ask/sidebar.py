@@ -11,6 +11,7 @@ from pages._shared.filter_widgets import count_active, display_text, draw_filter
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import shown_sentence
 from rag_engine.config import RetrievalConfig, RetrievalProfile
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter, answering_documents
@@ -118,7 +119,7 @@ def _draw_answerer() -> None:
     st.caption(_(":material/format_quote: Answers are **quotations only**: no language model is connected."))
     with st.popover(_("Connect a model"), icon=":material/help:", type="tertiary"):
         if error:
-            st.caption(escape(error))
+            st.caption(escape(shown_sentence(error)))
         st.markdown(
             _(
                 "Start [Ollama](https://ollama.com) on this machine and give it a model, for example "

@@ -13,7 +13,7 @@ from pages._shared import resources
 from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import counted
+from pages._shared.numbers_and_dates import counted, known_date
 from rag_engine.reading.address import DocumentPlace, PlaceLink
 from rag_engine.reading.runs import TextParagraph
 from rag_engine.reading.same_work import documents_of_work
@@ -52,9 +52,9 @@ def _listed(other: DocumentRecord, note: str) -> PlaceLink:
 
 def _version_name(document: DocumentRecord) -> str:
     metadata = document.metadata
-    name = metadata.version or metadata.date or document.file
+    name = metadata.version or known_date(metadata.date) or document.file
     told = _("{name} (superseded {when})") if metadata.superseded else _("{name} (newest)")
-    return told.format(name=name, when=metadata.superseded)
+    return told.format(name=name, when=known_date(metadata.superseded))
 
 
 def _draw_changes(older: DocumentRecord, newer: DocumentRecord, changes: VersionChanges) -> None:

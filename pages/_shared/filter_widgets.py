@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages._shared import resources
 from pages._shared.interface_language import ENGLISH, _, interface_language, to_translate
-from pages._shared.numbers_and_dates import counted, number
+from pages._shared.numbers_and_dates import counted, known_date, number
 from pages._shared.shown_names import shown_name
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
 from rag_engine.geography import country_in
@@ -166,6 +166,8 @@ def display_text(name: str, value: str) -> str:
     spoken = interface_language()
     if name == "country":
         return value if spoken == ENGLISH else country_in(value, spoken)
+    if name in ("date", AS_OF):
+        return known_date(value)
     if name != "language":
         return shown_name(value) if name in _NAMED else value
     if not language_name(value):

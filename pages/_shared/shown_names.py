@@ -86,6 +86,7 @@ _SENTENCES = frozenset(
 # The beginnings of those that go on with an error, which stays as it is.
 _BEGINNINGS = frozenset(
     (
+        to_translate("No language model was asked"),
         to_translate("The question was planned by rules"),
         to_translate("Searched by keywords only"),
         to_translate("Searched by meaning only"),

@@ -89,6 +89,17 @@ def test_numbers_and_dates_are_written_as_the_language_does(
     ] == written
 
 
+@pytest.mark.parametrize(
+    ("known", "written"),
+    [("2026-11-05", "5 nov. 2026"), ("2026-11", "nov. 2026"), ("2026", "2026"), ("2026-13", "2026-13"), ("", "")],
+)
+def test_a_documents_date_is_written_as_far_as_it_is_known(
+    monkeypatch: pytest.MonkeyPatch, known: str, written: str
+) -> None:
+    monkeypatch.setattr(numbers_and_dates, "interface_language", lambda: "fr")
+    assert numbers_and_dates.known_date(known) == written
+
+
 def _words(app: AppTest) -> str:
     kinds = (
         app.title,
