@@ -45,7 +45,7 @@ def draw_field(
                 options,
                 list(before),
                 accept_new_options=not labels,
-                format_func=shown_name if labels else str,
+                format_func=shown_name,
                 placeholder=hint or _("None"),
                 key=f"{key} values",
             )
