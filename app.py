@@ -6,7 +6,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from cli.serve.browser_requests import RequestRules, checked_requests
 from pages._shared.errors import show_errors
-from pages._shared.frame import open_frame, warm_up
+from pages._shared.frame import draw_language_choice, open_frame, warm_up
 from pages._shared.login import only_this_machine
 
 if get_script_run_ctx(suppress_warning=True) is None:
@@ -19,3 +19,4 @@ else:
     # Around all of it: where the collection cannot be opened there is no page to run.
     with show_errors():
         open_frame().run()
+    draw_language_choice()

@@ -6,6 +6,7 @@ from pages._compare import begin, opened, past
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.frame import guard
+from pages._shared.interface_language import _
 
 guard(__file__)
 with show_errors():
@@ -13,6 +14,6 @@ with show_errors():
     if comparison is not None:
         opened.draw_comparison(comparison)
     else:
-        st.title("Compare")
+        st.title(_("Compare"))
         begin.draw_beginning(resources.engine())
         past.draw_past()

@@ -9,6 +9,7 @@ from pages._library.listing import draw_documents
 from pages._library.upload import draw_upload
 from pages._shared import resources
 from pages._shared.frame import guard
+from pages._shared.interface_language import _
 from pages._shared.jobs import draw_runs
 
 guard(__file__)
@@ -18,14 +19,14 @@ with st.sidebar:
     draw_filter_sets("library", wanted)
     sidebar.draw_collection(engine)
 
-st.title("Library")
+st.title(_("Library"))
 documents = engine.collection.documents(wanted)[::-1]
 total = engine.collection.statistics().documents
-with st.expander("Add documents", icon=":material/upload_file:", expanded=total == 0):
+with st.expander(_("Add documents"), icon=":material/upload_file:", expanded=total == 0):
     draw_upload()
 draw_runs()
 if total:
-    table, covered = st.tabs(["Documents", "Coverage"], key="library tabs", on_change="rerun")
+    table, covered = st.tabs([_("Documents"), _("Coverage")], key="library tabs", on_change="rerun")
     with table:
         if table.open:
             draw_documents(documents, total)

@@ -19,7 +19,7 @@ from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, draw_table
 from pages._shared.errors import show_errors
-from pages._shared.field_inputs import HEADINGS
+from pages._shared.field_inputs import heading_of
 from pages._shared.markdown import escape
 
 _FORMATS = {
@@ -103,7 +103,7 @@ def _draw_report(report: CorrectionReport) -> None:
     rows = [
         {
             "Code": one.code,
-            "Field": HEADINGS[one.field],
+            "Field": heading_of(one.field),
             "Now": "; ".join(shown_values(source_records[one.code])[one.field]),
             "New": "; ".join(one.values) or "(empty)",
         }

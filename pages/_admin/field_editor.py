@@ -16,7 +16,7 @@ from pages._admin.source_detail import draw_events
 from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
-from pages._shared.field_inputs import HEADINGS, draw_field
+from pages._shared.field_inputs import draw_field, heading_of
 from pages._shared.markdown import escape, escape_paragraphs
 
 _SOURCES = {
@@ -36,7 +36,7 @@ def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[Fiel
         code: str = st.selectbox(
             "Document", by_code, format_func=lambda one: f"{one} {by_code[one].metadata.title}", key="values document"
         )
-        field: FieldName = st.selectbox("Field", FIELDS, format_func=HEADINGS.__getitem__, key="values field")
+        field: FieldName = st.selectbox("Field", FIELDS, format_func=heading_of, key="values field")
         record = by_code[code]
         found = field_values(record, field)
         if not found:

@@ -17,7 +17,7 @@ from pages._admin.field_editor import draw_applied, draw_values
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors
-from pages._shared.field_inputs import HEADINGS
+from pages._shared.field_inputs import heading_of
 from rag_engine.text.folding import fold
 
 _UNSURE = 0.5
@@ -61,7 +61,7 @@ def _narrowed(found: Sequence[SourceRecord]) -> list[SourceRecord]:
             key="metadata which",
         )
         field: FieldName | None = st.selectbox(
-            "Field", _ORDER, index=None, placeholder="Any field", format_func=HEADINGS.__getitem__,
+            "Field", _ORDER, index=None, placeholder="Any field", format_func=heading_of,
             key="metadata narrowed field", width=220,
         )  # fmt: skip
         words = st.text_input("Search", placeholder="Code or title", icon=":material/search:", key="metadata words")
@@ -163,13 +163,13 @@ def _columns(shown: Sequence[SourceRecord], labels: Mapping[FieldName, Sequence[
         options = list(dict.fromkeys([*labels.get(field, ()), *(one for row in present for one in row[field])]))
         if field in LIST_FIELDS:
             configured[field] = st.column_config.MultiselectColumn(
-                HEADINGS[field], options=options, accept_new_options=field not in labels, width=200
+                heading_of(field), options=options, accept_new_options=field not in labels, width=200
             )
         elif field in labels:
-            configured[field] = st.column_config.SelectboxColumn(HEADINGS[field], options=options, width=150)
+            configured[field] = st.column_config.SelectboxColumn(heading_of(field), options=options, width=150)
         else:
             validate = {"date": r"^\d{4}(-\d{2}(-\d{2})?)?$", "language": "^[a-z]{2}$"}.get(field)
             configured[field] = st.column_config.TextColumn(
-                HEADINGS[field], validate=validate, width=_WIDE.get(field, 100)
+                heading_of(field), validate=validate, width=_WIDE.get(field, 100)
             )
     return configured

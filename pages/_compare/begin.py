@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from ingestion.dataset.comparison.comparison import (
+    COUNTRY,
     MOST_COLUMNS,
     ColumnKind,
     ComparisonColumn,
@@ -13,11 +16,12 @@ from ingestion.dataset.comparison.comparison import (
     schema_questions,
 )
 from ingestion.operations.comparisons import ask_comparison, begin_comparison
-from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.elements import act_button, open_in_address
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import count_active, draw_filters
+from pages._shared.filter_widgets import count_active, display_text, draw_filters
+from pages._shared.interface_language import _, to_translate
+from pages._shared.numbers_and_dates import counted, number
 from pages._shared.schema_choice import draw_schema_choice
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.engine import Engine
@@ -25,65 +29,83 @@ from rag_engine.filters import Filter
 
 COMPARISON = "comparison"
 _QUESTIONS = "compare questions"
-_KINDS: dict[ColumnKind, str] = {"document": "Documents", "country": "Countries"}
-_EXAMPLE = "Who pays for heat plans?\nWhich body coordinates the response?"
+_KINDS: dict[ColumnKind, str] = {"document": to_translate("Documents"), "country": to_translate("Countries")}
 
 
 def draw_beginning(engine: Engine) -> None:
     """Draw the form of a new comparison; without documents the way to add some."""
     if not engine.collection.documents():
-        st.info("Nothing is indexed yet: there are no documents to compare.", icon=":material/inbox:")
-        st.page_link("pages/library.py", label="Add documents in the Library", icon=":material/upload_file:")
+        st.info(_("Nothing is indexed yet: there are no documents to compare."), icon=":material/inbox:")
+        st.page_link("pages/library.py", label=_("Add documents in the Library"), icon=":material/upload_file:")
         return
     st.markdown(
-        "Ask documents or countries the same questions. Every cell has a short answer with its source, or says that "
-        "nothing was found and how much was searched."
+        _(
+            "Ask documents or countries the same questions. Every cell has a short answer with its source, or says "
+            "that nothing was found and how much was searched."
+        )
     )
     with st.container(border=True):
         questions = _draw_questions()
         by: ColumnKind = st.segmented_control(
-            "Columns", list(_KINDS), default="document", format_func=_KINDS.__getitem__, key="compare by", required=True
+            _("Columns"),
+            list(_KINDS),
+            default="document",
+            format_func=lambda kind: _(_KINDS[kind]),
+            key="compare by",
+            required=True,
         )
         active = count_active("compare")
-        with st.expander(f"Filter{f' ({active} active)' if active else ''}", icon=":material/filter_alt:"):
+        set_filters = counted("Filters ({n} active)", "Filters ({n} active)", active)
+        with st.expander(set_filters if active else _("Filters"), icon=":material/filter_alt:", key="compare filters"):
             wanted = draw_filters("compare", engine.collection.facets())
         with show_errors():
             found = columns_of(by, wanted, engine.collection.snapshot())
-            columns = draw_column_choice(found, _KINDS[by], f"compare only {by}")
+            columns = _draw_column_choice(found, by)
             _draw_start(questions, by, wanted, columns)
 
 
-def draw_column_choice(found: tuple[ComparisonColumn, ...], kind: str, key: str) -> list[str]:
+def shown_columns(by: ColumnKind, columns: Iterable[ComparisonColumn]) -> dict[str, str]:
+    """Return what the columns are called, by their keys: documents by title, countries in the reader's language."""
+    return {one.key: display_text(COUNTRY, one.key) if by == COUNTRY else one.label for one in columns}
+
+
+def _draw_column_choice(found: tuple[ComparisonColumn, ...], by: ColumnKind) -> list[str]:
     """Draw the choice among columns and return the keys of those chosen; all where none is picked."""
-    labels = {column.key: column.label for column in found}
+    kind, labels = _(_KINDS[by]), shown_columns(by, found)
     # A key for each set of columns: a chosen one may not be offered any more.
     picked = st.multiselect(
-        f"{kind} ({len(found)})",
+        f"{kind} ({number(len(found))})",
         list(labels),
         format_func=labels.__getitem__,
-        key=f"{key} {hash(found)}",
-        placeholder=f"All {len(found)} that the filter leaves" if found else "None matches the filter",
+        key=f"compare only {by} {hash(found)}",
+        placeholder=_column_hint(len(found)),
         disabled=not found,
     )
     return list(picked or labels)
 
 
+def _column_hint(found: int) -> str:
+    if not found:
+        return _("No matches")
+    return counted("The one that matches the filters", "All {n} that match the filters", found)
+
+
 def _draw_questions() -> tuple[str, ...]:
     questions = read_questions(
         st.text_area(
-            "Questions, one a line",
+            _("Questions, one per line"),
             key=_QUESTIONS,
-            placeholder=_EXAMPLE,
+            placeholder="\n".join((_("Who pays for heat plans?"), _("Which body coordinates the response?"))),
             height=130,
             max_chars=20_000,
             persist_state="session",
         )
     )
-    with st.expander("Questions from a form", icon=":material/table:"):
-        st.caption("A question for each field of a form; change the words above as you like.")
-        schema = draw_schema_choice("Form", "compare")
+    with st.expander(_("Questions from a form"), icon=":material/table:", key="compare form"):
+        st.caption(_("Adds a question for each field of the form. You can edit them above."))
+        schema = draw_schema_choice(_("Form"), "compare")
         st.button(
-            "Add its questions",
+            _("Add questions"),
             key="compare add schema",
             icon=":material/playlist_add:",
             disabled=schema is None,
@@ -100,17 +122,19 @@ def _add_questions(schema: AnswerSchema) -> None:
 
 def _draw_start(questions: tuple[str, ...], by: ColumnKind, wanted: Filter, columns: list[str]) -> None:
     if by == "country":
-        st.caption("Name no country in the questions: each column is searched in the documents about its own.")
+        st.caption(_("Leave country names out of the questions: each column searches the documents about its country."))
     if len(columns) > MOST_COLUMNS:
         st.caption(
-            f":material/info: A comparison has at most {MOST_COLUMNS} columns; these are {len(columns)}. "
-            "Narrow them down by a filter, or pick some."
+            _(
+                ":material/info: A comparison has at most {most} columns, and {columns} are selected. "
+                "Narrow them down with a filter, or pick some."
+            ).format(most=number(MOST_COLUMNS), columns=number(len(columns)))
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         ready = bool(questions) and 0 < len(columns) <= MOST_COLUMNS
         if act_button(
             "begin_comparison",
-            "Compare",
+            _("Start comparison"),
             type="primary",
             key="compare start",
             icon=":material/play_arrow:",
@@ -121,8 +145,12 @@ def _draw_start(questions: tuple[str, ...], by: ColumnKind, wanted: Filter, colu
             open_in_address(COMPARISON, begun.id)
             st.rerun()
         if ready:
-            kind = pluralised(len(columns), "column")
-            st.caption(
-                f"{pluralised(len(questions), 'question')} × {kind} = {len(questions) * len(columns)} cells",
-                width="content",
-            )
+            st.caption(_size(len(questions), len(columns)), width="content")
+
+
+def _size(questions: int, columns: int) -> str:
+    """Return "2 questions × 3 columns = 6 cells"."""
+    rows = counted("{n} question", "{n} questions", questions)
+    across = counted("{n} column", "{n} columns", columns)
+    cells = counted("{n} cell", "{n} cells", questions * columns)
+    return f"{rows} × {across} = {cells}"

@@ -6,11 +6,15 @@ import streamlit as st
 
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn
 from ingestion.operations.comparisons import ask_cell_again
-from pages._ask.answer import page_word
+from pages._compare.begin import shown_columns
 from pages._shared import resources
-from pages._shared.elements import act_button, open_in_address
+from pages._shared.elements import act_button, open_in_address, translated_dialog
 from pages._shared.errors import show_error, show_errors
+from pages._shared.filter_widgets import WORDING
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
+from pages._shared.numbers_and_dates import moment
+from pages._shared.shown_names import page_place, shown_sentence
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.prompts import one_line
@@ -27,20 +31,21 @@ def _close() -> None:
     open_in_address(CELL)
 
 
-@st.dialog("Answer", width="large", icon=":material/table_chart:", on_dismiss=_close)
+@translated_dialog(to_translate("Answer"), width="large", icon=":material/table_chart:", on_dismiss=_close)
 def draw_cell(comparison: Comparison, question: str, column: ComparisonColumn, *, asking: bool, present: bool) -> None:
     """Draw a cell; `asking` while a run is at it, `present` where the collection still has its column."""
-    st.markdown(f"**{escape(question)}**  \n{escape(column.label)}")
+    label = shown_columns(comparison.by, [column])[column.key]
+    st.markdown(f"**{escape(question)}**  \n{escape(label)}")
     cell = comparison.cells.get((question, column.key))
     if cell is None:
-        st.info("Waiting for its turn …" if asking else "Not asked yet.", icon=":material/hourglass_empty:")
+        st.info(_("Waiting …") if asking else _("Not asked yet."), icon=":material/hourglass_empty:")
     else:
         _draw_answer(cell)
     if not present:
-        st.caption(":material/info: This column is no longer in the collection.")
-    label = "Asking …" if asking else "Ask again" if cell else "Ask"
+        st.caption(_(":material/info: This column is no longer in the collection."))
+    asked = _("Asking …") if asking else _("Ask again") if cell else _("Ask this cell")
     if act_button(
-        "ask_cell_again", label, key="comparison ask again", icon=":material/refresh:", disabled=asking or not present
+        "ask_cell_again", asked, key="comparison ask again", icon=":material/refresh:", disabled=asking or not present
     ):
         with show_errors():
             ask_cell_again(resources.desk(), comparison.id, question, column.key)
@@ -61,15 +66,15 @@ def _draw_answer(cell: ComparisonCell) -> None:
     for number, (said, citation) in enumerate(zip(_said(cell), cell.evidence, strict=True)):
         _draw_quote(citation, said, f"quote {number}")
     if cell.citations and not cell.evidence:
-        with st.expander("Nearest passages, which do not answer", icon=":material/manage_search:"):
+        with st.expander(_("Nearest passages, which do not answer"), icon=":material/manage_search:"):
             for number, citation in enumerate(cell.citations):
                 _draw_quote(citation, f"“{escape(one_line(citation.quote, limit=_EXCERPT))}”", f"nearest {number}")
     for warning in cell.warnings:
         if warning != cell.text:
-            st.caption(f":material/info: {escape(warning)}")
-    st.caption(f":material/manage_search: {escape(cell.effort.describe())}.")
-    written = "quotations only" if _is_quoted(cell) else cell.generator
-    st.caption(f"Asked {cell.asked[:16].replace('T', ' ')} UTC. Answer: {escape(written)}.")
+            st.caption(f":material/info: {escape(shown_sentence(warning))}")
+    st.caption(f":material/manage_search: {escape(cell.effort.describe(WORDING))}.")
+    written = _("quotations only") if _is_quoted(cell) else escape(cell.generator)
+    st.caption(_("Asked {moment}. Answer: {answer}.").format(moment=moment(cell.asked), answer=written))
 
 
 def _is_quoted(cell: ComparisonCell) -> bool:
@@ -91,17 +96,17 @@ def _said(cell: ComparisonCell) -> list[str]:
 def _draw_quote(citation: Citation, said: str, key: str) -> None:
     """Draw a quote with what is known of its document, and the link to its place."""
     st.markdown(f"> {said}")
-    page = f"{page_word(citation.file)} {citation.page}"
+    page = page_place(citation.file, citation.page)
     known = (citation.authority, citation.title, str(citation.year or ""), page, licence_text(citation.licence))
     with st.container(horizontal=True, vertical_alignment="center", key=f"comparison {key}"):
         st.caption(escape(", ".join(filter(None, known))), width="stretch")
         if resources.find_document(citation.document_id) is None:
-            st.caption("No longer in the collection.", width="content")
+            st.caption(_("No longer in the collection."), width="content")
             return
         place = DocumentPlace(citation.document_id, citation.page, (citation.start, citation.end))
         st.page_link(
             "pages/document.py",
-            label="Open document",
+            label=_("Open document"),
             icon=":material/description:",
             query_params=place.parameters(),
         )

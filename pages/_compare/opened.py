@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -26,16 +27,17 @@ from ingestion.operations.comparisons import (
     find_comparison,
     shrink_comparison,
 )
-from ingestion.status.views import pluralised
-from pages._compare.begin import COMPARISON
+from pages._compare.begin import COMPARISON, shown_columns
 from pages._compare.cell import CELL, draw_cell
 from pages._compare.past import draw_naming, draw_undo, note_removed
 from pages._compare.table import draw_table
 from pages._shared import resources
 from pages._shared.elements import act_button, base_address, draw_heading, open_in_address
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import draw_filters
+from pages._shared.filter_widgets import WORDING, draw_filters
+from pages._shared.interface_language import _
 from pages._shared.jobs import draw_runs_of
+from pages._shared.numbers_and_dates import counted, number
 
 _POLL_SECONDS = 2.0
 # A table of six columns wants the room beside it.
@@ -70,7 +72,7 @@ def _draw_cells(id: str) -> None:
     comparison = find_comparison(resources.desk(), id)
     if comparison is None:
         st.rerun()
-    st.caption(f"{comparison.describe().capitalize()}.")
+    st.caption(f"{comparison.describe(WORDING).capitalize()}.")
     draw_table(comparison, _notes(comparison), _asking(comparison), _open_cell)
     if CELL in st.query_params and st.session_state.pop("comparison cell clicked", False):
         # A dialog belongs to the whole page: drawn by this part it would go when the table is drawn again.
@@ -94,8 +96,8 @@ def _draw_open_cell(comparison: Comparison) -> None:
 def _notes(comparison: Comparison) -> dict[str, str]:
     """Return what is to be known of columns: that they have gone, or that their documents have changed."""
     present, outdated = _present(comparison), _outdated(comparison)
-    gone = {one.key: "No longer in the collection" for one in comparison.columns if one.key not in present}
-    return gone | dict.fromkeys(outdated, "Documents have changed since")
+    gone = {one.key: _("No longer in the collection.") for one in comparison.columns if one.key not in present}
+    return gone | dict.fromkeys(outdated, _("Its documents have changed."))
 
 
 def _outdated(comparison: Comparison) -> frozenset[str]:
@@ -127,7 +129,7 @@ def _draw_acts(comparison: Comparison, *, idle: bool) -> None:
         if idle:
             _draw_asking(comparison)
         st.download_button(
-            "Excel workbook",
+            _("Excel workbook"),
             partial(exported_comparison, resources.desk(), id, base_address("/compare")),
             f"{slug_of(comparison.name) or 'comparison'}.xlsx",
             # Never a type that the browser would open in place.
@@ -136,9 +138,9 @@ def _draw_acts(comparison: Comparison, *, idle: bool) -> None:
             icon=":material/table_view:",
             on_click="ignore",
         )
-        with st.popover("Add", icon=":material/add:", type="tertiary", key="comparison add"):
+        with st.popover(_("Add"), icon=":material/add:", type="tertiary", key="comparison add"):
             _draw_additions(comparison)
-        with st.popover("Remove", icon=":material/remove:", type="tertiary", key="comparison take out"):
+        with st.popover(_("Remove"), icon=":material/remove:", type="tertiary", key="comparison take out"):
             _draw_removals(comparison)
         draw_naming(comparison)
 
@@ -147,7 +149,7 @@ def _draw_asking(comparison: Comparison) -> None:
     """Draw how to ask what is open, and once more what has other documents by now."""
     present, outdated = _present(comparison), _outdated(comparison)
     left = [place for place in comparison.open_places if place[1] in present]
-    label = f"Ask {pluralised(len(left), 'open cell')}"
+    label = counted("Ask {n} open cell", "Ask {n} open cells", len(left))
     if left and act_button(
         "ask_comparison", label, key="comparison ask open", type="primary", icon=":material/play_arrow:"
     ):
@@ -155,10 +157,10 @@ def _draw_asking(comparison: Comparison) -> None:
         st.rerun()
     if outdated and act_button(
         "ask_columns_again",
-        f"Ask {pluralised(len(outdated), 'changed column')} again",
+        counted("Ask {n} changed column again", "Ask {n} changed columns again", len(outdated)),
         key="comparison outdated",
         icon=":material/refresh:",
-        help="Documents were added or removed since these columns were asked.",
+        help=_("Documents were added or removed since these columns were asked."),
     ):
         ask_columns_again(resources.desk(), comparison.id, outdated)
         st.rerun()
@@ -167,28 +169,28 @@ def _draw_asking(comparison: Comparison) -> None:
 def _draw_additions(comparison: Comparison) -> None:
     """Draw how to add questions and columns; only what is new is asked."""
     key = f"comparison more {comparison.id}"
-    questions = read_questions(st.text_area("Questions, one a line", key=f"{key} questions", height=100))
+    questions = read_questions(st.text_area(_("Questions, one per line"), key=f"{key} questions", height=100))
     snapshot = resources.engine().collection.snapshot()
     with show_errors():
         by_document = comparison.by == "document"
         wanted = comparison.wanted
         if by_document:
-            with st.expander("Filter", icon=":material/filter_alt:"):
+            with st.expander(_("Filters"), icon=":material/filter_alt:"):
                 wanted = draw_filters(f"{key} filter", snapshot.facets)
         known = {column.key for column in comparison.columns}
         found = tuple(one for one in columns_of(comparison.by, wanted, snapshot) if one.key not in known)
-        labels = {one.key: one.label for one in found}
+        labels = shown_columns(comparison.by, found)
         picked = st.multiselect(
-            "Documents" if by_document else "Countries",
+            _("Documents") if by_document else _("Countries"),
             list(labels),
             format_func=labels.__getitem__,
             key=f"{key} columns {hash(found)}",
-            placeholder=f"Choose among {len(found)}" if found else "No other matches",
+            placeholder=_("Choose from {n}").format(n=number(len(found))) if found else _("No other matches"),
             disabled=not found,
         )
         if act_button(
             "extend_comparison",
-            "Add and ask",
+            _("Add and ask"),
             key=f"{key} button",
             type="primary",
             disabled=not questions and not picked,
@@ -203,31 +205,42 @@ def _draw_additions(comparison: Comparison) -> None:
 
 def _draw_removals(comparison: Comparison) -> None:
     """Draw how to remove a question or a column with its cells."""
-    labels = {column.key: column.label for column in comparison.columns}
-    question = st.selectbox("Question", comparison.questions, index=None, key="comparison remove question")
-    column = st.selectbox(
-        "Column", list(labels), index=None, format_func=labels.__getitem__, key="comparison remove column"
+    labels = shown_columns(comparison.by, comparison.columns)
+    question = st.selectbox(
+        _("Question"),
+        comparison.questions,
+        index=None,
+        placeholder=_("Choose a question"),
+        key="comparison remove question",
     )
-    for what, chosen, number in (
-        ("Question", question, len(comparison.questions)),
-        ("Column", column, len(comparison.columns)),
+    column = st.selectbox(
+        _("Column"),
+        list(labels),
+        index=None,
+        format_func=labels.__getitem__,
+        placeholder=_("Choose a column"),
+        key="comparison remove column",
+    )
+    for what, label, chosen, left in (
+        ("question", _("Remove question"), question, len(comparison.questions)),
+        ("column", _("Remove column"), column, len(comparison.columns)),
     ):
         st.button(
-            f"Remove the {what.lower()}",
-            key=f"comparison remove {what}",
+            label,
+            key=f"comparison remove {what} now",
             icon=":material/delete:",
-            disabled=not chosen or number < 2,
+            disabled=not chosen or left < 2,
             on_click=_shrink,
             args=(comparison.id, what),
         )
 
 
-def _shrink(id: str, what: str) -> None:
+def _shrink(id: str, what: Literal["question", "column"]) -> None:
     """Remove what is chosen. It is read at the click, which may come before the page was drawn with it."""
-    chosen = st.session_state[f"comparison remove {what.lower()}"]
+    chosen = st.session_state[f"comparison remove {what}"]
     if not chosen:
         return
     with show_errors():
-        removed = {"question": chosen} if what == "Question" else {"column": chosen}
-        note_removed(what, shrink_comparison(resources.desk(), id, **removed))
+        said = _("Question removed.") if what == "question" else _("Column removed.")
+        note_removed(said, shrink_comparison(resources.desk(), id, **{what: chosen}))
         open_in_address(CELL)

@@ -11,12 +11,14 @@ from ingestion.operations.comparisons import (
     rename_comparison,
     restore_comparison,
 )
-from ingestion.status.views import pluralised
 from pages._compare.begin import COMPARISON
 from pages._shared import resources
 from pages._shared.elements import act_button, open_in_address
 from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import WORDING
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, moment
 
 _REMOVED = "comparison removed"
 
@@ -26,7 +28,7 @@ def draw_past() -> None:
     draw_undo()
     found = list_comparisons(resources.desk())
     if found:
-        st.header("Past comparisons", anchor=False)
+        st.header(_("Past comparisons"), anchor=False)
     for one in found:
         with st.container(border=True, key=f"comparison-{one.id}"):
             with st.container(horizontal=True, vertical_alignment="center"):
@@ -38,22 +40,32 @@ def draw_past() -> None:
                     on_click=open_in_address,
                     args=(COMPARISON, one.id),
                 )
-                st.caption(f"{one.made[:16].replace('T', ' ')} UTC", width="content")
+                st.caption(moment(one.made), width="content")
                 draw_naming(one)
-            kind = "document" if one.by == "document" else "column"
-            size = f"{pluralised(len(one.questions), 'question')}, {pluralised(len(one.columns), kind)}"
-            st.caption(f"{size}: {one.describe()}")
+            st.caption(_described(one))
+
+
+def _described(comparison: Comparison) -> str:
+    columns = len(comparison.columns)
+    by_document = comparison.by == "document"
+    return _("{questions}, {columns}: {state}").format(
+        questions=counted("{n} question", "{n} questions", len(comparison.questions)),
+        columns=counted("{n} document", "{n} documents", columns)
+        if by_document
+        else counted("{n} column", "{n} columns", columns),
+        state=comparison.describe(WORDING),
+    )
 
 
 def draw_naming(comparison: Comparison) -> None:
     """Draw how to rename and delete a comparison."""
     key = f"comparison name {comparison.id}"
-    with st.popover("Rename", icon=":material/edit:", type="tertiary", key=f"comparison rename {comparison.id}"):
-        st.text_input("New name", comparison.name, key=key, max_chars=80)
-        act_button("rename_comparison", "Rename", key=f"{key} button", on_click=_rename, args=(comparison.id, key))
+    with st.popover(_("Rename"), icon=":material/edit:", type="tertiary", key=f"comparison rename {comparison.id}"):
+        st.text_input(_("New name"), comparison.name, key=key, max_chars=80)
+        act_button("rename_comparison", _("Rename"), key=f"{key} button", on_click=_rename, args=(comparison.id, key))
     act_button(
         "remove_comparison",
-        "Delete",
+        _("Delete"),
         icon=":material/delete:",
         type="tertiary",
         key=f"comparison delete {comparison.id}",
@@ -62,20 +74,20 @@ def draw_naming(comparison: Comparison) -> None:
     )
 
 
-def note_removed(what: str, before: Comparison) -> None:
-    """Offer the way back to a comparison as it was before something was removed."""
-    st.session_state[_REMOVED] = what, before
+def note_removed(said: str, before: Comparison) -> None:
+    """Say what was removed, and offer the way back to the comparison as it was before."""
+    st.session_state[_REMOVED] = said, before
 
 
 def draw_undo(id: str = "") -> None:
     """Draw the way back of what was removed last, of one comparison where one is named."""
-    what, before = st.session_state.get(_REMOVED, ("", None))
+    said, before = st.session_state.get(_REMOVED, ("", None))
     if before is None or (id and before.id != id):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="comparison-undo"):
-        st.caption(f"{what} removed.", width="content")
+        st.caption(said, width="content")
         st.button(
-            "Undo", icon=":material/undo:", type="tertiary", key="comparison undo", on_click=_restore, args=(before,)
+            _("Undo"), icon=":material/undo:", type="tertiary", key="comparison undo", on_click=_restore, args=(before,)
         )
 
 
@@ -86,7 +98,7 @@ def _rename(id: str, key: str) -> None:
 
 def _remove(id: str) -> None:
     with show_errors():
-        note_removed("Comparison", remove_comparison(resources.desk(), id))
+        note_removed(_("Comparison removed."), remove_comparison(resources.desk(), id))
         open_in_address(COMPARISON)
 
 

@@ -1,9 +1,4 @@
 // Draws a comparison as a table whose cells open at a click; everything from a document or a model is set as text.
-const WORDS = {
-  answered: "", "closest passages": "Closest passage", "nothing found": "Nothing found", failed: "Failed",
-  "not asked yet": "Not asked yet", asking: "Waiting …", "asking again": "Asking again …",
-};
-
 function element(name, className, text) {
   const made = document.createElement(name);
   if (className) made.className = className;
@@ -24,8 +19,8 @@ function cellOf(cell, name, open) {
   const place = element("td");
   const button = element("button", cell.status.replaceAll(" ", "-"));
   button.type = "button";
-  button.ariaLabel = `${name}: ${[WORDS[cell.status], cell.text, cell.note].filter(Boolean).join(". ")}`;
-  if (WORDS[cell.status]) button.append(element("span", "status", WORDS[cell.status]));
+  button.ariaLabel = `${name}: ${[cell.label, cell.text, cell.note].filter(Boolean).join(". ")}`;
+  if (cell.label) button.append(element("span", "status", cell.label));
   if (cell.text) {
     const text = element("span", "text", cell.text);
     text.dir = "auto";
@@ -44,7 +39,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   frame.ariaLabel = data.label;
   const table = element("table");
   const head = element("tr");
-  head.append(element("th", "corner", "Question"), ...data.columns.map(heading));
+  head.append(element("th", "corner", data.question), ...data.columns.map(heading));
   const body = element("tbody");
   data.rows.forEach((row, number) => {
     const line = element("tr");

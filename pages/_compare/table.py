@@ -8,7 +8,11 @@ from pathlib import Path
 import streamlit as st
 
 from ingestion.dataset.comparison.comparison import NOT_ASKED, CellPlace, Comparison, ComparisonCell
-from ingestion.status.views import pluralised
+from pages._compare.begin import shown_columns
+from pages._shared.filter_widgets import WORDING
+from pages._shared.interface_language import _, to_translate
+from pages._shared.numbers_and_dates import counted
+from pages._shared.shown_names import page_place
 
 _FOLDER = Path(__file__).parent
 _table = st.components.v2.component(
@@ -17,6 +21,15 @@ _table = st.components.v2.component(
     js=(_FOLDER / "table.js").read_text(encoding="utf-8"),
 )
 _KEY = "comparison table"
+# Above the text of a cell; where it is answered there is nothing to say.
+_STATUSES = {
+    "closest passages": to_translate("Closest passage"),
+    "nothing found": to_translate("Nothing found"),
+    "failed": to_translate("Failed"),
+    NOT_ASKED: to_translate("Not asked yet"),
+    "asking": to_translate("Waiting …"),
+    "asking again": to_translate("Asking again …"),
+}
 
 
 def draw_table(
@@ -39,21 +52,26 @@ def draw_table(
         }
         for question in comparison.questions
     ]
-    columns = [{"label": one.label, "note": notes.get(one.key, "")} for one in comparison.columns]
+    labels = shown_columns(comparison.by, comparison.columns)
+    columns = [{"label": label, "note": notes.get(key, "")} for key, label in labels.items()]
     _table(
         key=_KEY,
-        data={"label": comparison.name, "columns": columns, "rows": rows},
+        data={"label": comparison.name, "question": _("Question"), "columns": columns, "rows": rows},
         on_opened_change=lambda: on_opened(*map(int, st.session_state[_KEY]["opened"])),
     )
 
 
 def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
-    """Return a cell's status, its text, and below it where the text is from or how much was searched."""
+    """Return a cell's status and its words, its text, and below it where that is from or how much was searched."""
     if cell is None or (waiting and cell.status == "failed"):
-        return {"status": "asking" if waiting else NOT_ASKED, "text": "", "note": ""}
+        return _told("asking" if waiting else NOT_ASKED)
     status = "asking again" if waiting else cell.status
     if cell.status == "nothing found":
-        return {"status": status, "text": "", "note": cell.effort.describe()}
+        return _told(status, note=cell.effort.describe(WORDING))
     others = len(cell.evidence) - 1
-    more = f"; {pluralised(others, 'more quote')}" if others > 0 else ""
-    return {"status": status, "text": cell.short, "note": f"{cell.source}{more}"}
+    more = counted("{n} more quote", "{n} more quotes", others) if others > 0 else ""
+    return _told(status, cell.short, "; ".join(filter(None, (cell.source(page_place), more))))
+
+
+def _told(status: str, text: str = "", note: str = "") -> dict[str, str]:
+    return {"status": status, "label": _(_STATUSES.get(status, "")), "text": text, "note": note}

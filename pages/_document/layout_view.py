@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages._shared import resources
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from rag_engine.reading.pages import PagedText
 from rag_engine.text.sentences import Span
 from rag_engine.types import Box, DocumentRecord
@@ -25,7 +26,7 @@ _FOUND_BY = 60
 def draw_layout(document: DocumentRecord, text: PagedText, page: int, passage: Span | None) -> bool:
     """Draw a page of an office file as it looks; return False where its text is to be shown instead."""
     key = f"document layout {document.key}"
-    if not resources.engine().has_layout(document) or not st.toggle("Original layout", value=True, key=key):
+    if not resources.engine().has_layout(document) or not st.toggle(_("Original layout"), value=True, key=key):
         return False
     with show_errors():
         return _draw(document, page, passage, _words(text, passage))
@@ -45,14 +46,15 @@ def _draw(document: DocumentRecord, page: int, passage: Span | None, words: str)
     pages, at = int(found["pages"]), min(int(found["page"]), int(found["pages"]))
     # A key for each place: another passage leads to its own page.
     key = f"document layout {document.key} {page} {passage}"
-    shown = int(st.number_input("Page of the layout", 1, pages, at, key=key)) if pages > 1 else 1
+    shown = int(st.number_input(_("Page of the layout"), 1, pages, at, key=key)) if pages > 1 else 1
     marks = [Box(*box) for box in found["boxes"]] if shown == at else []
     drawing = engine.draw_layout(document, making.result(), shown, marks, width=_WIDTH)
     if not _is_late(drawing):
-        alt = f"Page {shown} of {pages} of {document.metadata.title}, as it looks"
+        alt = _("Page {n} of {pages} of {title}, in its original layout")
+        alt = alt.format(n=shown, pages=pages, title=document.metadata.title)
         st.image(drawing.result(), width="stretch", alt=alt)
         if words and not found["boxes"]:
-            st.caption(":material/info: The passage was not found in this layout; the extracted text shows it.")
+            st.caption(_(":material/info: The passage was not found in this layout; the extracted text shows it."))
     return True
 
 
@@ -65,7 +67,7 @@ def _is_late(step: Future[Any]) -> bool:
     """Return whether a step is not done yet, which is said; the page is drawn again once it is."""
     late = bool(wait([step], _PATIENCE).not_done)
     if late:
-        st.info("This page takes longer to draw …", icon=":material/hourglass_top:")
+        st.info(_("This page takes longer to draw …"), icon=":material/hourglass_top:")
         st.fragment(_await, run_every=_LOOK_SECONDS)(step)
     return late
 

@@ -22,7 +22,7 @@ from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import LABELS, display_text
+from pages._shared.filter_widgets import display_text, filter_label
 from pages._shared.markdown import escape
 from rag_engine.evaluation.answers.own_questions import read_own_questions
 from rag_engine.evaluation.answers.questions import AnswerQuestion
@@ -56,7 +56,7 @@ def draw_questions() -> None:
 def describe_filter(wanted: Filter) -> str:
     """Return a filter in words, "" for none."""
     parts = (
-        f"{LABELS.get(name, name.replace('_', ' '))}: {', '.join(display_text(name, one) for one in values)}"
+        f"{filter_label(name)}: {', '.join(display_text(name, one) for one in values)}"
         for name, values in wanted.items()
     )
     return "; ".join(parts)

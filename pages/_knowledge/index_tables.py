@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
 
+from ingestion.book_index.apply import AppliedTo
 from ingestion.operations.documents import (
     applied_index_tables,
     apply_index_table,
     preview_index_table,
     remove_index_table,
 )
-from ingestion.status.views import pluralised
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import draw_table
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted
 from rag_engine.book_index.anchors import IndexTable
 
 _PLACE = "index table"
@@ -27,8 +31,13 @@ _SHOWN = 200
 _MESSAGE = "index table applied"
 
 
-# As a resource: copies of a cached value would be pickled.
-@st.cache_resource(max_entries=2, show_spinner="Reading the index …")
+@cache
+def _reader(spinner: str) -> Callable[[str], IndexTable]:
+    """Return the reading of a table under the words that are shown meanwhile."""
+    # As a resource: copies of a cached value would be pickled.
+    return st.cache_resource(max_entries=2, show_spinner=spinner)(_read)
+
+
 def _read(path: str) -> IndexTable:
     return preview_index_table(resources.desk(), Path(path))
 
@@ -40,58 +49,73 @@ def draw_index_tables() -> None:
             st.caption(line)
     for name, documents in applied_index_tables(resources.desk()).items():
         with st.container(horizontal=True, vertical_alignment="center", key=f"index table {name}"):
-            st.markdown(f"**{escape(name)}** · {pluralised(documents, 'document')}", width="content")
-            with st.popover("Remove", icon=":material/delete:", type="tertiary", key=f"remove table {name}"):
-                st.markdown("Questions are no longer led by it. The documents stay as they are.")
-                if st.button("Remove this table", key=f"remove table {name} now", icon=":material/delete:"):
+            named = counted("{n} document", "{n} documents", documents)
+            st.markdown(f"**{escape(name)}** · {named}", width="content")
+            with st.popover(_("Remove"), icon=":material/delete:", type="tertiary", key=f"remove table {name}"):
+                st.markdown(_("Questions are no longer directed by it. The documents stay as they are."))
+                if st.button(_("Remove this table"), key=f"remove table {name} now", icon=":material/delete:"):
                     with show_errors():
                         remove_index_table(resources.desk(), name)
                         st.rerun()
-    with st.expander("Apply an index table", icon=":material/upload:"):
+    with st.expander(_("Apply an index table"), icon=":material/upload:", key="apply index table"):
         st.caption(
-            "A table of terms with the file and pages that each is on, or a glossary. Questions are then led to the "
-            "passages that it lists."
+            _(
+                "A table of terms with the file and pages of each, or a glossary. Questions are then directed to the "
+                "passages that it lists."
+            )
         )
-        file = draw_uploader(_PLACE, "Index table", _TYPES)
+        file = draw_uploader(_PLACE, _("Index table"), _TYPES)
         if file is not None:
             with show_errors():
                 _draw_preview(stored_preview(_PLACE, file))
 
 
 def _draw_preview(path: Path) -> None:
-    table = _read(str(path))
+    table = _reader(_("Reading the index …"))(str(path))
     for warning in table.warnings:
         st.caption(f":material/info: {escape(warning)}")
     rows = [
         {
-            "Term": one.term,
-            "Sub-entry": one.subterm,
-            "Pages": ", ".join(map(str, one.pages)),
-            "See": "; ".join(one.see),
-            "File or meaning": one.file or one.definition,
+            _("Term"): one.term,
+            _("Sub-entry"): one.subterm,
+            _("Pages"): ", ".join(map(str, one.pages)),
+            _("See also"): "; ".join(one.see),
+            _("File or meaning"): one.file or one.definition,
         }
         for one in table.records[:_SHOWN]
     ]
-    draw_table(rows, "index table preview", "Terms that would be applied")
-    st.caption(f"{pluralised(len(table.records), 'term')} read. Nothing has been applied.")
+    draw_table(rows, "index table preview", _("Terms that would be applied"))
+    st.caption(
+        counted(
+            "{n} term read. Nothing has been applied.",
+            "{n} terms read. Nothing has been applied.",
+            len(table.records),
+        )
+    )
     titles = {one.document_id: one.metadata.title or one.file for one in resources.engine().collection.documents()}
     document = st.selectbox(
-        "Document",
+        _("Document"),
         list(titles),
         index=None,
         key="index table document",
         format_func=lambda id_: titles[id_],
-        placeholder="As the table names them",
-        help="Whose pages these are, where the table names no files.",
+        placeholder=_("As the table names them"),
+        help=_("The document these pages belong to, if the table names no files."),
     )
-    if st.button("Apply", key="apply table", icon=":material/check:", type="primary"):
+    if st.button(_("Apply"), key="apply table", icon=":material/check:", type="primary"):
         with show_errors():
             applied = apply_index_table(resources.desk(), path, document or "")
-            found = [
-                f":material/check: {escape(one.file)}: "
-                f"{pluralised(one.entries, 'term')} at {pluralised(one.places, 'place')}"
-                for one in applied.documents
+            missing = _(":material/info: No document found for {name}")
+            st.session_state[_MESSAGE] = [
+                *(_applied(one) for one in applied.documents),
+                *(missing.format(name=escape(name)) for name in applied.unmatched),
             ]
-            missing = [f":material/info: No document: {escape(name)}" for name in applied.unmatched]
-            st.session_state[_MESSAGE] = [*found, *missing]
             leave(_PLACE)
+
+
+def _applied(table: AppliedTo) -> str:
+    return _(":material/check: {file}: {terms} at {places}").format(
+        file=escape(table.file),
+        terms=counted("{n} term", "{n} terms", table.entries),
+        places=counted("{n} place", "{n} places", table.places),
+    )

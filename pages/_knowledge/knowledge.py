@@ -9,21 +9,30 @@ import streamlit as st
 
 from ingestion.dataset.knowledge_base import knowledge_base, knowledge_base_bytes
 from ingestion.operations.documents import ground
-from ingestion.status.views import pluralised
 from pages._knowledge.index_tables import draw_index_tables
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
+from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import page_place
 from rag_engine.grounding.knowledge import GroundedEntry
 from rag_engine.storage.index_entries import OWN_GLOSSARY, OWN_INDEX, index_sources
 
 _FORMATS = {
-    ".xlsx": ("Excel workbook", ":material/table_view:", "One row per entry, with its passages beside each other."),
-    ".json": ("JSON", ":material/data_object:", "Everything that is known of each entry, for programs."),
+    ".xlsx": (
+        to_translate("Excel workbook"),
+        ":material/table_view:",
+        to_translate("One row per entry, with its passages side by side."),
+    ),
+    ".json": (
+        "JSON",
+        ":material/data_object:",
+        to_translate("All that is known about each entry, for programs."),
+    ),
 }
-_INSIDE = {OWN_INDEX: "an index", OWN_GLOSSARY: "a glossary"}
 
 
 def draw_knowledge() -> None:
@@ -31,22 +40,26 @@ def draw_knowledge() -> None:
     indexes = index_sources(resources.engine().catalog)
     if not indexes:
         st.info(
-            "No index found. Add a document with an index or glossary, or apply a table of terms.",
+            _("No index found. Add a document with an index or glossary, or apply a table of terms."),
         )
         draw_index_tables()
         return
     st.markdown(
-        "Each entry of an index with its three best passages and a short text that cites them. "
-        "Entries that have not changed are kept."
+        _(
+            "Each entry of an index with its three best passages and a short text that cites them. "
+            "Entries that have not changed are kept."
+        )
     )
-    inside = [_index(name, documents) for name, documents in indexes.items() if name in _INSIDE]
+    inside = [_own_index(name, documents) for name, documents in indexes.items() if name in (OWN_INDEX, OWN_GLOSSARY)]
     if inside:
         st.caption(" · ".join(inside))
     draw_index_tables()
     with st.container(horizontal=True):
-        if act_button("ground", "Build the knowledge base", type="primary", icon=":material/play_arrow:", key="ground"):
+        if act_button(
+            "ground", _("Build the knowledge base"), type="primary", icon=":material/play_arrow:", key="ground"
+        ):
             _build(again=False)
-        if act_button("ground", "Build everything again", icon=":material/replay:", key="ground again"):
+        if act_button("ground", _("Rebuild everything"), icon=":material/replay:", key="ground again"):
             _build(again=True)
     draw_runs()
     entries = knowledge_base(resources.engine())
@@ -60,43 +73,46 @@ def _build(*, again: bool) -> None:
         st.rerun()
 
 
-def _index(name: str, documents: int) -> str:
-    return f"{pluralised(documents, 'document')} with {_INSIDE[name]} inside"
+def _own_index(name: str, documents: int) -> str:
+    """Return how many documents have an index or a glossary of their own."""
+    if name == OWN_GLOSSARY:
+        return counted("{n} document with its own glossary", "{n} documents with their own glossary", documents)
+    return counted("{n} document with its own index", "{n} documents with their own index", documents)
 
 
 def _draw_entries(entries: Sequence[GroundedEntry]) -> None:
-    st.header(f"{len(entries):,} {'entry' if len(entries) == 1 else 'entries'}", anchor=False)
+    st.header(counted("{n} entry", "{n} entries", len(entries)), anchor=False)
     with st.container(horizontal=True):
         for suffix, (label, icon, help) in _FORMATS.items():
             st.download_button(
-                label,
+                _(label),
                 partial(knowledge_base_bytes, entries, suffix),
                 f"sextant-knowledge-base{suffix}",
                 "application/octet-stream",
                 key=f"knowledge {suffix}",
                 icon=icon,
-                help=help,
+                help=_(help),
                 on_click="ignore",
             )
     rows = [
         {
-            "Entry": one.name,
-            "Index": one.index,
-            "Pages": ", ".join(dict.fromkeys(str(context.page) for context in one.contexts)),
-            "Text": one.text,
-            "Written by": _writer(one),
+            _("Entry"): one.name,
+            _("Index"): one.index,
+            _("Pages"): ", ".join(dict.fromkeys(str(context.page) for context in one.contexts)),
+            _("Text"): one.text,
+            _("Written by"): _writer(one),
         }
         for one in entries
     ]
-    draw_table(rows, "grounded entries", "Entries of the indexes with their texts")
+    draw_table(rows, "grounded entries", _("Entries of the indexes with their texts"))
     chosen = st.selectbox(
-        "Show an entry", range(len(entries)), format_func=lambda place: entries[place].name, key="grounded entry"
+        _("Show an entry"), range(len(entries)), format_func=lambda place: entries[place].name, key="grounded entry"
     )
     _draw_entry(entries[chosen or 0])
 
 
 def _writer(entry: GroundedEntry) -> str:
-    return "quotations only" if entry.generator == "extractive" else entry.generator
+    return _("quotations only") if entry.generator == "extractive" else entry.generator
 
 
 def _draw_entry(entry: GroundedEntry) -> None:
@@ -105,10 +121,15 @@ def _draw_entry(entry: GroundedEntry) -> None:
         if entry.text:
             st.markdown(answer_markdown(entry.text, lambda n: f":green-badge[{n}]"))
         else:
-            st.caption("The passages say nothing about this entry.")
+            st.caption(_("The passages say nothing about this entry."))
         for one in entry.sources:
-            found = f"cosine {one.cosine:.2f}" if one.cosine is not None else "named by the index"
-            st.caption(f":green-badge[{one.n}] {escape(one.title or one.file)}, page {one.page} · {found}")
+            cosine = (
+                _("named by the index")
+                if one.cosine is None
+                else _("cosine {value}").format(value=number(one.cosine, 2))
+            )
+            place = page_place(one.file, one.page)
+            st.caption(f":green-badge[{one.n}] {escape(one.title or one.file)}, {place} · {cosine}")
             st.markdown(escape_paragraphs(one.text))
         for warning in entry.warnings:
             st.caption(f":material/info: {escape(warning)}")

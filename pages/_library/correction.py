@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
 from ingestion.operations.corrections import correct, describe_records, undo, vocabulary
 from ingestion.records.document_corrections import Correction
 from ingestion.status.document_fields import Described, shown_values
-from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, FieldName
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_author, known_author
+from pages._shared.elements import act_button, draw_author, known_author, translated_dialog
 from pages._shared.errors import show_errors
-from pages._shared.field_inputs import HEADINGS, LONG, draw_field
+from pages._shared.field_inputs import LONG, draw_field, heading_of
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import shown_name
 from rag_engine.types import DocumentRecord
 
 _DONE = "documents corrected"
@@ -41,24 +43,30 @@ def draw_done(source: str = "") -> None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="correction done"):
         st.markdown(f":material/check_circle: {what}", width="content")
-        if act_button("undo", "Undo", icon=":material/undo:", key="undo corrections"):
+        if act_button("undo", _("Undo"), icon=":material/undo:", key="undo corrections"):
             with show_errors():
                 undo(resources.desk(), sources, known_author(), batch=batch)
                 del st.session_state[_DONE]
                 st.rerun()
-        if st.button("", icon=":material/close:", type="tertiary", key="correction seen", help="Close"):
+        if st.button("", icon=":material/close:", type="tertiary", key="correction seen", help=_("Close")):
             del st.session_state[_DONE]
             st.rerun()
 
 
-@st.dialog("Correct", width="large", icon=":material/edit:")
+@translated_dialog(to_translate("Correct"), width="large", icon=":material/edit:")
 def draw_correction(documents: Sequence[DocumentRecord]) -> None:
     """Draw one form for the documents, in which only what is changed counts; where their values differ, it says so."""
     described, labels = describe_records(resources.desk(), documents), vocabulary()
     if len(documents) == 1:
         st.markdown(f"**{escape(documents[0].metadata.title or documents[0].file)}**")
     else:
-        st.caption(f"{pluralised(len(documents), 'document')}. An input that you leave as it is changes nothing.")
+        st.caption(
+            counted(
+                "{n} document. Fields you leave as they are do not change.",
+                "{n} documents. Fields you leave as they are do not change.",
+                len(documents),
+            )
+        )
     author = draw_author()
     key = f"correct {hash(tuple(one.key for one in documents))} {resources.engine().catalog.change()}"
     before, after = _common(described), dict[FieldName, _Values]()
@@ -68,29 +76,37 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
         short = [field for field in FIELDS if field not in (*LONG, "title")]
         for field in ("title", *short, *(one for one in FIELDS if one in LONG)):
             given = before[field]
-            hint = f"{len(given)} different values" if len(given) > 1 else ""
+            hint = counted("{n} different value", "{n} different values", len(given)) if len(given) > 1 else ""
             common = next(iter(given)) if len(given) == 1 else ()
             side = (
                 (left, right)[short.index(field) % 2] if field in short else top if field == "title" else st.container()
             )
             with side:
                 after[field] = tuple(
-                    draw_field(HEADINGS[field], field, common, labels.get(field, ()), f"{key} {field}", hint)
+                    draw_field(heading_of(field), field, common, labels.get(field, ()), f"{key} {field}", hint)
                 )
                 if len(given) > 1:
-                    st.caption(_differing(given))
-        note = st.text_input("Note", placeholder="Where it is stated, why it is correct", key=f"{key} note")
-        saved = st.form_submit_button("Save", type="primary", icon=":material/save:", key="save documents")
+                    st.caption(_differing(given, shown_name if field in labels else str))
+        note = st.text_input(_("Note"), placeholder=_("Where it is stated, why it is correct"), key=f"{key} note")
+        saved = st.form_submit_button(_("Save"), type="primary", icon=":material/save:", key="save documents")
     if not saved:
         return
     with show_errors():
         changed = _changed(before, after)
         values = {one.source: changed for one in documents}
         entered = correct(resources.desk(), values, author, note) if changed else ()
-        documents_changed = len({one.code for one in entered})
-        what = f"{pluralised(len(entered), 'value')} corrected in {pluralised(documents_changed, 'document')}."
-        note_done([one.source for one in documents], entered, what)
+        note_done([one.source for one in documents], entered, _corrected(entered))
         st.rerun()
+
+
+def _corrected(entered: Sequence[Correction]) -> str:
+    documents = len({one.code for one in entered})
+    return counted(
+        "{n} value corrected in {documents}.",
+        "{n} values corrected in {documents}.",
+        len(entered),
+        documents=counted("{n} document", "{n} documents", documents),
+    )
 
 
 def _common(described: Sequence[Described]) -> dict[FieldName, Counter[_Values]]:
@@ -111,9 +127,12 @@ def _cleaned(values: _Values) -> set[str]:
     return {value.strip() for value in values if value.strip()}
 
 
-def _differing(given: Counter[_Values]) -> str:
+def _differing(given: Counter[_Values], shown: Callable[[str], str]) -> str:
+    empty = _("(empty)")
     listed = [
-        f"{escape('; '.join(values)[:80]) or '(empty)'} ({count})" for values, count in given.most_common(_LISTED)
+        f"{escape('; '.join(map(shown, values))[:80]) or empty} ({number(count)})"
+        for values, count in given.most_common(_LISTED)
     ]
-    more = f" · and {len(given) - _LISTED} more" if len(given) > _LISTED else ""
-    return "Now: " + " · ".join(listed) + more
+    if len(given) > _LISTED:
+        listed.append(counted("and {n} more", "and {n} more", len(given) - _LISTED))
+    return _("Now: {values}").format(values=" · ".join(listed))

@@ -7,18 +7,31 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from ingestion.status.coverage import UNKNOWN, coverage
-from ingestion.status.views import pluralised
+from ingestion.status.coverage import UNKNOWN, Gap, KnownFacet, MissingPair, MissingYears, coverage
 from pages._shared.filter_widgets import display_text
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, number
 from rag_engine.types import DocumentRecord
 
+# The heading of each table, and what it is called by those who read the page out.
 _CHARTS = {
-    "country": "Country",
-    "hazard": "Hazard",
-    "language": "Language",
-    "document_type": "Document type",
-    "licence": "Licence",
+    "country": (to_translate("Country"), to_translate("Documents by country")),
+    "hazard": (to_translate("Hazard"), to_translate("Documents by hazard")),
+    "language": (to_translate("Language"), to_translate("Documents by language")),
+    "document_type": (to_translate("Document type"), to_translate("Documents by document type")),
+    "licence": (to_translate("Licence"), to_translate("Documents by licence")),
+}
+_NOT_KNOWN: Mapping[KnownFacet, str] = {
+    "country": to_translate("Country not known"),
+    "year": to_translate("Year not known"),
+    "document_type": to_translate("Document type not known"),
+    "licence": to_translate("Licence not known"),
+}
+# Hazards whose names say too little beside a country or a language.
+_HAZARDS = {
+    to_translate("Other"): to_translate("Other hazards"),
+    to_translate("Multi-hazard"): to_translate("Several hazards"),
 }
 # Bars of a chart; the rest is counted together.
 _MOST = 12
@@ -28,42 +41,64 @@ _GREEN = "#2b9a52"
 def draw_coverage(documents: Sequence[DocumentRecord]) -> None:
     """Draw what the documents cover and what they leave out."""
     found = coverage(documents)
-    st.caption(f"{pluralised(found.documents, 'document')} with the filters that are set.")
+    st.caption(
+        counted(
+            "{n} document matches the current filters.", "{n} documents match the current filters.", found.documents
+        )
+    )
     if not documents:
         return
-    st.header("Gaps", anchor=False)
-    st.markdown("\n".join(f"- {escape(gap)}" for gap in found.gaps) or "No gap was found.")
+    st.header(_("Gaps"), anchor=False)
+    st.markdown("\n".join(f"- {escape(_told(gap, found.documents))}" for gap in found.gaps) or _("No gaps found."))
     years = {year: count for year, count in found.counts["year"].items() if year != UNKNOWN}
     if years:
-        st.header("Year", anchor=False)
+        st.header(_("Year"), anchor=False)
         span = range(int(min(years)), int(max(years)) + 1)
-        counted = pd.DataFrame(
-            {"Year": [str(year) for year in span], "Documents": [years.get(str(y), 0) for y in span]}
-        )
-        st.bar_chart(counted, x="Year", y="Documents", height=220, color=_GREEN)
-    for place, (name, heading) in enumerate(_CHARTS.items()):
+        # Streamlit shows the names of the columns, at the axes and at a bar.
+        x, y = _("Year"), _("Documents")
+        bars = pd.DataFrame({x: [str(year) for year in span], y: [years.get(str(year), 0) for year in span]})
+        st.bar_chart(bars, x=x, y=y, height=220, color=_GREEN)
+    for place, (name, (heading, _alt)) in enumerate(_CHARTS.items()):
         if place % 2 == 0:
             columns = st.columns(2)
         with columns[place % 2]:
-            st.header(heading, anchor=False)
+            st.header(_(heading), anchor=False)
             _draw_bars(name, found.counts[name])
 
 
+def _told(gap: Gap, documents: int) -> str:
+    match gap:
+        case MissingYears(first, last):
+            return _("No documents from {first} to {last}.").format(first=first, last=last)
+        case MissingPair(hazard, facet, value):
+            about = _(_HAZARDS[hazard]) if hazard in _HAZARDS else display_text("hazard", hazard)
+            return _("{hazard}, {value}: no documents.").format(hazard=about, value=display_text(facet, value))
+        case _:
+            return counted(
+                "{what}: {unknown} of {n} document.",
+                "{what}: {unknown} of {n} documents.",
+                documents,
+                what=_(_NOT_KNOWN[gap.facet]),
+                unknown=number(gap.documents),
+            )
+
+
 def _draw_bars(name: str, counts: Mapping[str, int]) -> None:
-    listed = [(value if value == UNKNOWN else display_text(name, value), count) for value, count in counts.items()]
-    rest = sum(count for _, count in listed[_MOST:])
-    listed = [*listed[:_MOST], *([(f"{len(listed) - _MOST} others", rest)] if rest else [])]
-    frame = pd.DataFrame(listed, columns=["Value", "Documents"])
+    unknown = _("not known")
+    listed = [(unknown if value == UNKNOWN else display_text(name, value), count) for value, count in counts.items()]
+    rest = sum(count for _value, count in listed[_MOST:])
+    others = counted("{n} other", "{n} others", max(0, len(listed) - _MOST))
+    listed = [*listed[:_MOST], *([(others, rest)] if rest else [])]
     st.dataframe(
-        frame,
+        pd.DataFrame(listed, columns=["value", "documents"]),
         hide_index=True,
         key=f"coverage {name}",
         height=38 + 35 * len(listed),
         column_config={
-            "Value": st.column_config.TextColumn("", width=200),
-            "Documents": st.column_config.ProgressColumn(
-                "Documents", format="%d", min_value=0, max_value=max(count for _, count in listed)
+            "value": st.column_config.TextColumn("", width=200),
+            "documents": st.column_config.ProgressColumn(
+                _("Documents"), format="%d", min_value=0, max_value=max(count for _value, count in listed)
             ),
         },
-        alt=f"Documents by {_CHARTS[name].lower()}",
+        alt=_(_CHARTS[name][1]),
     )

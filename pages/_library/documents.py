@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,34 +10,63 @@ import streamlit as st
 
 from ingestion.operations.library import choose_columns, chosen_columns
 from ingestion.status.document_fields import Described, unchecked_fields
-from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.filter_widgets import display_text
+from pages._shared.interface_language import _, to_translate
+from pages._shared.numbers_and_dates import counted
+from pages._shared.shown_names import shown_name
 from rag_engine.reading.address import DOCUMENT
 from rag_engine.reading.find_documents import find_documents
 from rag_engine.types import DocumentRecord
 
-TITLE, UNCHECKED, FOUND_IN = "Title", "Extracted, not checked", "Found in"
+
+def _listed(name: str, values: Iterable[str]) -> str:
+    return ", ".join(display_text(name, value) for value in values)
+
+
+def _language(document: DocumentRecord) -> str:
+    language = document.metadata.language
+    return display_text("language", language) if language else ""
+
+
+# The columns by their English names, under which those chosen are kept.
+TITLE, UNCHECKED, FOUND_IN = to_translate("Title"), to_translate("Extracted, not checked"), to_translate("Found in")
+_PAGES = to_translate("Pages")
 _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
-    "Year": (lambda one: str(one.metadata.year or ""), 55),
-    "Language": (lambda one: display_text("language", one.metadata.language) if one.metadata.language else "", 85),
-    "Type": (lambda one: one.metadata.document_type, 95),
-    "Hazard": (lambda one: ", ".join(one.metadata.hazards), 110),
-    "Level": (lambda one: one.metadata.geographical_level, 110),
-    "Country": (lambda one: ", ".join(one.metadata.countries), 110),
-    "Authority": (lambda one: one.metadata.authority, 220),
-    "Date": (lambda one: one.metadata.date, 100),
-    "Key criteria": (lambda one: ", ".join(one.metadata.key_criteria), 220),
-    "Tags": (lambda one: ", ".join(one.metadata.tags), 220),
-    "Summary": (lambda one: one.metadata.description, 420),
-    "Audience and purpose": (lambda one: one.metadata.target, 300),
-    "Licence": (lambda one: one.metadata.licence, 140),
-    "Notes": (lambda one: one.metadata.notes, 260),
-    "Pages": (lambda one: one.pages, 60),
-    "Added": (lambda one: one.added[:10], 100),
-    "File": (lambda one: one.file, 220),
+    to_translate("Year"): (lambda one: str(one.metadata.year or ""), 55),
+    to_translate("Language"): (_language, 85),
+    to_translate("Type"): (lambda one: shown_name(one.metadata.document_type), 95),
+    to_translate("Hazard"): (lambda one: _listed("hazard", one.metadata.hazards), 110),
+    to_translate("Level"): (lambda one: shown_name(one.metadata.geographical_level), 110),
+    to_translate("Country"): (lambda one: _listed("country", one.metadata.countries), 110),
+    to_translate("Authority"): (lambda one: one.metadata.authority, 220),
+    # Dates as ISO has them, whose order as texts is theirs.
+    to_translate("Date"): (lambda one: one.metadata.date, 100),
+    to_translate("Key criteria"): (lambda one: _listed("key_criteria", one.metadata.key_criteria), 220),
+    to_translate("Tags"): (lambda one: _listed("tags", one.metadata.tags), 220),
+    to_translate("Summary"): (lambda one: one.metadata.description, 420),
+    to_translate("Audience and purpose"): (lambda one: one.metadata.target, 300),
+    to_translate("Licence"): (lambda one: one.metadata.licence, 140),
+    to_translate("Notes"): (lambda one: one.metadata.notes, 260),
+    _PAGES: (lambda one: one.pages, 60),
+    to_translate("Added"): (lambda one: one.added[:10], 100),
+    to_translate("File"): (lambda one: one.file, 220),
 }
-_DEFAULT = (UNCHECKED, "Year", "Language", "Type", "Hazard", "Country", "Authority")
+_DEFAULT = (
+    UNCHECKED,
+    to_translate("Year"),
+    to_translate("Language"),
+    to_translate("Type"),
+    to_translate("Hazard"),
+    to_translate("Country"),
+    to_translate("Authority"),
+)
+_PLACES = {
+    "title": to_translate("Title"),
+    "authority": to_translate("Authority"),
+    "summary": to_translate("Summary"),
+    "text": to_translate("Text"),
+}
 _TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH = 390, 100, 110
 # Streamlit breaks a text into lines in rows of more than 64 pixels alone; three lines show nearly every title.
 _ROW, _TALLEST, _TITLE_LENGTH = 65, 753, 150
@@ -47,8 +76,16 @@ def draw_columns() -> list[str]:
     """Draw the choice of columns, which is kept with the collection; return the columns chosen."""
     known = [*_COLUMNS, UNCHECKED]
     kept = [one for one in chosen_columns(resources.desk(), _DEFAULT) if one in known]
-    with st.popover("Columns", icon=":material/view_column:"):
-        chosen = st.multiselect("Columns beside the title", known, kept, key="library columns", width=460)
+    with st.popover(_("Columns"), icon=":material/view_column:", key="library columns choice"):
+        chosen = st.multiselect(
+            _("Columns beside the title"),
+            known,
+            kept,
+            format_func=_,
+            placeholder=_("None"),
+            key="library columns",
+            width=460,
+        )
     if chosen != kept:
         choose_columns(resources.desk(), chosen)
     return chosen
@@ -59,7 +96,7 @@ def find(documents: Sequence[DocumentRecord], words: str) -> dict[int, tuple[str
     if not words.strip():
         return None
     collection = resources.engine().collection
-    with st.spinner("Searching …"):
+    with st.spinner(_("Searching …")):
         found = find_documents(collection.snapshot(), collection.sparse(), words)
     return {one.key: found[one.key] for one in documents if one.key in found}
 
@@ -82,14 +119,16 @@ def draw_table(
         row_height=_ROW,
         height=min(38 + _ROW * len(documents), _TALLEST),
         column_config={
-            TITLE: st.column_config.TextColumn(width=_TITLE_WIDTH, help="A click opens the document"),
-            FOUND_IN: st.column_config.TextColumn(width=_FOUND_WIDTH),
+            TITLE: st.column_config.TextColumn(_(TITLE), width=_TITLE_WIDTH, help=_("Click to open the document")),
+            FOUND_IN: st.column_config.TextColumn(_(FOUND_IN), width=_FOUND_WIDTH),
             UNCHECKED: st.column_config.TextColumn(
-                "To check", width=_UNCHECKED_WIDTH, help="Values that were extracted automatically and not confirmed"
+                _("To check"),
+                width=_UNCHECKED_WIDTH,
+                help=_("Values that were extracted automatically and not confirmed"),
             ),
             **{name: _column(name) for name in _COLUMNS},
         },
-        alt="The documents of the collection",
+        alt=_("The documents of the collection"),
     )
     selection = table["selection"]
     for row, column in selection["cells"]:
@@ -99,8 +138,8 @@ def draw_table(
 
 
 def _column(name: str) -> Any:
-    kind = st.column_config.NumberColumn if name == "Pages" else st.column_config.TextColumn
-    return kind(width=_COLUMNS[name][1])
+    kind = st.column_config.NumberColumn if name == _PAGES else st.column_config.TextColumn
+    return kind(_(name), width=_COLUMNS[name][1])
 
 
 def _shortened(title: str) -> str:
@@ -117,11 +156,11 @@ def _row(
 ) -> dict[str, str | int]:
     row: dict[str, str | int] = {TITLE: _shortened(document.metadata.title or document.file)}
     if found is not None:
-        row[FOUND_IN] = ", ".join(found[document.key]).capitalize()
+        row[FOUND_IN] = ", ".join(_(_PLACES[place]) for place in found[document.key]).capitalize()
     for name in columns:
         if name == UNCHECKED:
             fields = len(unchecked_fields(described))
-            row[name] = pluralised(fields, "value") if fields else ""
+            row[name] = counted("{n} value", "{n} values", fields) if fields else ""
         else:
             row[name] = _COLUMNS[name][0](document)
     return row

@@ -7,44 +7,53 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ingestion.operations.documents import UNDO_SECONDS, is_listed, queue_erasure
-from ingestion.status.views import pluralised
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_author, open_in_address
+from pages._shared.elements import act_button, draw_author, open_in_address, translated_dialog
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, duration
 from rag_engine.reading.address import DOCUMENT
 from rag_engine.types import DocumentRecord
 
 _NAMED = 10
 
 
-@st.dialog("Delete?", icon=":material/delete:")
+@translated_dialog(to_translate("Delete?"), icon=":material/delete:")
 def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
     """Draw the documents that would be deleted, what that means, and the two answers."""
     st.markdown("  \n".join(f"**{escape(one.metadata.title or one.file)}**" for one in documents[:_NAMED]))
     if len(documents) > _NAMED:
-        st.markdown(f"and {len(documents) - _NAMED:,} more")
+        st.markdown(counted("and {n} more", "and {n} more", len(documents) - _NAMED))
     st.markdown(
-        "Files, texts and index entries are removed from this machine and cannot be recovered. "
-        "Test questions keep the sentences they have quoted. "
-        f"You can undo this for {UNDO_SECONDS:.0f} seconds, in the Library."
+        _(
+            "Files, texts and index entries are removed from this machine and cannot be recovered. "
+            "Test questions keep the sentences they have quoted. "
+            "You can undo this in the Library for {duration}."
+        ).format(duration=duration(UNDO_SECONDS))
     )
     redact = st.checkbox(
-        "Also remove what conversations and notebooks quote",
+        _("Also remove what conversations and notebooks quote"),
         key="delete redact",
-        help="Without it they keep the sentences that they have quoted, and no other passage.",
+        help=_("Otherwise they keep the sentences they have quoted, and no other passage."),
     )
     author, note = "", ""
     listed = [one for one in documents if is_listed(resources.desk(), one)]
     if listed:
         st.markdown(
-            f"{pluralised(len(listed), 'document')} came from the list of sources. The source stays on the list, but "
-            "no run fetches it again unless you restore it."
+            counted(
+                "{n} document came from the list of sources. Its source stays on the list, but no run fetches it again "
+                "unless you restore it.",
+                "{n} documents came from the list of sources. Their sources stay on the list, but no run fetches them "
+                "again unless you restore them.",
+                len(listed),
+            )
         )
         author = draw_author()
-        note = st.text_input("Why", key="delete note", max_chars=1000)
+        note = st.text_input(_("Reason"), key="delete note", max_chars=1000)
     with st.container(horizontal=True):
-        label = "Delete" if len(documents) == 1 else f"Delete {pluralised(len(documents), 'document')}"
+        several = counted("Delete {n} document", "Delete {n} documents", len(documents))
+        label = _("Delete") if len(documents) == 1 else several
         if act_button("queue_erasure", label, key="delete confirmed", type="primary", icon=":material/delete:"):
             with show_errors():
                 for one in documents:
@@ -52,5 +61,5 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
                     queue_erasure(resources.desk(), one.source, author, note, redact=redact, undo_seconds=UNDO_SECONDS)
                 open_in_address(DOCUMENT)
                 st.rerun()
-        if st.button("Cancel", key="delete refused"):
+        if st.button(_("Cancel"), key="delete refused"):
             st.rerun()

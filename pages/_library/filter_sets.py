@@ -8,6 +8,7 @@ from ingestion.operations.library import delete_filters, save_filters, saved_fil
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import set_filters
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from rag_engine.filters import Filter
 
@@ -19,7 +20,7 @@ def draw_filter_sets(place: str, wanted: Filter) -> None:
     saved = saved_filters(resources.desk())
     if not (saved or wanted or _DELETED in st.session_state):
         return
-    with st.expander("Saved filters", icon=":material/bookmark:", key=f"{place} saved filters"):
+    with st.expander(_("Saved filters"), icon=":material/bookmark:", key=f"{place} saved filters"):
         for name, kept in saved.items():
             with st.container(horizontal=True, vertical_alignment="center", wrap=False):
                 st.button(
@@ -32,14 +33,20 @@ def draw_filter_sets(place: str, wanted: Filter) -> None:
                     width="stretch",
                 )
                 if st.button(
-                    "", key=f"{place} delete {name}", icon=":material/delete:", type="tertiary", help=f"Delete {name}"
+                    "",
+                    key=f"{place} delete {name}",
+                    icon=":material/delete:",
+                    type="tertiary",
+                    help=_("Delete {name}").format(name=escape(name)),
                 ):
                     st.session_state[_DELETED] = name, delete_filters(resources.desk(), name)
                     st.rerun()
         _draw_deleted()
         if wanted:
-            name = st.text_input("Name", key=f"{place} {_NAME}", max_chars=80, placeholder="Heat plans since 2018")
-            if st.button("Save these filters", key=f"{place} save filters", icon=":material/bookmark_add:"):
+            name = st.text_input(
+                _("Name"), key=f"{place} {_NAME}", max_chars=80, placeholder=_("Heat plans since 2018")
+            )
+            if st.button(_("Save these filters"), key=f"{place} save filters", icon=":material/bookmark_add:"):
                 with show_errors():
                     save_filters(resources.desk(), name, wanted)
                     st.rerun()
@@ -50,8 +57,8 @@ def _draw_deleted() -> None:
         return
     name, kept = st.session_state[_DELETED]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"Deleted: {escape(name)}", width="content")
-        if st.button("Undo", key="undo filters", icon=":material/undo:", type="tertiary"):
+        st.caption(_("Deleted: {name}").format(name=escape(name)), width="content")
+        if st.button(_("Undo"), key="undo filters", icon=":material/undo:", type="tertiary"):
             save_filters(resources.desk(), name, kept)
             del st.session_state[_DELETED]
             st.rerun()

@@ -8,12 +8,13 @@ import streamlit as st
 
 from ingestion.operations.corrections import agree
 from ingestion.status.document_fields import Described, unchecked_fields
-from ingestion.status.views import pluralised
 from pages._library.correction import draw_correction, note_done
 from pages._library.erasure import confirm_deletion
 from pages._shared import resources
 from pages._shared.elements import act_button, known_author
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
+from pages._shared.numbers_and_dates import counted
 from rag_engine.filters import DOCUMENT
 from rag_engine.types import DocumentRecord
 
@@ -22,24 +23,25 @@ def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, Des
     """Draw the acts on the selected documents."""
     unchecked = sum(len(unchecked_fields(described[one.key])) for one in chosen)
     with st.container(horizontal=True, vertical_alignment="center", key="library selection"):
-        hint = ":small[Select rows to correct, ask or delete them.]"
-        st.markdown(f"**{len(chosen):,} selected**" if chosen else hint, width="content")
+        hint = _(":small[Select rows to correct, ask or delete them.]")
+        selected = counted("**{n} selected**", "**{n} selected**", len(chosen))
+        st.markdown(selected if chosen else hint, width="content")
         none = not chosen
-        if act_button("correct", "Correct", icon=":material/edit:", key="correct selected", disabled=none):
+        if act_button("correct", _("Correct"), icon=":material/edit:", key="correct selected", disabled=none):
             draw_correction(chosen)
-        label = f"Agree with {pluralised(unchecked, 'value')}" if unchecked else "Agree"
+        label = counted("Agree with {n} value", "Agree with {n} values", unchecked) if unchecked else _("Agree")
         if act_button("agree", label, icon=":material/done_all:", key="agree selected", disabled=not unchecked,
-                     help="Confirm all values of these documents that were extracted automatically"):  # fmt: skip
+                     help=_("Confirm all values of these documents that were extracted automatically")):  # fmt: skip
             with show_errors():
                 sources = [one.source for one in chosen]
                 entered = agree(resources.desk(), sources, known_author())
-                note_done(sources, entered, f"{pluralised(len(entered), 'value')} confirmed.")
+                note_done(sources, entered, counted("{n} value confirmed.", "{n} values confirmed.", len(entered)))
                 st.rerun()
-        if st.button("Ask these alone", icon=":material/forum:", key="ask selected", disabled=none):
+        if st.button(_("Ask only these"), icon=":material/forum:", key="ask selected", disabled=none):
             st.switch_page("pages/ask.py", query_params={DOCUMENT: [one.document_id for one in chosen]})
         if act_button(
             "queue_erasure",
-            ":red[Delete]" if chosen else "Delete",
+            _(":red[Delete]") if chosen else _("Delete"),
             icon=":material/delete:",
             key="delete selected",
             disabled=none,

@@ -9,6 +9,8 @@ from ingestion.operations.documents import is_listed, queue_uploads
 from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
+from pages._shared.numbers_and_dates import counted
 from rag_engine.types import DocumentRecord
 
 
@@ -17,16 +19,18 @@ def draw_upload() -> None:
     # A key of its own for each batch empties the widget once its files are handed on.
     batch = st.session_state.setdefault("upload batch", 0)
     files = st.file_uploader(
-        "Files to add",
+        _("Files to add"),
         type=UPLOAD_SUFFIXES,
         accept_multiple_files=True,
         key=f"upload {batch}",
         label_visibility="collapsed",
     )
     replaces = _choose_replaced() if len(files) == 1 else None
-    again = bool(files) and st.checkbox("Also read files that could not be read before", key="upload again")
-    label = f"Add {len(files)} files" if len(files) > 1 else "Add to the collection"
-    if act_button("queue_uploads", label, icon=":material/library_add:", type="primary", disabled=not files):
+    again = bool(files) and st.checkbox(_("Also read files that could not be read before"), key="upload again")
+    label = counted("Add to the collection", "Add {n} files", max(1, len(files)))
+    if act_button(
+        "queue_uploads", label, key="add uploads", icon=":material/library_add:", type="primary", disabled=not files
+    ):
         with show_errors():
             queue_uploads(
                 resources.desk(),
@@ -42,10 +46,10 @@ def _choose_replaced() -> DocumentRecord | None:
     """Return the document that the file is a new version of, as the person says; None for a document of its own."""
     own = [one for one in resources.engine().collection.documents() if not is_listed(resources.desk(), one)]
     return st.selectbox(
-        "It is a new version of",
+        _("New version of"),
         own,
         index=None,
-        placeholder="No document: add it as a document of its own",
+        placeholder=_("None: add it as a new document"),
         format_func=lambda one: f"{one.metadata.title} ({one.file})",
         key="upload replaces",
     )

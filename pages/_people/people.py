@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import streamlit as st
 
 from ingestion.operations.acts import why_not
 from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
+from ingestion.records.audit import AuditEntry
 from pages._shared import resources
 from pages._shared.elements import draw_table
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import shown_name
 from rag_engine.conversations.person import ROLES, Person
 
 _ADDRESS, _ROLE = "person address", "person role"
@@ -24,21 +26,27 @@ def draw_people() -> None:
         st.info(why, icon=":material/lock:")
         return
     with show_errors():
-        st.subheader("People", anchor=False)
+        st.subheader(_("People"), anchor=False)
         st.caption(
-            "Readers ask and read. Curators add, correct and delete documents, and start runs. "
-            "Admins also change settings and roles."
+            _(
+                "Readers ask and read. Curators add, correct and delete documents, and start runs. "
+                "Admins also change settings and roles."
+            )
         )
         found = list_people(resources.desk())
         if not found:
-            st.caption("Nobody has logged in yet.")
+            st.caption(_("Nobody has logged in yet."))
         for one in found:
             _draw_one(one)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            st.text_input("Address of somebody new", key=_ADDRESS, max_chars=200, width=340)
-            st.selectbox("Role", ROLES, key=_ROLE, format_func=str.capitalize, width=160)
-            st.button("Add person", icon=":material/person_add:", key="person add", on_click=_add)
+            st.text_input(_("Email address of a new person"), key=_ADDRESS, max_chars=200, width=340)
+            st.selectbox(_("Role"), ROLES, key=_ROLE, format_func=_role_name, width=160)
+            st.button(_("Add person"), icon=":material/person_add:", key="person add", on_click=_add)
         _draw_audit()
+
+
+def _role_name(role: str) -> str:
+    return shown_name(role).capitalize()
 
 
 def _draw_one(one: Person) -> None:
@@ -46,11 +54,11 @@ def _draw_one(one: Person) -> None:
         st.markdown(escape(one.name), width=340)
         key = f"role of {one.key} was {one.role}"
         st.selectbox(
-            f"Role of {one.name}",
+            _("Role of {name}").format(name=one.name),
             ROLES,
             ROLES.index(one.role),
             key=key,
-            format_func=str.capitalize,
+            format_func=_role_name,
             label_visibility="collapsed",
             width=160,
             on_change=_give,
@@ -71,22 +79,43 @@ def _add() -> None:
 
 
 def _draw_audit() -> None:
-    st.subheader("Audit log", anchor=False)
+    st.subheader(_("Audit log"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        person = st.text_input("Person", key="audit person", max_chars=200, width=240)
-        since = st.date_input("Since", None, key="audit since", width=160)
+        person = st.text_input(_("Person"), key="audit person", max_chars=200, width=240)
+        since = st.date_input(_("Since"), None, key="audit since", width=160)
         entries = audit_entries(resources.desk(), person=person, since=since.isoformat() if since else "")
         acts = sorted({one.act for one in entries})
-        chosen = st.selectbox("Act", acts, None, key="audit act", placeholder="Any", width=240)
+        chosen = st.selectbox(_("Action"), acts, None, key="audit act", placeholder=_("Any"), width=240)
         shown = [one for one in entries if chosen in (None, one.act)]
         st.download_button(
-            "Export as CSV",
+            _("Export as CSV"),
             exported_audit(resources.desk(), shown),
             "audit.csv",
             "text/csv",
+            key="audit export",
             icon=":material/download:",
             on_click="ignore",
         )
-    st.caption(f"Entries: {len(shown):,}" + (f", the latest {_MOST:,}:" if len(shown) > _MOST else ""))
+    st.caption(_shown_entries(len(shown)))
     if shown:
-        draw_table([asdict(one) for one in shown[:_MOST]], "audit", "What changed the collection, newest first")
+        draw_table([_row(one) for one in shown[:_MOST]], "audit", _("What changed the collection, newest first"))
+
+
+def _shown_entries(found: int) -> str:
+    if found > _MOST:
+        return _("The latest {shown} of {total} entries:").format(shown=number(_MOST), total=number(found))
+    return counted("{n} entry", "{n} entries", found)
+
+
+def _row(entry: AuditEntry) -> dict[str, str]:
+    """Return an entry by its headings, with what `sextant audit` has of it too unchanged."""
+    return {
+        _("When"): entry.when,
+        # For translators: heading of a column, who did it.
+        _("By"): entry.by,
+        _("Person"): entry.person,
+        _("Action"): entry.act,
+        # For translators: heading of a column, what was changed.
+        _("On"): entry.on,
+        _("Note"): entry.note,
+    }

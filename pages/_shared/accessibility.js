@@ -47,23 +47,30 @@
       question.id ||= "sextant-question";
       link.href = `#${question.id}`;
       link.className = first.className;
-      link.textContent = "Skip to the question";
       link.onclick = (event) => {
         event.preventDefault();
         document.querySelector('[data-testid="stChatInputTextArea"]')?.focus();
       };
       first.after(link);
     }
+    const skip = document.getElementById("sextant-skip");
+    if (skip && skip.textContent !== words().skip) skip.textContent = words().skip;
+  }
+
+  // In the language of the interface, which a person may change while the page is open.
+  function words() {
+    return window.sextantWords;
   }
 
   function pass() {
     scheduled = false;
+    if (document.documentElement.lang !== words().language) document.documentElement.lang = words().language;
     for (const part of document.querySelectorAll('[class*="st-key-lang-"]')) {
       const language = part.className.match(/st-key-lang-([a-z]{2,3})-/)?.[1];
       if (language && part.lang !== language) Object.assign(part, {lang: language, dir: "auto"});
     }
     for (const mark of document.querySelectorAll("a[href^='#answer-'][title]")) {
-      const name = `Source ${mark.textContent}: ${mark.title}`;
+      const name = words().source.replace("{n}", mark.textContent).replace("{title}", () => mark.title);
       if (mark.ariaLabel !== name) mark.ariaLabel = name;
     }
     follow();

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages._shared.interface_language import _, interface_language
+
 _FOLDER = Path(__file__).parent
 _STYLE = f"<style>{(_FOLDER / 'accessibility.css').read_text(encoding='utf-8')}</style>"
 _SCRIPT = f"<script>{(_FOLDER / 'accessibility.js').read_text(encoding='utf-8')}</script>"
-# The interface is in English, as Streamlit's page says.
-OWN_LANGUAGE = "en"
 
 
 def draw_accessibility() -> None:
     """Draw what every page needs: the styles, and the script that follows keys such as those below."""
     st.html(_STYLE)
+    words = {
+        "language": interface_language(),
+        "skip": _("Skip to the question"),
+        # For translators: what a screen reader says of the mark [1] in an answer.
+        "source": _("Source {n}: {title}"),
+    }
+    st.html(f"<script>window.sextantWords = {json.dumps(words)};</script>", unsafe_allow_javascript=True)
     st.html(_SCRIPT, unsafe_allow_javascript=True)
 
 
 def in_language(language: str, key: str) -> DeltaGenerator:
     """Return a container whose text is in a language by its code, for those to whom it is read out."""
-    foreign = language not in ("", OWN_LANGUAGE)
+    foreign = language not in ("", interface_language())
     return st.container(key=f"lang-{language}-{key}" if foreign else None)
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import pandas as pd
 import streamlit as st
 
 from ingestion.operations.acts import why_not
 from ingestion.operations.desk import system_user
+from pages._shared.interface_language import _
 from pages._shared.login import logged_in
 from pages._shared.markdown import escape
 from pages._shared.resources import KNOWN_AUTHOR, person
 
 _AUTHOR = "admin author"
+_Given = ParamSpec("_Given")
 
 
 def draw_author() -> str:
@@ -25,16 +28,16 @@ def draw_author() -> str:
     it.
     """
     if person := logged_in():
-        st.caption(f":material/person: Recorded as {escape(person)}.")
+        st.caption(_(":material/person: Recorded as {name}.").format(name=escape(person)))
         return person
     known = str(st.session_state.setdefault(KNOWN_AUTHOR, system_user()))
     name = st.text_input(
-        "Your name",
+        _("Your name"),
         known,
         key=_AUTHOR,
         max_chars=80,
         icon=":material/person:",
-        help="Stored with every decision and correction you make.",
+        help=_("Stored with every decision and correction you make."),
         width=340,
     ).strip()
     if name:
@@ -81,10 +84,28 @@ def draw_heading(title: str, what: str, *, of_page: bool = False) -> None:
     """Draw the title of what is open, with the button to close it; `of_page` where the page has no other title."""
     with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
         (st.title if of_page else st.header)(escape(title), anchor=False)
-        icon = ":material/close:"
         st.button(
-            "", key=f"close {what}", icon=icon, help="Close", type="tertiary", on_click=open_in_address, args=(what,)
+            "",
+            key=f"close {what}",
+            icon=":material/close:",
+            help=_("Close"),
+            type="tertiary",
+            on_click=open_in_address,
+            args=(what,),
         )
+
+
+def translated_dialog(title: str, **options: Any) -> Callable[[Callable[_Given, None]], Callable[_Given, None]]:
+    """Have a function draw a dialog, with its title in the language in which it is opened."""
+
+    def opening(draw: Callable[_Given, None]) -> Callable[_Given, None]:
+        @wraps(draw)
+        def opened(*args: _Given.args, **named: _Given.kwargs) -> None:
+            st.dialog(_(title), **options)(draw)(*args, **named)
+
+        return opened
+
+    return opening
 
 
 def open_in_address(what: str, value: str = "") -> None:

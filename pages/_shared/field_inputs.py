@@ -7,23 +7,30 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from ingestion.types import LIST_FIELDS, FieldName
+from pages._shared.interface_language import _, to_translate
+from pages._shared.shown_names import shown_name
 
-HEADINGS: Mapping[FieldName, str] = {
-    "title": "Title",
-    "authority": "Authority",
-    "document_type": "Document type",
-    "hazards": "Hazards",
-    "target": "Audience and purpose",
-    "key_criteria": "Key criteria",
-    "tags": "Tags",
-    "description": "Description",
-    "language": "Language",
-    "date": "Date",
-    "geographical_level": "Geographical level",
-    "countries": "Countries",
-    "notes": "Notes",
+_HEADINGS: Mapping[FieldName, str] = {
+    "title": to_translate("Title"),
+    "authority": to_translate("Authority"),
+    "document_type": to_translate("Document type"),
+    "hazards": to_translate("Hazards"),
+    "target": to_translate("Audience and purpose"),
+    "key_criteria": to_translate("Key criteria"),
+    "tags": to_translate("Tags"),
+    "description": to_translate("Description"),
+    "language": to_translate("Language"),
+    "date": to_translate("Date"),
+    "geographical_level": to_translate("Geographical level"),
+    "countries": to_translate("Countries"),
+    "notes": to_translate("Notes"),
 }
 LONG: frozenset[FieldName] = frozenset({"target", "description", "notes"})
+
+
+def heading_of(field: FieldName) -> str:
+    """Return the name of a field."""
+    return _(_HEADINGS[field])
 
 
 def draw_field(
@@ -38,16 +45,19 @@ def draw_field(
                 options,
                 list(before),
                 accept_new_options=not labels,
-                placeholder=hint or None,
+                format_func=shown_name,
+                placeholder=hint or _("None"),
                 key=f"{key} values",
             )
         )
     value = next(iter(before), "")
     if labels:
         index = options.index(value) if value else None
-        chosen = st.selectbox(label, options, index, placeholder=hint or "None", key=f"{key} value")
+        chosen = st.selectbox(
+            label, options, index, format_func=shown_name, placeholder=hint or _("None"), key=f"{key} value"
+        )
         return [chosen] if chosen else []
     if field in LONG:
         return [st.text_area(label, value, placeholder=hint or None, key=f"{key} value")]
-    help = {"date": "2020-12-31, 2020-12 or 2020", "language": "Two letters, such as en or pt"}.get(field)
+    help = {"date": _("2020-12-31, 2020-12 or 2020"), "language": _("Two letters, such as en or pt")}.get(field)
     return [st.text_input(label, value, key=f"{key} value", placeholder=hint or None, help=help)]

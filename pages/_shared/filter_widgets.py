@@ -10,19 +10,50 @@ from datetime import date
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.interface_language import ENGLISH, _, interface_language, to_translate
+from pages._shared.numbers_and_dates import counted, known_date, number
+from pages._shared.shown_names import shown_name
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
-from rag_engine.text.languages import language_name
+from rag_engine.geography import country_in
+from rag_engine.text.languages import language_name, name_in
+from rag_engine.text.wording import Wording
 
 _YEARS = re.compile(r"(\d{4})-(\d{4})")
-LABELS = {
-    "hazard": "Hazard",
-    "geographical_level": "Geographical level",
-    "country": "Country",
-    "language": "Language",
-    "document_type": "Document type",
-    "year": "Year",
-    "authority": "Authority",
+_LABELS = {
+    "hazard": to_translate("Hazard"),
+    "geographical_level": to_translate("Geographical level"),
+    "country": to_translate("Country"),
+    "language": to_translate("Language"),
+    "document_type": to_translate("Document type"),
+    "year": to_translate("Year"),
+    "authority": to_translate("Authority"),
 }
+
+
+# Those whose values are of a fixed list.
+_NAMED = ("hazard", "geographical_level", "document_type", "key_criteria", "tags")
+
+
+def filter_label(name: str) -> str:
+    """Return what a filter is called."""
+    return _("As of") if name == AS_OF else _(_LABELS[name]) if name in _LABELS else name.replace("_", " ")
+
+
+def matching_documents(matching: int, of: int) -> str:
+    """Return how many documents a filter allows."""
+    return counted(
+        "{matching} of {n} document matches", "{matching} of {n} documents match", of, matching=number(matching)
+    )
+
+
+def named_values(name: str, values: str) -> str:
+    """Return a name and what it is, as in "Country: Italy, France"."""
+    return _("{name}: {value}").format(name=name, value=values)
+
+
+def filter_names() -> tuple[str, ...]:
+    """Return the filters that have a widget, in their order."""
+    return tuple(_LABELS)
 
 
 def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Filter:
@@ -34,7 +65,7 @@ def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Fil
         _follow_address(place)
     counts = live_counts(_chosen(place, facets), facets)
     wanted: dict[str, tuple[str, ...]] = _draw_documents(_key(place, DOCUMENT), facets)
-    for name in LABELS:
+    for name in _LABELS:
         if name == "year":
             wanted |= _draw_years(_key(place, name), facets.get(name, {}))
         elif facets.get(name):
@@ -43,7 +74,7 @@ def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Fil
         wanted |= _draw_date(_key(place, AS_OF))
     if wanted:
         st.button(
-            "Clear all",
+            _("Clear all"),
             key=_key(place, "clear"),
             icon=":material/filter_alt_off:",
             on_click=clear_filters,
@@ -58,7 +89,7 @@ def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Fil
 def _chosen(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     """Return what is chosen before the widgets are drawn, without values that have left the collection."""
     chosen: dict[str, tuple[str, ...]] = {}
-    for name in LABELS:
+    for name in _LABELS:
         value = st.session_state.get(_key(place, name))
         if name == "year":
             if value and value != st.session_state.get(_key(place, "all years")):
@@ -96,7 +127,7 @@ def set_filters(place: str, given: Filter) -> None:
 
 def _in_address(place: str) -> tuple[str, ...]:
     """Return what an address may name; elsewhere than where one asks, a document in it is one that was open."""
-    return (*LABELS, AS_OF, DOCUMENT) if place == "ask" else (*LABELS, AS_OF)
+    return (*_LABELS, AS_OF, DOCUMENT) if place == "ask" else (*_LABELS, AS_OF)
 
 
 def _note_in_address(place: str, wanted: Filter) -> None:
@@ -111,7 +142,7 @@ def _note_in_address(place: str, wanted: Filter) -> None:
 
 def count_active(place: str) -> int:
     """Return the number of filters that are set, known before the widgets are drawn."""
-    set_ = {name for name in LABELS if st.session_state.get(_key(place, name))}
+    set_ = {name for name in _LABELS if st.session_state.get(_key(place, name))}
     if "year" in set_ and st.session_state.get(_key(place, "year")) == st.session_state.get(_key(place, "all years")):
         set_.discard("year")
     return len(set_) + sum(bool(st.session_state.get(_key(place, name))) for name in (AS_OF, DOCUMENT))
@@ -119,7 +150,7 @@ def count_active(place: str) -> int:
 
 def clear_filters(place: str) -> None:
     """Reset every filter of the place."""
-    for name in LABELS:
+    for name in _LABELS:
         key = _key(place, name)
         if name == "year" and key in st.session_state:
             st.session_state[key] = st.session_state[_key(place, "all years")]
@@ -131,10 +162,26 @@ def clear_filters(place: str) -> None:
 
 
 def display_text(name: str, value: str) -> str:
-    """Return a facet's value as display text: languages by name, everything else unchanged."""
+    """Return a facet's value as display text: in the language of the interface where it is of a fixed list."""
+    spoken = interface_language()
+    if name == "country":
+        return value if spoken == ENGLISH else country_in(value, spoken)
+    if name in ("date", AS_OF):
+        return known_date(value)
     if name != "language":
-        return value
-    return language_name(value) or value.upper()
+        return shown_name(value) if name in _NAMED else value
+    if not language_name(value):
+        return value.upper()
+    called = name_in(value, spoken)
+    return called[:1].upper() + called[1:]
+
+
+def _message(text: str, **values: object) -> str:
+    return _(text).format(**values)
+
+
+# For what the engine describes, in the language of the interface.
+WORDING = Wording(message=_message, counted=counted, number=number, facet=filter_label, value=display_text)
 
 
 def document_titles(ids: Iterable[str]) -> list[str]:
@@ -152,7 +199,7 @@ def _draw_documents(key: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     st.session_state[key] = kept
     titles = dict(zip(kept, document_titles(kept), strict=True))
     chosen = st.multiselect(
-        "Only these documents", kept, format_func=titles.__getitem__, key=key, persist_state="session"
+        _("Only these documents"), kept, format_func=titles.__getitem__, key=key, persist_state="session"
     )
     # A version that is superseded was chosen on purpose.
     return {DOCUMENT: tuple(chosen), VERSIONS: ("all",)} if chosen else {}
@@ -164,11 +211,11 @@ def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tu
     st.session_state[key] = kept
     offered = (value for value in counts if counts[value] or value in kept)
     chosen = st.multiselect(
-        LABELS[name],
+        filter_label(name),
         sorted(offered, key=lambda value: (-counts[value], display_text(name, value))),
         format_func=lambda value: f"{display_text(name, value)} ({counts[value]})",
         key=key,
-        placeholder="All",
+        placeholder=_("All"),
         persist_state="session",
     )
     return {name: tuple(chosen)} if chosen else {}
@@ -176,11 +223,11 @@ def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tu
 
 def _draw_date(key: str) -> dict[str, tuple[str, ...]]:
     chosen = st.date_input(
-        "As of",
+        _("As of"),
         value=None,
         min_value=date(1700, 1, 1),
         key=key,
-        help="Use the versions in force on that day. Without a date, the newest version of each document is used.",
+        help=_("Use the versions in force on that day. Without a date, the newest version of each document is used."),
     )
     return {AS_OF: (chosen.isoformat(),)} if isinstance(chosen, date) else {}
 
@@ -197,7 +244,7 @@ def _draw_years(key: str, known: Mapping[str, object]) -> dict[str, tuple[str, .
     else:
         st.session_state[key] = tuple(min(max(year, years[0]), years[-1]) for year in before)
     st.session_state[all_years] = everything
-    chosen: tuple[int, int] = st.slider("Years", *everything, everything, key=key, persist_state="session")
+    chosen: tuple[int, int] = st.slider(_("Years"), *everything, everything, key=key, persist_state="session")
     return {} if chosen == everything else {"year": (f"{chosen[0]}-{chosen[1]}",)}
 
 

@@ -11,9 +11,12 @@ import streamlit as st
 
 from pages._shared import resources
 from pages._shared.accessibility import draw_accessibility
+from pages._shared.errors import show_errors
+from pages._shared.interface_language import LANGUAGES, _, interface_language, set_language
 from pages._shared.login import draw_person, require_login
 from pages._shared.print_style import PRINT_STYLE
 from rag_engine.config import ROOT
+from rag_engine.conversations.interface_languages import choose_language, chosen_language
 from rag_engine.errors import SextantError
 
 # A limb of sixty degrees, the index arm and the mirror: a sextant in few strokes.
@@ -36,6 +39,7 @@ WORDMARK = (
 
 
 _OPEN = "frame is open"
+_RECALLED, _LANGUAGE = "interface language recalled", "interface language choice"
 _WANTED = "page wanted before the frame was open"
 
 
@@ -48,29 +52,61 @@ def open_frame() -> Any:
     require_login()
     # Only now: a page that finds the frame open is drawn.
     st.session_state[_OPEN] = True
+    _recall_language()
     pages = [
-        st.Page(ROOT / "pages/ask.py", title="Ask", icon=":material/forum:", default=True),
-        st.Page(ROOT / "pages/search.py", title="Search", icon=":material/search:"),
-        st.Page(ROOT / "pages/compare.py", title="Compare", icon=":material/table_chart:"),
-        st.Page(ROOT / "pages/library.py", title="Library", icon=":material/library_books:"),
+        st.Page(ROOT / "pages/ask.py", title=_("Ask"), icon=":material/forum:", default=True),
+        st.Page(ROOT / "pages/search.py", title=_("Search"), icon=":material/search:"),
+        st.Page(ROOT / "pages/compare.py", title=_("Compare"), icon=":material/table_chart:"),
+        st.Page(ROOT / "pages/library.py", title=_("Library"), icon=":material/library_books:"),
         # Opened from the others: without a document in its address there is nothing to show.
-        st.Page(ROOT / "pages/document.py", title="Document", icon=":material/description:", visibility="hidden"),
-        st.Page(ROOT / "pages/notebook.py", title="Notebook", icon=":material/book_2:"),
-        st.Page(ROOT / "pages/admin.py", title="Admin", icon=":material/tune:"),
-        st.Page(ROOT / "pages/evaluation.py", title="Evaluation", icon=":material/monitoring:"),
+        st.Page(ROOT / "pages/document.py", title=_("Document"), icon=":material/description:", visibility="hidden"),
+        st.Page(ROOT / "pages/notebook.py", title=_("Notebook"), icon=":material/book_2:"),
+        st.Page(ROOT / "pages/admin.py", title=_("Admin"), icon=":material/tune:"),
+        st.Page(ROOT / "pages/evaluation.py", title=_("Evaluation"), icon=":material/monitoring:"),
     ]
     page = st.navigation(pages)
     st.html(PRINT_STYLE)
     draw_accessibility()
     draw_person()
     # The notebook is read, and wants a narrow column.
-    layout: Literal["centered", "wide"] = "centered" if page.title == "Notebook" else "wide"
+    layout: Literal["centered", "wide"] = "centered" if page.url_path == "notebook" else "wide"
     st.set_page_config(page_title=f"{page.title} · Sextant", layout=layout)
     wanted = st.session_state.pop(_WANTED, None)
     if wanted:
         st.switch_page(wanted[0], query_params=wanted[1])
     resources.follow_settings()
     return page
+
+
+def _recall_language() -> None:
+    """Use the language that the person chose in an earlier session."""
+    if _RECALLED in st.session_state:
+        return
+    # Where the collection cannot be opened its error is drawn in the browser's language.
+    with suppress(SextantError):
+        set_language(chosen_language(resources.workspace(), resources.person()))
+        st.session_state[_RECALLED] = True
+
+
+def draw_language_choice() -> None:
+    """Draw the choice of the language of the interface at the end of the sidebar."""
+    st.session_state[_LANGUAGE] = interface_language()
+    st.sidebar.selectbox(
+        _("Language of the interface"),
+        list(LANGUAGES),
+        format_func=LANGUAGES.__getitem__,
+        key=_LANGUAGE,
+        label_visibility="collapsed",
+        width=150,
+        on_change=_choose_language,
+    )
+
+
+def _choose_language() -> None:
+    language = st.session_state[_LANGUAGE]
+    set_language(language)
+    with show_errors():
+        choose_language(resources.workspace(), resources.person(), language)
 
 
 def warm_up() -> None:

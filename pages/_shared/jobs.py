@@ -13,12 +13,15 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations.runs import control
 from ingestion.status.run_progress import running_sources
-from ingestion.status.views import display_reason, pluralised, rate_per_minute, seconds_left
+from ingestion.status.views import display_reason, rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_error
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, duration, moment, number
+from pages._shared.shown_names import shown_name
 from rag_engine.grounding.build import GroundingSummary
 
 _EVENTS = 500
@@ -28,18 +31,20 @@ def _draw_summaries(run: Run) -> None:
     """Draw what each phase of a run did."""
     rows = [
         {
-            "Phase": str(summary["phase"]).capitalize(),
-            "Done": int(summary["done"]),
-            "Skipped": int(summary["skipped"]),
-            "Rejected": int(summary["rejected"]),
-            "Failed": int(summary["failed"]),
-            "Reasons": ", ".join(f"{count} {display_reason(reason)}" for reason, count in summary["reasons"].items()),
-            "Seconds": float(summary["seconds"]),
+            _("Phase"): shown_name(str(summary["phase"]).capitalize()),
+            _("Done"): int(summary["done"]),
+            _("Skipped"): int(summary["skipped"]),
+            _("Rejected"): int(summary["rejected"]),
+            _("Failed"): int(summary["failed"]),
+            _("Reasons"): ", ".join(
+                f"{number(count)} {shown_name(display_reason(reason))}" for reason, count in summary["reasons"].items()
+            ),
+            _("Seconds"): float(summary["seconds"]),
         }
         for summary in run.results
     ]
-    columns = {"Seconds": st.column_config.NumberColumn(format="%.1f")}
-    draw_table(rows, f"run {run.id}", "What each phase of the run did", columns=columns)
+    columns = {_("Seconds"): st.column_config.NumberColumn(format="%.1f")}
+    draw_table(rows, f"run {run.id}", _("What each phase of the run did"), columns=columns)
 
 
 _POLL_SECONDS = 1.0
@@ -48,17 +53,17 @@ _SHOWN = 5
 _PAUSABLE = ("ask", "compare", "ground", "run", "test")
 # What the progress of these counts; a rebuilding counts documents, then the questions that check it.
 _COUNTED = {
-    "ask": "documents",
-    "compare": "cells",
-    "gate": "questions",
-    "ground": "entries",
-    "rebuild": "done",
-    "test": "questions",
+    "ask": to_translate("{done} of {total} documents"),
+    "compare": to_translate("{done} of {total} cells"),
+    "gate": to_translate("{done} of {total} questions"),
+    "ground": to_translate("{done} of {total} entries"),
+    "rebuild": to_translate("{done} of {total} done"),
+    "test": to_translate("{done} of {total} questions"),
 }
 _TITLES = {
-    "ground": "Building the knowledge base",
-    "relabel": "Updating titles in the index",
-    "test": "Asking the test questions",
+    "ground": to_translate("Building the knowledge base"),
+    "relabel": to_translate("Updating titles in the index"),
+    "test": to_translate("Asking the test questions"),
 }
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
@@ -105,13 +110,6 @@ def time_left(progress: Progress, seconds: float) -> float | None:
     return (progress.total_bytes - progress.done_bytes) * seconds / progress.done_bytes
 
 
-def display_duration(seconds: float) -> str:
-    """Return a duration as display text: 40 s, 12 min, 3 h."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
 def _draw_runs(*, watching: bool) -> None:
     runs = resources.jobs().runs(_LOOKED_AT)
     active = [run for run in runs if run.active]
@@ -126,7 +124,7 @@ def _draw_runs(*, watching: bool) -> None:
     finished = [run for run in runs if not run.active and run.status != "paused"][:_SHOWN]
     if finished:
         with st.expander(
-            "Recent activity", icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
+            _("Recent activity"), icon=":material/history:", expanded=finished[0].id == st.session_state.get(_WATCHED)
         ):
             for run in finished:
                 _draw_finished(run)
@@ -135,7 +133,8 @@ def _draw_runs(*, watching: bool) -> None:
 def _draw_active(run: Run) -> None:
     with st.container(border=True, key=f"run active {run.id}"):
         text, buttons = st.columns([3, 2], vertical_alignment="center")
-        text.markdown(f"**{_title(run)}**" + (" · waiting" if run.status == "queued" else ""))
+        waiting = " · " + _("waiting") if run.status == "queued" else ""
+        text.markdown(f"**{_title(run)}**{waiting}")
         if run.progress and run.progress.total:
             now = run.progress
             share = now.done_bytes / now.total_bytes if now.total_bytes else now.done / now.total
@@ -150,7 +149,7 @@ def _draw_active(run: Run) -> None:
         elif (
             run.action == "erase"
             and run.progress is None
-            and buttons.button("Undo", key=f"undo {run.id}", icon=":material/undo:", disabled=run.signal != "")
+            and buttons.button(_("Undo"), key=f"undo {run.id}", icon=":material/undo:", disabled=run.signal != "")
         ):
             control(resources.desk(), "cancel", run.id)
 
@@ -158,14 +157,14 @@ def _draw_active(run: Run) -> None:
 def _draw_signals(run: Run) -> None:
     """Draw how to pause or cancel the run."""
     if run.action in _PAUSABLE and run.signal == "pause":
-        if act_button("control", "Pausing … resume", key=f"resume {run.id}", icon=":material/play_arrow:"):
+        if act_button("control", _("Pausing … resume"), key=f"resume {run.id}", icon=":material/play_arrow:"):
             control(resources.desk(), "resume", run.id)
     elif run.action in _PAUSABLE and act_button(
-        "control", "Pause", key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
+        "control", _("Pause"), key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
     ):
         control(resources.desk(), "pause", run.id)
     cancelled = run.signal == "cancel"
-    label = "Stopping …" if cancelled else "Cancel"
+    label = _("Stopping …") if cancelled else _("Cancel")
     if act_button("control", label, key=f"cancel {run.id}", icon=":material/close:", disabled=cancelled):
         control(resources.desk(), "cancel", run.id)
 
@@ -173,28 +172,31 @@ def _draw_signals(run: Run) -> None:
 def _draw_paused(run: Run) -> None:
     with st.container(border=True, key=f"run paused {run.id}"):
         text, buttons = st.columns([3, 2], vertical_alignment="center")
-        text.markdown(f":material/pause: **{_title(run)}** · paused")
+        text.markdown(f":material/pause: **{_title(run)}** · " + _("paused"))
         with buttons.container(horizontal=True, horizontal_alignment="right"):
-            if act_button("control", "Resume", key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
+            if act_button("control", _("Resume"), key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
                 control(resources.desk(), "resume", run.id)
                 # The whole page: only a new start of it looks again each second.
                 st.rerun()
-            if act_button("control", "Cancel", key=f"cancel {run.id}", icon=":material/close:"):
+            if act_button("control", _("Cancel"), key=f"cancel {run.id}", icon=":material/close:"):
                 control(resources.desk(), "cancel", run.id)
                 st.rerun()
-        st.caption("Completed work is kept. The run continues when you resume it.")
+        st.caption(_("Completed work is kept. The run continues when you resume it."))
 
 
 def _progress(run: Run, now: Progress) -> str:
     if run.action == "run":
         return _sources_done(now)
     if run.action in _COUNTED:
-        return " · ".join(filter(None, (f"{now.done:,} of {now.total:,} {_COUNTED[run.action]}", escape(now.current))))
+        done = _(_COUNTED[run.action]).format(done=number(now.done), total=number(now.total))
+        return " · ".join(filter(None, (done, escape(now.current))))
     seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds() if run.started else 0.0
-    parts = [f"{now.done} of {now.total} files", escape(now.current)]
+    files = _("{done} of {total} files").format(done=number(now.done), total=number(now.total))
+    parts = [files, escape(now.current)]
     left = time_left(now, seconds)
     if left is not None:
-        parts += [f"{now.done_bytes / seconds / 1e6:.1f} MB/s", f"{display_duration(left)} left"]
+        parts.append(f"{number(now.done_bytes / seconds / 1e6, 1)} MB/s")
+        parts.append(_("{duration} left").format(duration=duration(left)))
     return " · ".join(part for part in parts if part)
 
 
@@ -203,10 +205,10 @@ def _sources_done(now: Progress) -> str:
     rate = rate_per_minute(resources.store().latest(_EVENTS), now.phase, datetime.now(UTC))
     left = seconds_left(now.done, now.total, rate)
     parts = [
-        f"**{escape(now.phase.capitalize())}**" if now.phase else "",
-        f"{now.done:,} of {now.total:,} sources",
-        f"{rate:,.0f} a minute" if rate is not None else "",
-        f"{display_duration(left)} left in this phase" if left else "",
+        f"**{escape(shown_name(now.phase.capitalize()))}**" if now.phase else "",
+        _("{done} of {total} sources").format(done=number(now.done), total=number(now.total)),
+        _("{rate} a minute").format(rate=number(rate)) if rate is not None else "",
+        _("{duration} left in this phase").format(duration=duration(left)) if left else "",
         escape(now.current),
     ]
     return " · ".join(part for part in parts if part)
@@ -215,25 +217,31 @@ def _sources_done(now: Progress) -> str:
 def _draw_sources(run: Run, now: Progress) -> None:
     """Draw, once it is opened, which sources of the phase are done, which it is at, and which wait."""
     waiting = now.total - now.done - len(now.now)
-    st.caption(f"{now.done:,} done · {len(now.now)} now · {waiting:,} waiting")
+    st.caption(
+        _("{done} done · {now} now · {waiting} waiting").format(
+            done=number(now.done), now=number(len(now.now)), waiting=number(waiting)
+        )
+    )
     # A label that never changes: with another one it would close itself each second.
     with st.expander(
-        "Sources of this phase", icon=":material/list_alt:", key=f"sources of {run.id}", on_change="rerun"
+        _("Sources of this phase"), icon=":material/list_alt:", key=f"sources of {run.id}", on_change="rerun"
     ) as folded:
         if folded.open:
             titles = {one.code: one.title or one.url or one.path for one in resources.store().sources()}
             found = running_sources(now, resources.store().latest(_EVENTS), titles, run.started)
-            rows = [{"Source": one.code, "Title": one.title, "State": one.state.capitalize()} for one in found]
-            draw_table(rows, f"running {run.id}", "Sources of the phase: done, now, waiting")
+            rows = [
+                {_("Source"): one.code, _("Title"): one.title, _("State"): shown_name(one.state.capitalize())}
+                for one in found
+            ]
+            draw_table(rows, f"running {run.id}", _("Sources of the phase: done, now, waiting"))
 
 
 def _draw_finished(run: Run) -> None:
-    when = datetime.fromisoformat(run.queued).astimezone().strftime("%d %b %H:%M")
-    st.markdown(f"**{_title(run)}** · {when} · {_ending(run)}")
+    st.markdown(f"**{_title(run)}** · {moment(run.queued)} · {_ending(run)}")
     if run.message:
         show_error(run.message)
     if run.action == "add" and run.results:
-        draw_table([_file(result) for result in run.results], f"run {run.id}", "What became of each file")
+        draw_table([_file(result) for result in run.results], f"run {run.id}", _("What became of each file"))
     if run.action == "run" and run.results:
         _draw_summaries(run)
     for result in run.results if run.action == "ask" else ():
@@ -243,7 +251,7 @@ def _draw_finished(run: Run) -> None:
     for result in run.results if run.action == "erase" else ():
         st.caption(_erased(result))
     for result in run.results if run.action == "test" else ():
-        st.caption(f"{pluralised(int(result['questions']), 'question')} asked; the Evaluation page has the results.")
+        st.caption(_asked_questions(int(result["questions"])))
     for result in run.results if run.action == "ground" else ():
         st.caption(escape(GroundingSummary(**result).describe()))
 
@@ -252,24 +260,37 @@ def _title(run: Run) -> str:
     if run.action == "run":
         return escape(run.request.describe())
     if run.action == "gate":
-        return "Accepting the current answers" if run.arguments.get("accept") else "Checking the answers"
+        return _("Accepting the current answers") if run.arguments.get("accept") else _("Checking the answers")
     if run.action == "decide":
-        return "Putting the waiting index in place" if run.arguments.get("accept") else "Discarding the waiting index"
+        accepted = run.arguments.get("accept")
+        return _("Putting the waiting index in place") if accepted else _("Discarding the waiting index")
     if run.action == "rebuild":
-        return "Encoding every document again" if run.arguments.get("encode") else "Rebuilding the indexes"
+        return _("Encoding every document again") if run.arguments.get("encode") else _("Rebuilding the indexes")
     if run.action == "ask":
-        return f"Asking each document: {escape(str(run.arguments['question']))}"
+        return _("Asking each document: {question}").format(question=escape(str(run.arguments["question"])))
     if run.action == "compare":
-        questions = run.arguments["questions"]
-        more = f" and {len(questions) - 1} more" if len(questions) > 1 else ""
-        return f"Comparing: {escape(str(questions[0]))}{more}"
+        return _comparison([escape(str(one)) for one in run.arguments["questions"]])
     if run.action == "erase":
         file = run.results[0]["file"] if run.results else _file_of(str(run.arguments.get("document_id", "")))
-        return f"Deleting {escape(str(file))}"
+        return _("Deleting {name}").format(name=escape(str(file)))
     if run.action in _TITLES:
-        return _TITLES[run.action]
-    names = [Path(path).name for path in run.arguments.get("paths", ())]
-    return f"Adding {escape(names[0])}" if len(names) == 1 else f"Adding {len(names)} files"
+        return _(_TITLES[run.action])
+    return _addition([escape(Path(path).name) for path in run.arguments.get("paths", ())])
+
+
+def _comparison(questions: Sequence[str]) -> str:
+    if len(questions) == 1:
+        return _("Comparing: {question}").format(question=questions[0])
+    more = len(questions) - 1
+    return counted(
+        "Comparing: {question} and {n} more", "Comparing: {question} and {n} more", more, question=questions[0]
+    )
+
+
+def _addition(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return _("Adding {name}").format(name=names[0])
+    return counted("Adding {n} file", "Adding {n} files", len(names))
 
 
 def _file_of(source: str) -> str:
@@ -280,34 +301,55 @@ def _file_of(source: str) -> str:
 
 def _ending(run: Run) -> str:
     if run.action != "add" or not run.results:
-        return run.status
+        return shown_name(run.status)
     statuses = [str(result["status"]) for result in run.results]
-    counted = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
-    return f"cancelled; {counted}" if run.status == "cancelled" else counted
+    told = ", ".join(f"{number(statuses.count(one))} {shown_name(one)}" for one in dict.fromkeys(statuses))
+    return f"{shown_name(run.status)}; {told}" if run.status == "cancelled" else told
 
 
 def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
     return {
-        "File": Path(str(result["path"])).name,
-        "Result": str(result["status"]),
-        "Pages": int(result.get("pages", 0)),
-        "Passages": int(result.get("children", 0)),
-        "Note": str(result["reason"]),
+        _("File"): Path(str(result["path"])).name,
+        _("Result"): shown_name(str(result["status"])),
+        _("Pages"): int(result.get("pages", 0)),
+        _("Passages"): int(result.get("children", 0)),
+        _("Note"): str(result["reason"]),
     }
 
 
 def _asked(result: Mapping[str, Any]) -> str:
     failed = ", ".join(map(str, result["failed"]))
-    done = f"{result['asked']} documents asked, {result['documents']} answered so far."
-    return escape(f"{done} Could not be asked: {failed}." if failed else done)
+    done = counted(
+        "{n} document asked, {answered} answered so far.",
+        "{n} documents asked, {answered} answered so far.",
+        int(result["asked"]),
+        answered=number(int(result["documents"])),
+    )
+    return " ".join((done, _("Could not be asked: {names}.").format(names=escape(failed)))) if failed else done
+
+
+def _asked_questions(n: int) -> str:
+    return counted(
+        "{n} question asked; the Evaluation page has the results.",
+        "{n} questions asked; the Evaluation page has the results.",
+        n,
+    )
 
 
 def _compared(result: Mapping[str, Any]) -> str:
-    failed = f", {result['failed']} of them failed" if result["failed"] else ""
-    return escape(f"{pluralised(int(result['asked']), 'cell')} asked{failed}. Now {result['described']}.")
+    asked, failed = int(result["asked"]), int(result["failed"])
+    if failed:
+        done = counted("{n} cell asked, {failed} failed.", "{n} cells asked, {failed} failed.", asked, failed=failed)
+    else:
+        done = counted("{n} cell asked.", "{n} cells asked.", asked)
+    return " ".join((done, _("Now {state}.").format(state=escape(str(result["described"])))))
 
 
 def _erased(result: Mapping[str, Any]) -> str:
     left = ", ".join(map(str, result["left_behind"]))
-    gone = f"{result['children']} passages and {result['vectors']} vectors removed and checked: "
-    return escape(gone + (f"still found: {left}" if left else "nothing left behind."))
+    gone = {"passages": number(int(result["children"])), "vectors": number(int(result["vectors"]))}
+    if left:
+        return _("{passages} passages and {vectors} vectors removed and checked: still found: {left}").format(
+            **gone, left=escape(left)
+        )
+    return _("{passages} passages and {vectors} vectors removed and checked: nothing left behind.").format(**gone)

@@ -9,6 +9,7 @@ import streamlit as st
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pages._shared.interface_language import _
 from rag_engine.workspace import is_loopback
 
 _REFUSED = (
@@ -28,10 +29,10 @@ def require_login() -> None:
     if not login or st.user.get("is_logged_in"):
         return
     st.title("Sextant")
-    st.markdown("Log in to use this collection.")
+    st.markdown(_("Log in to use this collection."))
     providers = [name for name, one in login.items() if isinstance(one, Mapping)]
     for name in providers or ["default"]:
-        label = f"Log in with {name}" if providers else "Log in"
+        label = _("Log in with {name}").format(name=name) if providers else _("Log in")
         st.button(label, type="primary", icon=":material/login:", key=f"login {name}", on_click=st.login, args=(name,))
     st.stop()
 
@@ -41,7 +42,7 @@ def draw_person() -> None:
     if person := logged_in():
         with st.sidebar.container(key="person"):
             st.caption(person)
-            st.button("Log out", icon=":material/logout:", type="tertiary", key="logout", on_click=st.logout)
+            st.button(_("Log out"), icon=":material/logout:", type="tertiary", key="logout", on_click=st.logout)
 
 
 def logged_in() -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -12,6 +14,7 @@ from ingestion.operations.desk import Desk, local_person
 from ingestion.records.people import welcome
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import Event, SourceStore
+from pages._shared.interface_language import _
 from pages._shared.login import logged_in, login_key, login_settings
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
@@ -65,7 +68,7 @@ def person() -> Person:
         return local_person(str(st.session_state.get(KNOWN_AUTHOR, "")))
     name = logged_in()
     if not name:
-        raise InputError("You are not logged in.", help="Load the page again and log in.")
+        raise InputError(_("You are not logged in."), help=_("Load the page again and log in."))
     return welcome(workspace(), login_key(), name)
 
 
@@ -80,15 +83,20 @@ def desk() -> Desk:
 
 def records() -> dict[str, SourceRecord]:
     """Return every source record by code; read again when anything has happened to one of them."""
-    return _source_records(tuple(store().latest(_LATEST_EVENTS)))
+    return _records_reader(_("Reading the sources …"))(tuple(store().latest(_LATEST_EVENTS)))
 
 
 # Every change leaves an event, written with it; several of the last ones distinguish two changes of one second.
 _LATEST_EVENTS = 20
 
 
-# As a resource, since it is never changed and copying a thousand of them takes longer than drawing the page.
-@st.cache_resource(max_entries=2, show_spinner="Reading the sources …")
+@cache
+def _records_reader(spinner: str) -> Callable[[tuple[Event, ...]], dict[str, SourceRecord]]:
+    """Return the reading of the records under the words that are shown meanwhile; what is read is kept once for all."""
+    # As a resource, since it is never changed and copying a thousand of them takes longer than drawing the page.
+    return st.cache_resource(max_entries=2, show_spinner=spinner)(_source_records)
+
+
 def _source_records(latest: tuple[Event, ...]) -> dict[str, SourceRecord]:  # noqa: ARG001 the cache's key
     return store().records()
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import streamlit as st
 
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema, read_schema, shipped_schemas
 
-_OWN = "My own schema"
+_OWN = "own schema"
 
 
 def draw_schema_choice(label: str, place: str, *, first: str = "", help: str | None = None) -> AnswerSchema | None:
@@ -17,8 +18,9 @@ def draw_schema_choice(label: str, place: str, *, first: str = "", help: str | N
     shipped = {_title(file): file for file in shipped_schemas()}
     chosen = st.selectbox(
         label,
-        [*([first] if first else []), *shipped, _OWN],
+        [*([""] if first else []), *shipped, _OWN],
         key=f"{place} format",
+        format_func=lambda one: _("My own schema") if one == _OWN else one or first,
         help=help,
         persist_state="session",
     )
@@ -30,9 +32,9 @@ def draw_schema_choice(label: str, place: str, *, first: str = "", help: str | N
 
 
 def _draw_own_schema(place: str) -> AnswerSchema | None:
-    file = st.file_uploader("JSON schema", type="json", key=f"{place} schema")
+    file = st.file_uploader(_("JSON schema"), type="json", key=f"{place} schema")
     if file is None:
-        st.caption("Upload a JSON schema with one list of records whose `citation` is the number of a source.")
+        st.caption(_("Upload a JSON schema with one list of records whose `citation` is the number of a source."))
         return None
     return parse_schema(file.getvalue().decode("utf-8-sig", "replace"), file.name)
 

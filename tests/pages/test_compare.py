@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion.dataset.comparison.comparison import Comparison
@@ -105,6 +106,18 @@ def test_a_cell_shows_its_answer_its_quotes_and_the_way_to_the_document(
     assert any("passage=" in link.query_string for link in links)
 
 
+def test_a_comparison_is_told_in_the_language(
+    start: Start, own: Path, compared: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "it-IT"))
+    column = next(n for n, one in enumerate(compared.columns) if one.label == "Flood Act")
+    app = compare(start(own), comparison=compared.id, cell=f"0.{column}")
+    assert not app.exception
+    assert "pagina 1" in words(app)
+    assert "Cercato in 1 passaggio di 1 documento" in words(app)
+    assert "con risposta" in words(app)
+
+
 def test_asking_a_cell_again_queues_that_cell_alone(start: Start, own: Path, compared: Comparison) -> None:
     app = compare(start(own), comparison=compared.id, cell="1.0")
     app = app.button(key="comparison ask again").click().run()
@@ -138,7 +151,7 @@ def test_a_question_is_added_and_another_removed(start: Start, own: Path, compar
     app.selectbox(key="comparison remove question").set_value(compared.questions[0]).run()
     # Chosen otherwise and clicked before the page is drawn in between.
     app.selectbox(key="comparison remove question").set_value(WHEN)
-    app.button(key="comparison remove Question").click().run()
+    app.button(key="comparison remove question now").click().run()
     assert now(compared).questions == (WHO, "Who pays a penalty?")
     app.button(key="comparison undo").click().run()
     assert now(compared).questions == (WHO, WHEN, "Who pays a penalty?")

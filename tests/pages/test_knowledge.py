@@ -82,7 +82,7 @@ def test_an_index_table_is_previewed_applied_and_removed(start: Start, collectio
     assert "3 terms read. Nothing has been applied" in words(app)
     app.button(key="apply table").click().run()
     assert "2 terms at 2 places" in words(app)
-    assert "No document: other" in words(app)
+    assert "No document found for other" in words(app)
     assert "**terms\\.csv** · 1 document" in words(app)
     app.button(key="remove table terms.csv now").click().run()
     assert "terms\\.csv" not in words(app)

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion.operations.documents import add_files
 from ingestion.types import Progress
 from pages._library.documents import UNCHECKED
 from pages._shared import resources
-from pages._shared.jobs import display_duration, time_left
+from pages._shared.jobs import time_left
+from pages._shared.numbers_and_dates import duration
 from rag_engine.types import Metadata
 
 Start = Callable[..., AppTest]
@@ -103,6 +105,21 @@ def test_the_columns_that_are_chosen_are_kept(start: Start, changed: Path) -> No
     assert list(again.dataframe[0].value.columns) == ["Title", "Licence", "File"]
 
 
+def test_columns_have_names_in_the_language_and_are_kept_whatever_it_is(
+    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "it-IT"))
+    app = library(start(changed))
+    choice = app.multiselect(key="library columns")
+    assert {"Licenza", "Tipo"} <= set(choice.options)
+    choice.set_value(["Type", "Hazard"]).run()
+    [piano] = [row for row in app.dataframe[0].value.to_dict("records") if row["Title"] == "Piano caldo"]
+    assert piano["Hazard"] == "Ondate di calore"
+
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "en-GB"))
+    assert library(start(changed)).multiselect(key="library columns").value == ["Type", "Hazard"]
+
+
 def unchecked(app: AppTest) -> dict[str, str]:
     return dict(zip(app.dataframe[0].value["Title"], app.dataframe[0].value[UNCHECKED], strict=True))
 
@@ -180,6 +197,31 @@ def test_the_selected_documents_are_asked_alone_by_an_address(start: Start, coll
     assert "document" not in opened.query_params
 
 
+def draw_gaps() -> None:
+    from pages._library.coverage import draw_coverage
+    from pages._shared import resources
+
+    draw_coverage(resources.engine().collection.documents())
+
+
+@pytest.mark.parametrize(
+    ("locale", "years", "country"),
+    [
+        ("en-GB", "- No documents from 2017 to 2018", "- Country not known\\: 1 of 3 documents"),
+        ("it-IT", "- Nessun documento dal 2017 al 2018", "- Paese non indicato\\: 1 di 3 documenti"),
+    ],
+)
+def test_gaps_are_told_in_the_language(
+    start: Start, collection: Path, monkeypatch: pytest.MonkeyPatch, locale: str, years: str, country: str
+) -> None:
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: locale))
+    start(collection)
+    drawn = AppTest.from_function(draw_gaps, default_timeout=60).run()
+    assert not drawn.exception
+    assert years in drawn.markdown[0].value
+    assert country in drawn.markdown[0].value
+
+
 @pytest.mark.parametrize(
     ("done", "seconds", "left"), [(0, 10.0, None), (50, 1.0, None), (50, 10.0, 10.0), (100, 10.0, 0.0)]
 )
@@ -189,4 +231,4 @@ def test_the_time_left_is_told_from_the_bytes_done(done: int, seconds: float, le
 
 @pytest.mark.parametrize(("seconds", "words"), [(41.6, "42 s"), (90.0, "2 min"), (7200.0, "2.0 h")])
 def test_a_duration_is_told_as_people_say_it(seconds: float, words: str) -> None:
-    assert display_duration(seconds) == words
+    assert duration(seconds) == words

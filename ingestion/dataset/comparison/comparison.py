@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,6 +11,7 @@ from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, Sc
 from rag_engine.errors import InputError
 from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
 from rag_engine.storage.snapshot import Snapshot
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation, DocumentRecord
 
 ColumnKind = Literal["document", "country"]
@@ -28,11 +29,18 @@ class SearchEffort:
     passages: int
     read: int
 
-    def describe(self) -> str:
+    def describe(self, words: Wording = ENGLISH) -> str:
         """Return the effort in words: "1,234 passages in 12 documents searched, 9 read closely"."""
-        documents = f"{self.documents:,} document{'' if self.documents == 1 else 's'}"
-        passages = f"{self.passages:,} passage{'' if self.passages == 1 else 's'}"
-        return f"{passages} in {documents} searched, {self.read:,} read closely"
+        return words.message(
+            "{passages} in {documents} searched, {read} read closely",
+            passages=words.counted("{n} passage", "{n} passages", self.passages),
+            documents=words.counted("{n} document", "{n} documents", self.documents),
+            read=words.number(self.read),
+        )
+
+
+def _page(_file: str, page: int) -> str:
+    return f"page {page}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +73,14 @@ class ComparisonCell:
         """The quote that the table names, None where there is none."""
         return next(iter(self.evidence[self.lead :]), None)
 
-    @property
-    def source(self) -> str:
-        """Where that quote is: its title, unless the column is the document, and its page; "" where there is none."""
+    def source(self, place: Callable[[str, int], str] = _page) -> str:
+        """Where that quote is: its title, unless the column is the document, and its page; "" where there is none.
+
+        `place` says what a page of a file is called.
+        """
         if self.first is None:
             return ""
-        page = f"page {self.first.page}"
+        page = place(self.first.file, self.first.page)
         return page if self.first.document_id == self.column else f"{self.first.title}, {page}"
 
 
@@ -115,11 +125,19 @@ class Comparison:
         cell = self.cells.get(place)
         return cell.status if cell else NOT_ASKED
 
-    def describe(self) -> str:
+    def describe(self, words: Wording = ENGLISH) -> str:
         """Return how many cells have which status: "12 answered, 3 nothing found, 25 not asked yet"."""
         counts = Counter(map(self.status_of, self.places))
-        order = ("answered", "closest passages", "nothing found", "failed", NOT_ASKED)
-        return ", ".join(f"{counts[status]} {status}" for status in order if counts[status])
+        told = {
+            "answered": words.counted("{n} answered", "{n} answered", counts["answered"]),
+            "closest passages": words.counted(
+                "{n} closest passages", "{n} closest passages", counts["closest passages"]
+            ),
+            "nothing found": words.counted("{n} nothing found", "{n} nothing found", counts["nothing found"]),
+            "failed": words.counted("{n} failed", "{n} failed", counts["failed"]),
+            NOT_ASKED: words.counted("{n} not asked yet", "{n} not asked yet", counts[NOT_ASKED]),
+        }
+        return ", ".join(text for status, text in told.items() if counts[status])
 
 
 def read_questions(text: str) -> tuple[str, ...]:
@@ -248,7 +266,8 @@ def cell_text(cell: ComparisonCell | None) -> str:
         return f"Nothing found: {cell.effort.describe()}."
     if cell.status == "failed":
         return f"Failed: {cell.short}"
-    where = f" [{cell.source}]" if cell.source else ""
+    source = cell.source()
+    where = f" [{source}]" if source else ""
     return f"{'Closest passages: ' if cell.status == 'closest passages' else ''}{cell.short}{where}"
 
 

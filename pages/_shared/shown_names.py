@@ -1,0 +1,131 @@
+"""Names of what comes from fixed lists of the data and of the engine, in the language of the interface."""
+
+from __future__ import annotations
+
+from pages._shared.interface_language import _, to_translate
+
+# data/taxonomy.toml
+_TAXONOMY = frozenset(
+    (
+        to_translate("Global/Supranational"),
+        to_translate("Supranational/regional"),
+        to_translate("European region"),
+        to_translate("Latin-American region"),
+        to_translate("National"),
+        to_translate("Glossary"),
+        to_translate("Policy brief"),
+        to_translate("Guidelines"),
+        to_translate("Recommendation"),
+        to_translate("Framework"),
+        to_translate("Report"),
+        to_translate("Law"),
+        to_translate("Academic paper"),
+        to_translate("Dataset"),
+        to_translate("Other"),
+        to_translate("Flood"),
+        to_translate("Earthquake"),
+        to_translate("Landslide"),
+        to_translate("Wildfire"),
+        to_translate("Heatwaves"),
+        to_translate("Climate change"),
+        to_translate("Multi-hazard"),
+        to_translate("Adaptive governance"),
+        to_translate("Health and wellbeing"),
+        to_translate("Active memory"),
+        to_translate("Social interaction and inclusiveness"),
+        to_translate("Socio-economic resilience"),
+        to_translate("Culture and Heritage"),
+        to_translate("Communication and user needs"),
+        to_translate("Psychological aspect"),
+        to_translate("Preparedness and Mitigation phase"),
+        to_translate("Vulnerable groups"),
+        to_translate("Gender"),
+        to_translate("Community-based approach"),
+    )
+)
+# The phases, and how they, a run and a file end; a table begins each with a capital.
+_STATES = frozenset(
+    (
+        to_translate("Licence"),
+        to_translate("Acquisition"),
+        to_translate("Portals"),
+        to_translate("Extraction"),
+        to_translate("Quality"),
+        to_translate("Deduplication"),
+        to_translate("Metadata"),
+        to_translate("Indexing"),
+        to_translate("Done"),
+        to_translate("Skipped"),
+        to_translate("Rejected"),
+        to_translate("Failed"),
+        to_translate("Now"),
+        to_translate("Waiting"),
+        to_translate("done"),
+        to_translate("failed"),
+        to_translate("cancelled"),
+        to_translate("indexed"),
+        to_translate("unchanged"),
+        to_translate("rejected"),
+    )
+)
+_ROLES = frozenset((to_translate("reader"), to_translate("curator"), to_translate("admin")))
+# How a question was planned, where no model did.
+_PLANNERS = frozenset((to_translate("rules"),))
+_NAMES = _TAXONOMY | _STATES | _PLANNERS | _ROLES
+# What an analyst meets now and then below an answer, kept with it in English.
+_SENTENCES = frozenset(
+    (
+        to_translate("Answer cancelled."),
+        to_translate("Answer cancelled before its end; its citations were not checked."),
+        to_translate("This answer quoted a document that was deleted, and was deleted with it."),
+        to_translate(
+            "This answer ended in an error that Sextant did not expect. The server's log has the details. Ask again."
+        ),
+    )
+)
+# The beginnings of those that go on with an error, which stays as it is.
+_BEGINNINGS = frozenset(
+    (
+        to_translate("No language model was asked"),
+        to_translate("The question was planned by rules"),
+        to_translate("Searched by keywords only"),
+        to_translate("Searched by meaning only"),
+        to_translate("Not reranked"),
+        to_translate("The dense index is unavailable, so every vector was compared instead"),
+        to_translate("Passages were compared with the parts of the question by rules"),
+    )
+)
+
+
+_SLIDES, _SHEETS = ("pptx", "odp"), ("xlsx", "ods")
+
+
+def page_place(file: str, first: int, last: int = 0) -> str:
+    """Return a page of a file, or several, as they are cited: "page 3", "slide 3–4"."""
+    n = str(first) if last <= first else f"{first}–{last}"
+    suffix = _suffix(file)
+    place = _("slide {n}") if suffix in _SLIDES else _("sheet {n}") if suffix in _SHEETS else _("page {n}")
+    return place.format(n=n)
+
+
+def page_noun(file: str) -> str:
+    """Return what a page of a file is called: "Page", "Slide", "Sheet"."""
+    suffix = _suffix(file)
+    return _("Slide") if suffix in _SLIDES else _("Sheet") if suffix in _SHEETS else _("Page")
+
+
+def _suffix(file: str) -> str:
+    return file.rpartition(".")[2].lower()
+
+
+def shown_sentence(text: str) -> str:
+    """Return a sentence that the engine wrote, translated where it is one of the usual ones."""
+    if text in _SENTENCES:
+        return _(text)
+    beginning, colon, error = text.partition(": ")
+    return _("{what}: {error}").format(what=_(beginning), error=error) if colon and beginning in _BEGINNINGS else text
+
+
+def shown_name(value: str) -> str:
+    """Return the name of a value that is of a fixed list; any other value as it is."""
+    return _(value) if value in _NAMES else value

@@ -1,0 +1,157 @@
+"""The language of the interface: whose choice it is, and what is written in it."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.runtime.context import ContextProxy
+from streamlit.testing.v1 import AppTest
+
+from pages._shared import interface_language, numbers_and_dates
+from pages._shared.interface_language import LANGUAGES
+from tests.pages.test_ask import answered
+
+Start = Callable[..., AppTest]
+
+
+@pytest.fixture
+def own(collection: Path, tmp_path: Path) -> Path:
+    """Return a copy of the collection, in which a person may choose."""
+    return Path(shutil.copytree(collection, tmp_path / "workspace"))
+
+
+def browser(monkeypatch: pytest.MonkeyPatch, locale: str | None) -> None:
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: locale))
+
+
+def choice(app: AppTest) -> Any:
+    return app.selectbox("interface language choice")
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [(None, "en"), ("it-IT", "it"), ("fr", "fr"), ("es-MX", "es"), ("en-US", "en"), ("de-DE", "en")],
+)
+def test_the_language_is_the_browsers_where_there_is_one_of_the_four(
+    start: Start, collection: Path, monkeypatch: pytest.MonkeyPatch, locale: str | None, language: str
+) -> None:
+    browser(monkeypatch, locale)
+    app = start(collection)
+    assert not app.exception
+    assert choice(app).value == language
+    assert choice(app).options == list(LANGUAGES.values())
+
+
+def test_a_choice_counts_at_once_and_in_later_sessions(
+    start: Start, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser(monkeypatch, "it-IT")
+    app = start(own)
+    choice(app).select("fr").run()
+    assert "Mon propre schéma" in app.selectbox("answer format").options
+    assert choice(start(own)).value == "fr"
+
+
+def test_messages_are_compiled_once_and_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    interface_language._messages.cache_clear()
+    before = time.process_time()
+    interface_language._messages("it")
+    # A tenth of a second on a machine of today; CI may be three times as slow.
+    assert time.process_time() - before < 0.3
+    assert interface_language._messages("it") is interface_language._messages("it")
+
+
+@pytest.mark.parametrize(
+    ("language", "written"),
+    [
+        ("en", ["12,345", "62%", "5 Nov 2026", "5 November 2026", "1.5 h"]),
+        ("it", ["12.345", "62%", "5 nov 2026", "5 novembre 2026", "1,5 h"]),
+        ("fr", ["12\u202f345", "62\u00a0%", "5 nov. 2026", "5 novembre 2026", "1,5 h"]),
+        ("es", ["12.345", "62\u00a0%", "5 nov 2026", "5 de noviembre de 2026", "1,5 h"]),
+    ],
+)
+def test_numbers_and_dates_are_written_as_the_language_does(
+    monkeypatch: pytest.MonkeyPatch, language: str, written: list[str]
+) -> None:
+    monkeypatch.setattr(numbers_and_dates, "interface_language", lambda: language)
+    when = "2026-11-05T12:00:00+00:00"
+    assert [
+        numbers_and_dates.number(12345),
+        numbers_and_dates.percent(0.62),
+        numbers_and_dates.day(when),
+        numbers_and_dates.long_day(when),
+        numbers_and_dates.duration(5400),
+    ] == written
+
+
+@pytest.mark.parametrize(
+    ("known", "written"),
+    [("2026-11-05", "5 nov. 2026"), ("2026-11", "nov. 2026"), ("2026", "2026"), ("2026-13", "2026-13"), ("", "")],
+)
+def test_a_documents_date_is_written_as_far_as_it_is_known(
+    monkeypatch: pytest.MonkeyPatch, known: str, written: str
+) -> None:
+    monkeypatch.setattr(numbers_and_dates, "interface_language", lambda: "fr")
+    assert numbers_and_dates.known_date(known) == written
+
+
+def _words(app: AppTest) -> str:
+    kinds = (
+        app.title,
+        app.header,
+        app.subheader,
+        app.markdown,
+        app.caption,
+        app.info,
+        app.button,
+        app.expander,
+        app.checkbox,
+    )
+    return "\n".join(str(getattr(one, "label", "") or getattr(one, "value", "")) for kind in kinds for one in kind)
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("ask", ["Interroga i tuoi documenti", "Nuova conversazione", "Impostazioni di ricerca"]),
+        ("search", ["Ricerca", "Scrivi parole chiave", "Ricerche salvate", "Alluvione (1)", "3 di 3 documenti"]),
+        ("notebook", ["Taccuino", "Ancora nessuna voce."]),
+    ],
+)
+def test_a_page_speaks_the_language_of_the_browser(
+    start: Start, collection: Path, monkeypatch: pytest.MonkeyPatch, page: str, said: list[str]
+) -> None:
+    browser(monkeypatch, "it-IT")
+    app = start(collection)
+    if page != "ask":
+        app.switch_page(f"pages/{page}.py")
+        app.run()
+
+    assert not app.exception
+    words = _words(app).replace("\\", "")
+    assert [one for one in said if one not in words] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("it", ["Corrispondenza", "Come è stata trovata", "Irlanda", "Alluvione"]),
+        ("fr", ["Correspondance", "Comment la réponse a été trouvée", "Irlande", "Inondation"]),
+        ("es", ["Coincidencia", "Cómo se encontró", "Irlanda", "Inundación"]),
+    ],
+)
+def test_an_answer_comes_with_its_sources_described_in_the_language(
+    start: Start, collection: Path, monkeypatch: pytest.MonkeyPatch, language: str, said: list[str]
+) -> None:
+    browser(monkeypatch, language)
+    app = answered(start(collection).chat_input[0].set_value("How long does a local flood plan remain valid?").run())
+
+    assert not app.exception
+    words = _words(app)
+    assert "six years" in words
+    assert [one for one in said if one not in words] == []

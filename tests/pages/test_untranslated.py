@@ -1,0 +1,215 @@
+"""Every word that the pages show stands in the code as a message, and every message in every language."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.pofile import read_po
+
+from tests.conftest import ROOT
+
+PAGES = ROOT / "pages"
+# The pages and folders whose words are messages.
+TRANSLATED = (
+    "_ask",
+    "ask.py",
+    "_compare",
+    "compare.py",
+    "_document",
+    "document.py",
+    "_knowledge",
+    "_library",
+    "library.py",
+    "_notebook",
+    "notebook.py",
+    "_people",
+    "_search",
+    "search.py",
+    "_shared",
+)
+FILES = sorted(
+    path for name in TRANSLATED for path in ((PAGES / name).glob("*.py") if name.startswith("_") else [PAGES / name])
+)
+SCRIPTS = {ROOT / "app.py", *PAGES.glob("*.py")}
+EVERY = sorted({*PAGES.rglob("*.py"), ROOT / "app.py"})
+CATALOGS = sorted(PAGES.glob("locale/*/LC_MESSAGES/*.po"))
+
+MESSAGES = {"_", "ngettext", "counted", "to_translate"}
+# What Streamlit draws of its first argument, and our own functions that hand it on.
+DRAWN = {
+    "altair_chart", "button", "caption", "chat_input", "checkbox", "date_input", "dialog", "download_button", "error",
+    "expander", "file_uploader", "form_submit_button", "header", "info", "markdown", "metric",
+    "multiselect", "number_input", "pills", "popover", "progress", "radio", "segmented_control",
+    "select_slider", "selectbox", "slider", "spinner", "status", "subheader", "success", "tabs", "text", "text_area",
+    "text_input", "title", "toast", "toggle", "update", "warning", "write",
+    "CheckboxColumn", "Column", "DateColumn", "LinkColumn", "NumberColumn", "ProgressColumn", "SelectboxColumn",
+    "TextColumn", "draw_copy", "draw_download", "draw_heading", "draw_schema_choice", "draw_unseen_title", "show_error",
+}  # fmt: skip
+# Our own whose second argument is drawn.
+DRAWN_SECOND = {"act_button"}
+DRAWN_NAMED = {"alt", "body", "help", "hint", "label", "placeholder", "show_spinner", "text", "title"}
+# Names, and what is not of any language.
+NAMES = frozenset(
+    "English Español Français Italiano Sextant JSON OCR PDF Word Excel CSV BibTeX RIS UTC MB".split()  # noqa: SIM905
+)
+# Answers to other machines, before there is a session.
+IN_ENGLISH = ("This server asks nobody to log in",)
+_MARKUP = re.compile(r":material/\w+:|:[a-z]+-(?:badge|background)\[|:[a-z]+\[|</?\w[^>]*>|https?://\S+|&\w+;")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _WORD.findall(_MARKUP.sub(" ", text)) if word not in NAMES]
+
+
+def _literals(node: ast.expr) -> Iterator[ast.Constant]:
+    """Yield the strings that an expression may come to, without those that pass through a message."""
+    match node:
+        case ast.Constant(value=str()):
+            yield node
+        case ast.JoinedStr(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
+            for part in parts:
+                yield from _literals(part)
+        case ast.BinOp(left=left, right=right) | ast.IfExp(body=left, orelse=right):
+            yield from _literals(left)
+            yield from _literals(right)
+        case ast.FormattedValue(value=value):
+            yield from _literals(value)
+        case ast.Call() if _called(node) in {"escape", "escape_paragraphs", "filter", "join"}:
+            for part in node.args:
+                yield from _literals(part)
+        case ast.Call(func=ast.Attribute(value=ast.Constant() as text, attr="format")):
+            yield from _literals(text)
+
+
+def _drawn(tree: ast.Module) -> Iterator[ast.expr]:
+    """Yield what calls draw."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        if _called(node) in DRAWN:
+            yield from node.args[:1]
+        if _called(node) in DRAWN_SECOND:
+            yield from node.args[1:2]
+        yield from (one.value for one in node.keywords if one.arg in DRAWN_NAMED)
+
+
+def _capitalised(tree: ast.Module) -> Iterator[ast.Constant]:
+    """Yield the strings that begin like a label, in tables, and in what is returned to be drawn."""
+    passed: set[ast.AST] = {child for node in ast.walk(tree) if _is_no_label(node) for child in ast.walk(node)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str() as text) if node not in passed and re.match(r"[A-Z][a-z]", text):
+                yield node
+            case _:
+                pass
+
+
+def _is_no_label(node: ast.AST) -> bool:
+    """Return whether strings below the node are messages already, docstrings, types, or compared with a value."""
+    match node:
+        case ast.Call():
+            return _called(node) in MESSAGES | {"cast", "TypeVar"}
+        case ast.Expr(value=ast.Constant()) | ast.Compare() | ast.MatchValue() | ast.arg():
+            return True
+        case ast.Subscript(value=ast.Name(id="Literal")):
+            return True
+        case _:
+            return False
+
+
+@pytest.mark.parametrize("path", FILES, ids=_name)
+def test_what_a_page_shows_is_a_message(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    shown = [literal for drawn in _drawn(tree) for literal in _literals(drawn)]
+    bare = {(one.lineno, str(one.value)) for one in (*shown, *_capitalised(tree)) if _words(str(one.value))}
+    wrong = [(line, text) for line, text in sorted(bare) if not text.startswith(IN_ENGLISH)]
+    assert not [f"{_name(path)}:{line}: {text!r}" for line, text in wrong]
+
+
+@pytest.mark.parametrize("path", EVERY, ids=_name)
+def test_a_message_is_a_whole_literal_and_looked_up_while_a_page_is_drawn(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    later = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for part in (node.body if isinstance(node.body, list) else [node.body])
+        for inner in ast.walk(part)
+    }
+    quoted = {inner for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for inner in ast.walk(node)}
+    wrong = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _called(node) in MESSAGES and node.args:
+            if _called(node) != "to_translate" and node not in later and path not in SCRIPTS:
+                wrong.append(f"{node.lineno}: before there is a session")
+            if node in quoted and isinstance(node.args[0], ast.Constant):
+                wrong.append(f"{node.lineno}: inside an f-string, where it is not found")
+            if any(isinstance(one, ast.JoinedStr | ast.BinOp) for one in node.args[: 1 + (_called(node) != "_")]):
+                wrong.append(f"{node.lineno}: put together of parts")
+        if isinstance(node, ast.Name) and node.id == "_" and isinstance(node.ctx, ast.Store) and _uses_messages(tree):
+            wrong.append(f"{node.lineno}: hides the function _")
+    assert not wrong
+
+
+def _uses_messages(tree: ast.Module) -> bool:
+    return any(isinstance(node, ast.ImportFrom) and "_" in {one.name for one in node.names} for node in ast.walk(tree))
+
+
+def test_the_catalogs_hold_the_messages_of_the_code_and_no_others() -> None:
+    command = [sys.executable, str(Path("docs") / "list_messages.py"), "--check"]
+    checked = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize("path", CATALOGS, ids=lambda path: path.parts[-3])
+def test_every_message_is_translated_with_the_same_placeholders(path: Path) -> None:
+    catalog = _read(path)
+    wrong = [f"{one.id!r}: {why}" for one in catalog if one.id and (why := _fault(one, catalog))]
+    assert not wrong, "\n".join(wrong)
+
+
+def _read(path: Path) -> Catalog:
+    with path.open("rb") as file:
+        return read_po(file, locale=path.parts[-3])
+
+
+def _fault(message: Message, catalog: Catalog) -> str:
+    originals = _texts(message.id)
+    texts = _texts(message.string)
+    if message.fuzzy or not all(texts):
+        return "not translated"
+    if message.pluralizable and len(texts) != catalog.num_plurals:
+        return "a plural form is missing"
+    for original, text in zip(originals, texts, strict=True):
+        if _placeholders(original) != _placeholders(text):
+            return f"has other placeholders: {text!r}"
+        if re.findall(r":material/\w+:", original) != re.findall(r":material/\w+:", text):
+            return f"has other icons: {text!r}"
+        if (original[-1] in ".…?:") != (text[-1] in ".…?:"):
+            return f"ends otherwise: {text!r}"
+    return ""
+
+
+def _texts(text: str | list[str] | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (text or "",) if isinstance(text, str | None) else tuple(text)
+
+
+def _placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
