@@ -41,7 +41,8 @@ _SEGMENTS_OF = (
     "SELECT segments.id FROM segments JOIN collections ON collections.id = segments.collection "
     "WHERE scope = 'VECTOR' AND name = ?"
 )
-_HEADER, _VECTORS = "header.bin", "data_level0.bin"
+_HEADER, _VECTORS, _LENGTHS = "header.bin", "data_level0.bin", "length.bin"
+_LENGTH_BYTES = 4
 # The version, then in eight bytes each: where the vectors begin, room for how many, how many there are, bytes of one.
 _HEAD = struct.Struct("<i4Q")
 _KNOWN_VERSION = 1
@@ -187,15 +188,16 @@ def _written(folder: Path) -> int:
 
 
 def clear_unused(folder: Path) -> bool:
-    """Overwrite with zeros what is behind the last vector in a file of Chroma; False where its layout is not known."""
+    """Overwrite with zeros what is behind the last vector in files of Chroma; False where their layout is not known."""
     layout = _layout(folder)
     if layout is None:
         return False
-    _, end = layout
-    with (folder / _VECTORS).open("r+b") as file:
-        beyond = file.seek(0, os.SEEK_END) - end
-        file.seek(end)
-        file.write(bytes(beyond))
+    count, end = layout
+    for name, used in ((_VECTORS, end), (_LENGTHS, count * _LENGTH_BYTES)):
+        with (folder / name).open("r+b") as file:
+            beyond = file.seek(0, os.SEEK_END) - used
+            file.seek(used)
+            file.write(bytes(beyond))
     return True
 
 
@@ -205,11 +207,13 @@ def _layout(folder: Path) -> tuple[int, int] | None:
     None where header and file do not agree as in the version that is known: to write there could cost vectors.
     """
     head, vectors = (folder / _HEADER).read_bytes()[: _HEAD.size], folder / _VECTORS
-    if len(head) < _HEAD.size or not vectors.is_file():
+    lengths = folder / _LENGTHS
+    if len(head) < _HEAD.size or not vectors.is_file() or not lengths.is_file():
         return None
     version, begin, room, count, size = _HEAD.unpack(head)
     end, most = begin + count * size, begin + room * size
     known = version == _KNOWN_VERSION and count <= room and end <= vectors.stat().st_size <= most
+    known = known and count * _LENGTH_BYTES <= lengths.stat().st_size <= room * _LENGTH_BYTES
     return (count, end) if known else None
 
 

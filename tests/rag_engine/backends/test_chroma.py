@@ -124,7 +124,9 @@ def test_a_file_of_vectors_is_written_only_where_its_layout_is_the_one_that_is_k
 ) -> None:
     (tmp_path / "header.bin").write_bytes(struct.pack("<i4Q", *head))
     (tmp_path / "data_level0.bin").write_bytes(b"v" * 32)
+    (tmp_path / "length.bin").write_bytes(b"l" * 16)
     assert clear_unused(tmp_path) == cleared
+    assert (tmp_path / "length.bin").read_bytes() == (b"l" * 8 + bytes(8) if cleared else b"l" * 16)
     assert (tmp_path / "data_level0.bin").read_bytes() == (b"v" * 16 + bytes(16) if cleared else b"v" * 32)
 
 
