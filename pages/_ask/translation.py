@@ -45,12 +45,12 @@ def draw_translation(source: ShownSource, citations: tuple[Citation, ...], quest
         st.caption(told.format(model=escape(found.model), language=name_in(into, spoken)))
         st.html(_TEXT.format(language=html.escape(into), text=html.escape(found.text)))
         if warning := _warning(found):
-            st.caption(f":material/warning: {escape(warning)}")
+            st.caption(f":material/warning: {warning}")
 
 
 def _warning(found: Translation) -> str:
-    """Return what to look at in the original; "" where the numbers and dates are the same."""
-    lost, added = ", ".join(found.lost), ", ".join(found.added)
+    """Return the markdown of what to look at in the original; "" where the numbers and dates are the same."""
+    lost, added = escape(", ".join(found.lost)), escape(", ".join(found.added))
     if lost and added:
         message = _("Numbers or dates differ: only the original has {lost}, only the translation has {added}.")
     elif lost:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from pages._shared import interface_language, numbers_and_dates
+from pages._shared import interface_language, numbers_and_dates, shown_names
 from pages._shared.interface_language import LANGUAGES
+from rag_engine.config import DATA
 from tests.pages.test_ask import answered
 
 Start = Callable[..., AppTest]
@@ -155,3 +157,9 @@ def test_an_answer_comes_with_its_sources_described_in_the_language(
     words = _words(app)
     assert "six years" in words
     assert [one for one in said if one not in words] == []
+
+
+def test_every_label_of_the_taxonomy_has_a_name_in_every_language() -> None:
+    taxonomy = tomllib.loads((DATA / "taxonomy.toml").read_text(encoding="utf-8"))
+    labels = {entry["label"] for entries in taxonomy.values() for entry in entries}
+    assert labels <= shown_names._TAXONOMY
