@@ -8,6 +8,7 @@ import streamlit as st
 
 from ingestion.types import LIST_FIELDS, FieldName
 from pages._shared.interface_language import _, to_translate
+from pages._shared.shown_names import shown_name
 
 _HEADINGS: Mapping[FieldName, str] = {
     "title": to_translate("Title"),
@@ -44,6 +45,7 @@ def draw_field(
                 options,
                 list(before),
                 accept_new_options=not labels,
+                format_func=shown_name,
                 placeholder=hint or None,
                 key=f"{key} values",
             )
@@ -51,7 +53,9 @@ def draw_field(
     value = next(iter(before), "")
     if labels:
         index = options.index(value) if value else None
-        chosen = st.selectbox(label, options, index, placeholder=hint or _("None"), key=f"{key} value")
+        chosen = st.selectbox(
+            label, options, index, format_func=shown_name, placeholder=hint or _("None"), key=f"{key} value"
+        )
         return [chosen] if chosen else []
     if field in LONG:
         return [st.text_area(label, value, placeholder=hint or None, key=f"{key} value")]

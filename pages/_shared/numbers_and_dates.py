@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 
 from babel import Locale, dates, numbers
@@ -16,6 +17,19 @@ def number(value: float, decimals: int = 0) -> str:
     """Return a number with its thousands separated, rounded to so many decimals."""
     pattern = f"#,##0.{'0' * decimals}" if decimals else "#,##0"
     return str(numbers.format_decimal(value, format=pattern, locale=_locale()))
+
+
+def signed(value: float, decimals: int) -> str:
+    """Return a difference with its sign, rounded to so many decimals."""
+    digits = f"#,##0.{'0' * decimals}"
+    return str(numbers.format_decimal(value, format=f"+{digits};-{digits}", locale=_locale()))
+
+
+def vega_numbers() -> Mapping[str, object]:
+    """Return what has a chart write its numbers so."""
+    decimal, thousands = numbers.get_decimal_symbol(_locale()), numbers.get_group_symbol(_locale())
+    written = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": ["", ""]}
+    return {"embedOptions": {"formatLocale": written}}
 
 
 def percent(share: float) -> str:
@@ -38,10 +52,10 @@ def long_day(when: str | date) -> str:
     return str(dates.format_date(_local(when), "long", _locale()))
 
 
-def moment(when: str | datetime) -> str:
+def moment(when: str | datetime, *, seconds: bool = False) -> str:
     """Return a moment by the clock of this machine, as in 5 Nov 2026, 14:02."""
     local = datetime.fromisoformat(when) if isinstance(when, str) else when
-    clock = dates.format_time(local.astimezone().time(), "short", locale=_locale())
+    clock = dates.format_time(local.astimezone().time(), "medium" if seconds else "short", locale=_locale())
     return f"{day(local)}, {clock}"
 
 

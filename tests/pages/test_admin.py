@@ -91,7 +91,7 @@ def test_a_seed_list_says_which_columns_are_not_taken(start: Start, changed: Pat
     text = b"URL,Title,Priority\nhttps://example.net/a.pdf,Storm plan,high\n"
     uploader = next(one for one in app.file_uploader if one.label.startswith("Seed list"))
     uploader.set_value(("seeds.csv", text, "text/csv")).run()
-    assert "This column is not taken: “Priority”." in words(app)
+    assert "Ignored column: “Priority”" in words(app)
 
 
 def test_files_that_could_not_be_added_are_kept_and_the_reason_is_shown(
@@ -131,7 +131,7 @@ def test_a_link_to_a_source_shows_its_evidence_and_history(start: Start, listed:
 
     assert "QUA003" in app.header[0].value
     assert "ADM001" in words(app)
-    assert next(iter(app.dataframe[-1].value["Event"])) == "deduplication"
+    assert next(iter(app.dataframe[-1].value["Event"])) == "Deduplication"
 
 
 def test_a_licence_is_not_decided_without_a_note_and_a_group_is_decided_at_once(start: Start, changed: Path) -> None:
@@ -258,7 +258,7 @@ def test_the_funnel_counts_what_came_how_far(start: Start, listed: Path) -> None
 
     table = next(one.value for one in app.dataframe if "Stage" in one.value)
     assert list(table["Passed"]) == [24, 17, 13, 11, 9, 8, 8, 8]
-    assert "licence conflict" in table["Why"][1]
+    assert "licence conflict" in table["Why they were stopped"][1]
 
 
 def runs_of() -> list[dict[str, object]]:

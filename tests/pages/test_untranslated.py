@@ -9,16 +9,28 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
+from ingestion.status.source_status import STATES
+from ingestion.status.views import display_reason
+from ingestion.types import PHASES, OutcomeReason, OutcomeStatus
+from pages._shared.shown_names import FIXED
+from rag_engine.evaluation.answers.own_results import MEASURES
 from tests.conftest import ROOT
 
 PAGES = ROOT / "pages"
 # The pages and folders whose words are messages.
-TRANSLATED = ("_shared",)
+TRANSLATED = (
+    "_admin",
+    "admin.py",
+    "_evaluation",
+    "evaluation.py",
+    "_shared",
+)
 FILES = sorted(
     path for name in TRANSLATED for path in ((PAGES / name).glob("*.py") if name.startswith("_") else [PAGES / name])
 )
@@ -30,8 +42,8 @@ MESSAGES = {"_", "ngettext", "counted", "to_translate"}
 # What Streamlit draws of its first argument, and our own functions that hand it on.
 DRAWN = {
     "altair_chart", "button", "caption", "chat_input", "checkbox", "date_input", "dialog", "download_button", "error",
-    "expander", "feedback", "file_uploader", "form_submit_button", "header", "info", "markdown", "metric",
-    "multiselect", "number_input", "page_link", "pills", "popover", "progress", "radio", "segmented_control",
+    "expander", "file_uploader", "form_submit_button", "header", "info", "markdown", "metric",
+    "multiselect", "number_input", "pills", "popover", "progress", "radio", "segmented_control",
     "select_slider", "selectbox", "slider", "spinner", "status", "subheader", "success", "tabs", "text", "text_area",
     "text_input", "title", "toast", "toggle", "update", "warning", "write",
     "CheckboxColumn", "Column", "DateColumn", "LinkColumn", "NumberColumn", "ProgressColumn", "SelectboxColumn",
@@ -143,7 +155,7 @@ def test_a_message_is_a_whole_literal_and_looked_up_while_a_page_is_drawn(path: 
         if isinstance(node, ast.Call) and _called(node) in MESSAGES and node.args:
             if _called(node) != "to_translate" and node not in later and path not in SCRIPTS:
                 wrong.append(f"{node.lineno}: before there is a session")
-            if node in quoted:
+            if node in quoted and isinstance(node.args[0], ast.Constant):
                 wrong.append(f"{node.lineno}: inside an f-string, where it is not found")
             if any(isinstance(one, ast.JoinedStr | ast.BinOp) for one in node.args[: 1 + (_called(node) != "_")]):
                 wrong.append(f"{node.lineno}: put together of parts")
@@ -154,6 +166,12 @@ def test_a_message_is_a_whole_literal_and_looked_up_while_a_page_is_drawn(path: 
 
 def _uses_messages(tree: ast.Module) -> bool:
     return any(isinstance(node, ast.ImportFrom) and "_" in {one.name for one in node.names} for node in ast.walk(tree))
+
+
+def test_every_value_of_a_fixed_list_has_a_name() -> None:
+    reasons = [display_reason(reason) for reason in get_args(OutcomeReason) if reason]
+    phases, statuses = map(str.capitalize, PHASES), get_args(OutcomeStatus)
+    assert not {*reasons, *phases, *statuses, *STATES.values(), *MEASURES.values()} - FIXED
 
 
 def test_the_catalogs_hold_the_messages_of_the_code_and_no_others() -> None:
