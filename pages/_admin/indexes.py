@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from ingestion.operations.answers import queue_gate
@@ -97,10 +99,9 @@ def _draw_result(result: GateResult) -> None:
         }
         for one in result.changes
     ]
-    figure = st.column_config.NumberColumn
-    columns = {_("Accepted"): figure(format="%.3f"), _("Checked"): figure(format="%.3f")}
-    columns[_("Difference")] = figure(format="%+.3f")
-    draw_table(rows, "gate", _("Figures of the accepted run and of the last check"), columns=columns)
+    figure = partial(number, decimals=3)
+    written = {_("Accepted"): figure, _("Checked"): figure, _("Difference"): partial(signed, decimals=3)}
+    draw_table(rows, "gate", _("Figures of the accepted run and of the last check"), written=written)
     if result.differing:
         st.caption(_("The two runs differ in: {settings}.").format(settings=", ".join(result.differing)))
 

@@ -79,9 +79,7 @@ def _narrowed(found: Sequence[SourceRecord]) -> list[SourceRecord]:
             _("Field"), _ORDER, index=None, placeholder=_("Any field"), format_func=heading_of,
             key="metadata narrowed field", width=220,
         )  # fmt: skip
-        words = st.text_input(
-            _("Search"), placeholder=_("Code or title"), icon=":material/search:", key="metadata words"
-        )
+        words = st.text_input(_("Find"), placeholder=_("Code or title"), icon=":material/search:", key="metadata words")
         below = (
             st.slider(_("Confidence below"), 0.1, 1.0, _UNSURE, 0.05, key="metadata unsure", width=220)
             if which == "unsure"
@@ -177,7 +175,7 @@ def _row(record: SourceRecord) -> dict[str, str | list[str] | None]:
 
 def _columns(shown: Sequence[SourceRecord], labels: Mapping[FieldName, Sequence[str]]) -> dict[str, Any]:
     configured: dict[str, Any] = {"code": st.column_config.TextColumn(_("Code"), width=90, pinned=True)}
-    configured["check"] = st.column_config.TextColumn(_("To check"), width=130)
+    configured["check"] = st.column_config.TextColumn(_("To check"), width=150)
     present = [shown_values(record) for record in shown]
     for field in _ORDER:
         # A value from outside the vocabulary is shown as it is, though nobody can choose it anew.

@@ -40,7 +40,7 @@ _STAGES = {
     "quality": to_translate("Quality"),
     "distinct": to_translate("Distinct"),
     "described": to_translate("Described"),
-    "indexed": to_translate("Indexed"),
+    "indexed": to_translate("In the index"),
 }
 
 

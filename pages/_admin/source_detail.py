@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from ingestion.operations.sources import correct_address
@@ -16,7 +18,7 @@ from pages._shared.errors import show_errors
 from pages._shared.field_inputs import heading_of
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import counted, day, moment
+from pages._shared.numbers_and_dates import counted, day, moment, number
 from pages._shared.shown_names import shown_name
 
 _SIGNS = {
@@ -113,9 +115,10 @@ def draw_events(code: str) -> None:
     ]
     columns = {
         _("Message"): st.column_config.TextColumn(width=380),
-        _("Seconds"): st.column_config.NumberColumn(format="%.1f", width=70),
+        _("Seconds"): st.column_config.NumberColumn(width=70),
     }
-    draw_table(rows, f"events {code}", _("History of {code}").format(code=code), columns=columns)
+    written = {_("Seconds"): partial(number, decimals=1)}
+    draw_table(rows, f"events {code}", _("History of {code}").format(code=code), columns=columns, written=written)
 
 
 def draw_licence(record: SourceRecord) -> None:

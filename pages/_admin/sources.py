@@ -132,7 +132,7 @@ def _columns() -> Mapping[str, Any]:
     return {
         _("Code"): text(width=100, pinned=True),
         _("Title"): text(width=260),
-        _("State"): text(width=140),
+        _("State"): text(width=160),
         _("Phase"): text(width=110, help=_("The phase it has reached")),
         _("Reason"): text(width=140),
         _("Message"): text(width=300),

@@ -26,9 +26,9 @@ from rag_engine.evaluation.answers.own_questions import answer_id
 _SHOWN = 30
 _MOST = "feedback shown"
 _KINDS = {
-    "all": to_translate("All"),
-    "good": to_translate(":material/thumb_up: Good"),
-    "bad": to_translate(":material/thumb_down: Bad"),
+    "all": to_translate("All ({n})"),
+    "good": to_translate(":material/thumb_up: Good ({n})"),
+    "bad": to_translate(":material/thumb_down: Bad ({n})"),
 }
 
 
@@ -60,7 +60,7 @@ def _draw_filter(found: Sequence[RatedAnswer]) -> list[RatedAnswer]:
             list(_KINDS),
             default="all",
             key="feedback kind",
-            format_func=lambda kind: f"{_(_KINDS[kind])} ({number(counts[kind])})",
+            format_func=lambda kind: _(_KINDS[kind]).format(n=number(counts[kind])),
             required=True,
             label_visibility="collapsed",
         )

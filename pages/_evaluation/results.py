@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -89,9 +90,8 @@ def _draw_run(run: OwnRun) -> None:
         }
         for one in shares(rows)
     ]
-    columns = {_("Share"): st.column_config.NumberColumn(format="percent")}
     alt = _("Share of the test questions that came out right by each measure")
-    draw_table(table, f"shares {run.id}", alt, columns=columns)
+    draw_table(table, f"shares {run.id}", alt, written={_("Share"): percent})
     st.caption(describe_chance(len(rows)))
     _draw_judged(run)
     with st.container(horizontal=True):
@@ -129,8 +129,8 @@ def _draw_judged(run: OwnRun) -> None:
         }
         for one in judged
     ]
-    columns = {_("Mean"): st.column_config.NumberColumn(format="%.2f")}
-    draw_table(table, f"judged {run.id}", _("Figures that the judge gave"), columns=columns)
+    written = {_("Mean"): partial(number, decimals=2)}
+    draw_table(table, f"judged {run.id}", _("Figures that the judge gave"), written=written)
 
 
 def _draw_rows(rows: Sequence[AnswerRow]) -> None:
