@@ -39,7 +39,7 @@ def draw_seed_upload() -> None:
         with st.spinner(_("Reading the list …")):
             report = _read_report(str(path), len(known), known)
         new, existing, rejected = st.columns(3)
-        new.metric(_("New"), number(len(report.new)))
+        new.metric(_("New sources"), number(len(report.new)))
         existing.metric(_("Already listed"), number(report.known))
         rejected.metric(_("Rejected rows"), number(len(report.rejected)))
         # Above what it adds, which may be thousands of rows.

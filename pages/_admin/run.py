@@ -221,7 +221,8 @@ def _draw_command(words: str, command: Command | None) -> None:
             return
         request = escape(command.request.describe(len(command.request.codes)))
         st.markdown(_("{words} would start: **{request}**").format(words=quoted(escape(words)), request=request))
-        st.caption(_("Interpreted by: {name}. Nothing has been started.").format(name=escape(command.by)))
+        by = _("rules") if command.by == "rules" else escape(command.by)
+        st.caption(_("Interpreted by: {name}. Nothing has been started.").format(name=by))
         with st.container(horizontal=True):
             if act_button("run", _("Confirm"), type="primary", icon=":material/check:", key="confirm command"):
                 del st.session_state[_COMMAND]

@@ -163,7 +163,7 @@ def _detail(outcome: Outcome) -> str:
 
 
 def _relations(relation: Relation) -> list[str]:
-    likeness = f" ({similarity(relation)})" if relation.how else ""
+    likeness = f" ({escape(similarity(relation))})" if relation.how else ""
     facts = (
         (_("Copy of"), relation.duplicate_of, likeness),
         (_("Translation of"), relation.translation_of, likeness),
@@ -171,7 +171,7 @@ def _relations(relation: Relation) -> list[str]:
         (_("Superseded since"), shown_name(relation.superseded), ""),
         (_("Work"), relation.work, ""),
     )
-    return [f"**{name}** {escape(value)}{escape(detail)}" for name, value, detail in facts if value]
+    return [f"**{name}** {escape(value)}{detail}" for name, value, detail in facts if value]
 
 
 def _draw_words(record: SourceRecord) -> None:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit as st
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion import workspace as folders
@@ -62,6 +63,29 @@ def test_every_part_shows_sources_in_every_state(start: Start, listed: Path, tab
     assert not app.exception
     assert not app.error
     assert app.query_params["tab"] in ([tab], tab)
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_part_is_drawn_in_another_language(
+    start: Start, listed: Path, tab: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "fr-FR"))
+    app = admin(start(listed), tab)
+
+    assert not app.exception
+    assert not app.error
+    assert app.title[0].value == "Administration"
+
+
+@pytest.mark.parametrize("locale", ["it", "fr", "es"])
+def test_no_two_columns_of_the_list_have_one_heading(
+    start: Start, listed: Path, locale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    english = admin(start(listed), "sources").dataframe[0].value.columns
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: locale))
+    headings = admin(start(listed), "sources").dataframe[0].value.columns
+    assert len(headings) == len(english)
+    assert list(headings) != list(english)
 
 
 def test_the_open_tab_stays_when_the_browser_reports_none_as_chosen(start: Start, listed: Path) -> None:
