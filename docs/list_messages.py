@@ -1,4 +1,4 @@
-"""Bring pages/locale/ up to date with the messages in the code of the pages and the words of the settings.
+"""Bring pages/locale/ up to date with the messages in the code and the words of the settings.
 
 `python docs/list_messages.py` adds new messages, without a translation, and drops those that are gone; with --check it
 says whether the files are current.
@@ -20,6 +20,8 @@ from rag_engine.settings import settings_table
 ROOT = Path(__file__).resolve().parents[1]
 # As in gettext: the places of the message, and of its plural, among the arguments.
 KEYWORDS = {"_": None, "to_translate": None, "ngettext": (1, 2), "counted": (1, 2)}
+# The engine's descriptions take their words from a Wording.
+WORDING, WORDING_KEYWORDS = "rag_engine.text.wording", {"message": None, "counted": (1, 2)}
 # A comment that begins so goes to the translators, with the message after it.
 FOR_TRANSLATORS = "For translators:"
 
@@ -30,11 +32,13 @@ def catalog_files() -> list[Path]:
 
 
 def messages() -> Catalog:
-    """Return the messages of the pages, each with the files it is in."""
+    """Return the messages of the pages and of the engine's descriptions, each with the files it is in."""
     found = Catalog()
-    for path in (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))):
+    pages = (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")))
+    wordings = [path for path in sorted((ROOT / "rag_engine").rglob("*.py")) if _describes(path)]
+    for path, keywords in (*((one, KEYWORDS) for one in pages), *((one, WORDING_KEYWORDS) for one in wordings)):
         place = path.relative_to(ROOT).as_posix()
-        for line, message, comments, context in extract_from_file("python", path, KEYWORDS, (FOR_TRANSLATORS,)):
+        for line, message, comments, context in extract_from_file("python", path, keywords, (FOR_TRANSLATORS,)):
             found.add(message, None, [(place, line)], auto_comments=comments, context=context)
     for text in _settings_words():
         found.add(text, None, [("data/settings.toml", 1)])
@@ -45,6 +49,10 @@ def _settings_words() -> Iterator[str]:
     """Yield what the Settings tab says of each setting."""
     for setting in settings_table().values():
         yield from filter(None, (setting.group, setting.label, setting.explanation, setting.unset))
+
+
+def _describes(path: Path) -> bool:
+    return path.name == "wording.py" or WORDING in path.read_text(encoding="utf-8")
 
 
 def written(present: str) -> str:

@@ -7,6 +7,7 @@ from pages._search.opened import current_query
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.frame import guard
+from pages._shared.interface_language import _
 
 guard(__file__)
 engine = resources.engine()
@@ -14,7 +15,7 @@ query = current_query()
 with st.sidebar:
     saved.draw_saved(engine, query)
     facets.draw_facets(engine, query)
-st.title("Search")
+st.title(_("Search"))
 words.draw_words(query)
 with show_errors():
     results.draw_results(engine, query)

@@ -144,6 +144,15 @@ def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
     )
 
 
+@lru_cache(maxsize=1024)
+def country_in(name: str, language: str) -> str:
+    """Return the name of a country as another language has it; any other name as it is."""
+    from babel import Locale
+
+    code = next((code for code, english in load_gazetteer().countries.items() if english == name), "")
+    return str(Locale.parse(language).territories.get(code, name))
+
+
 def find_places(text: str, gazetteer: Gazetteer, language: str = "", *, running: bool = False) -> GeographicScope:
     """Return the countries and regions that a text names, in the order of their first mention.
 

@@ -9,7 +9,6 @@ from itertools import groupby
 
 import streamlit as st
 
-from ingestion.status.views import pluralised
 from pages._ask.form import draw_records
 from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
@@ -18,9 +17,11 @@ from pages._shared import resources
 from pages._shared.accessibility import in_language, spoken_answer
 from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
-from pages._shared.filter_widgets import count_active, display_text
-from pages._shared.interface_language import interface_language
+from pages._shared.filter_widgets import WORDING, count_active, display_text, named_values
+from pages._shared.interface_language import _, interface_language, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
+from pages._shared.numbers_and_dates import counted, number, percent
+from pages._shared.shown_names import page_noun, page_place, shown_name, shown_sentence
 from rag_engine.answering.chances import chance_model
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
@@ -43,30 +44,51 @@ _PATIENCE = 5.0
 _LOOK_SECONDS = 1.0
 
 _TIERS: Mapping[Tier, tuple[str, str, str]] = {
-    "strong": ("green", ":material/signal_cellular_alt:", "Strong"),
-    "moderate": ("yellow", ":material/signal_cellular_alt_2_bar:", "Moderate"),
-    "weak": ("gray", ":material/signal_cellular_alt_1_bar:", "Weak"),
+    "strong": ("green", ":material/signal_cellular_alt:", to_translate("Strong match")),
+    "moderate": ("yellow", ":material/signal_cellular_alt_2_bar:", to_translate("Moderate match")),
+    "weak": ("gray", ":material/signal_cellular_alt_1_bar:", to_translate("Weak match")),
 }
 
-_PAGE_WORDS = {"pptx": "slide", "odp": "slide", "xlsx": "sheet", "ods": "sheet"}
+_SHARES: Mapping[Tier, str] = {
+    "strong": to_translate(
+        "In our tests, {share} of the passages rated strong in the language of the question held the answer."
+    ),
+    "moderate": to_translate(
+        "In our tests, {share} of the passages rated moderate in the language of the question held the answer."
+    ),
+    "weak": to_translate(
+        "In our tests, {share} of the passages rated weak in the language of the question held the answer."
+    ),
+}
+_FOREIGN_SHARES: Mapping[Tier, str] = {
+    "strong": to_translate(
+        "In our tests, {share} of the passages rated strong in another language than the question held the answer."
+    ),
+    "moderate": to_translate(
+        "In our tests, {share} of the passages rated moderate in another language than the question held the answer."
+    ),
+    "weak": to_translate(
+        "In our tests, {share} of the passages rated weak in another language than the question held the answer."
+    ),
+}
 
 _STEPS = {
-    "plan": "query analysis",
-    "encode": "embedding",
-    "dense": "search by meaning",
-    "sparse": "search by words",
-    "fuse": "ranking",
-    "rank": "reranking",
-    "parents": "reading the passages",
-    "judge": "judging the passages",
-    "controller": "searching for each part",
-    "first_words": "first words of the answer",
-    "answer": "complete answer with checked citations",
-    "support": "comparing the sentences with their sources",
+    "plan": to_translate("query analysis"),
+    "encode": to_translate("embedding"),
+    "dense": to_translate("search by meaning"),
+    "sparse": to_translate("search by words"),
+    "fuse": to_translate("ranking"),
+    "rank": to_translate("reranking"),
+    "parents": to_translate("reading the passages"),
+    "judge": to_translate("judging the passages"),
+    "controller": to_translate("searching for each part"),
+    "first_words": to_translate("first words of the answer"),
+    "answer": to_translate("complete answer with checked citations"),
+    "support": to_translate("comparing the sentences with their sources"),
 }
 # These follow one another; the other steps are parts of them.
 _CONSECUTIVE_STEPS = ("plan", "retrieval", "judge", "answer", "support")
-_GENERATORS = {"extractive": "quotations only"}
+_GENERATORS = {"extractive": to_translate("quotations only")}
 
 
 def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
@@ -79,7 +101,7 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
         draw_answer_row(conversation, number)
     for warning in reply.warnings:
         if warning != reply.text and not is_ranking_note(warning):
-            st.caption(f":material/info: {escape(warning)}")
+            st.caption(f":material/info: {escape(shown_sentence(warning))}")
     if reply.sources:
         _draw_sources(conversation, number, reply, latest=latest)
     if reply.queries:
@@ -89,12 +111,12 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
 def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
     """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
     if reply.status == "error":
-        show_error(reply.text)
+        show_error(shown_sentence(reply.text))
     elif reply.status == "insufficient_evidence":
         st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
-        st.caption(f"Try rephrasing{_clear_filters()}.")
+        st.caption(_advice())
         if reply.withheld:
-            with st.expander("What the model wrote", icon=":material/edit_note:"):
+            with st.expander(_("What the model wrote"), icon=":material/edit_note:"):
                 st.markdown(escape_paragraphs(reply.withheld))
     elif reply.generator == ExtractiveAnswerer.name:
         _draw_quotations(reply.text, reply, turn, mark)
@@ -102,7 +124,7 @@ def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
         st.markdown(answer_markdown(reply.text, mark))
     if reply.quotations:
         _draw_quotations(reply.quotations, reply, turn, mark)
-    if summary := support_summary(reply.support, reply.judge):
+    if summary := support_summary(reply.support, reply.judge, WORDING):
         _draw_support(reply, summary)
     if reply.records:
         draw_records(reply, mark)
@@ -115,8 +137,8 @@ def _draw_quotations(text: str, reply: Reply, turn: int, mark: Callable[[int], s
     def language_of(line: str) -> str:
         return next((spoken.get(run.n, "") for run in answer_runs(line) if run.n is not None), "")
 
-    for number, (language, lines) in enumerate(groupby(text.splitlines(), language_of)):
-        with in_language(language, f"quotations-{turn}-{number}"):
+    for part, (language, lines) in enumerate(groupby(text.splitlines(), language_of)):
+        with in_language(language, f"quotations-{turn}-{part}"):
             st.markdown(answer_markdown("\n".join(lines), mark))
 
 
@@ -125,7 +147,7 @@ def _draw_support(reply: Reply, summary: str) -> None:
     st.caption(f":material/fact_check: {escape(summary)}")
     doubtful = list(unsupported_sentences(reply.text, reply.support))
     if doubtful:
-        with st.expander("Sentences to check", icon=":material/rule:", type="compact"):
+        with st.expander(_("Sentences to check"), icon=":material/rule:", type="compact"):
             for line in doubtful:
                 st.markdown(answer_markdown(f"- {line}", lambda n: _mark(n, 0, linked=False)))
 
@@ -137,16 +159,24 @@ def partial_answer(text: str) -> str:
 
 def badges(of: Metadata | ShownSource) -> str:
     """Return the markdown of a document's facets, a badge for each."""
-    where = ", ".join(of.countries) if of.geographical_level == "National" and of.countries else of.geographical_level
+    level = display_text("geographical_level", of.geographical_level)
+    countries = [display_text("country", one) for one in of.countries]
+    where = ", ".join(countries) if of.geographical_level == "National" and countries else level
     language = display_text("language", of.language) if of.language else ""
-    values = [str(of.year or ""), *of.hazards, where, language, of.document_type]
+    hazards = [display_text("hazard", one) for one in of.hazards]
+    values = [str(of.year or ""), *hazards, where, language, display_text("document_type", of.document_type)]
     return " ".join(f":gray-badge[{escape(value)}]" for value in values if value)
 
 
 def tier_badge(tier: Tier) -> str:
     """Return the markdown of how likely a passage answers the question: colour, sign and word."""
-    colour, sign, word = _TIERS[tier]
-    return f":{colour}-badge[{sign} {word} match]"
+    colour, sign = _TIERS[tier][:2]
+    return f":{colour}-badge[{sign} {tier_words(tier)}]"
+
+
+def tier_words(tier: Tier) -> str:
+    """Return how likely a passage answers the question, in words."""
+    return _(_TIERS[tier][2])
 
 
 def tier_help(source: ShownSource) -> str:
@@ -155,8 +185,8 @@ def tier_help(source: ShownSource) -> str:
     share = measured.get("across" if source.foreign else "same", {}).get(source.tier)
     if share is None:
         return ""
-    where = "in another language than the question" if source.foreign else "in the language of the question"
-    return f"In our tests, {share:.0%} of the passages rated {source.tier} {where} held the answer."
+    told = _FOREIGN_SHARES if source.foreign else _SHARES
+    return _(told[source.tier]).format(share=percent(share))
 
 
 def _mark(n: int, turn: int, *, linked: bool, quoted: Citation | None = None) -> str:
@@ -164,7 +194,7 @@ def _mark(n: int, turn: int, *, linked: bool, quoted: Citation | None = None) ->
     badge = f":green-badge[{n}]"
     if not linked:
         return badge
-    hint = f"{quoted.title}, {page_word(quoted.file)} {quoted.page}: {quoted.quote}" if quoted else ""
+    hint = f"{quoted.title}, {page_place(quoted.file, quoted.page)}: {quoted.quote}" if quoted else ""
     return f'[{badge}](#{_anchor(turn, n)} "{escape(hint[:_HINT])}")'
 
 
@@ -180,12 +210,15 @@ def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, late
     if first and latest:
         draw_first()
     elif first:
-        title = f"{pluralised(len(first), 'source')} cited"
+        title = counted("{n} source cited", "{n} sources cited", len(first))
         _draw_folded(title, ":material/format_quote:", f"cited {number}", draw_first)
     if rest:
-        title = f"{pluralised(len(rest), 'passage')} found"
-        if first or reply.status == "insufficient_evidence":
-            title = pluralised(len(rest), "related passage" if first else "nearest passage")
+        if first:
+            title = counted("{n} related passage", "{n} related passages", len(rest))
+        elif reply.status == "insufficient_evidence":
+            title = counted("{n} nearest passage", "{n} nearest passages", len(rest))
+        else:
+            title = counted("{n} passage found", "{n} passages found", len(rest))
         _draw_folded(title, ":material/manage_search:", f"rest {number}", draw_rest)
 
 
@@ -204,11 +237,14 @@ def _draw_folded(title: str, icon: str, key: str, draw: Callable[[], None]) -> N
             draw()
 
 
-def _clear_filters() -> str:
+def _advice() -> str:
+    """Return what may help where no answer was found."""
     active = count_active("ask")
     if not active:
-        return ""
-    return ", or clear the active filter" if active == 1 else f", or clear the {active} active filters"
+        return _("Try rephrasing.")
+    return counted(
+        "Try rephrasing, or clear the active filter.", "Try rephrasing, or clear the {n} active filters.", active
+    )
 
 
 @st.fragment
@@ -231,10 +267,10 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
                 draw_quote_row(conversation, number, source.n, citations, key)
         document = resources.find_document(source.document_id)
         if document is None:
-            st.caption(":material/info: This document is no longer in the collection.")
+            st.caption(_(":material/info: This document is no longer in the collection."))
         else:
             _draw_original(source, document, citations, key)
-        if can_translate(source) and st.toggle("Translate", key=f"{key} translation"):
+        if can_translate(source) and st.toggle(_("Translate"), key=f"{key} translation"):
             draw_translation(source, citations, conversation.turns[number].asked)
         _draw_why(source)
 
@@ -243,7 +279,7 @@ def _draw_why(source: ShownSource) -> None:
     """Draw the index entries, ranks and scores that led to a source, folded away."""
     lines = [index_entries(source), *map(escape, source.why)]
     if any(lines):
-        with st.expander("Why this source", icon=":material/help:", type="compact"):
+        with st.expander(_("Why this source"), icon=":material/help:", type="compact"):
             st.caption("  \n".join(line for line in lines if line))
 
 
@@ -251,25 +287,24 @@ def _draw_original(source: ShownSource, document: DocumentRecord, citations: tup
     page = citations[0].page if citations else source.page
     passage = (citations[0].start, citations[0].end) if citations else source.passage
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = f"Show {page_word(source.file)} {page}" if source.pages > 1 else "Show the page"
+        label = (
+            _("Show {place}").format(place=page_place(source.file, page)) if source.pages > 1 else _("Show the page")
+        )
         shown = st.toggle(label, key=f"{key} page")
-        whole = st.popover("Full passage", icon=":material/article:", type="tertiary")
+        whole = st.popover(_("Full passage"), icon=":material/article:", type="tertiary")
         with whole, in_language(source.language, f"{key}-passage"):
             st.text(source.text)
         draw_original(document, key)
         st.page_link(
             "pages/document.py",
-            label="Open document",
+            label=_("Open document"),
             icon=":material/description:",
             query_params=DocumentPlace(document.document_id, page, passage).parameters(),
         )
     if shown:
         pages = list(range(min(page, source.page), max(page, source.last_page) + 1))
         if len(pages) > 1:
-            page = (
-                st.segmented_control(page_word(source.file).capitalize(), pages, default=page, key=f"{key} pages")
-                or page
-            )
+            page = st.segmented_control(page_noun(source.file), pages, default=page, key=f"{key} pages") or page
         quotes = tuple((citation.start, citation.end) for citation in citations)
         start, end = source.passage
         inside = all(start <= first and last <= end for first, last in quotes)
@@ -280,18 +315,18 @@ def _draw_links(source: ShownSource, key: str) -> None:
     """Draw what the source refers to, each behind a button of its own."""
     with st.container(horizontal=True):
         for number, link in enumerate(source.linked):
-            label = f"Refers to {escape(link.label)}"
+            label = _("Refers to {place}").format(place=escape(link.label))
             with st.popover(label, icon=":material/link:", type="tertiary", key=f"{key} link {number}"):
                 _draw_link(source, link, f"{key} link {number}")
 
 
 def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
-    place = f" · {page_word(source.file)} {link.page}" if source.pages > 1 else ""
+    place = f" · {page_place(source.file, link.page)}" if source.pages > 1 else ""
     st.markdown(f"**{escape(link.label)}**{place}")
     st.text(link.text)
     document = resources.find_document(link.document_id)
     # Drawn when it is asked for: a passage may refer to ten others.
-    if document is not None and st.toggle("Show its page", key=f"{key} page"):
+    if document is not None and st.toggle(_("Show its page"), key=f"{key} page"):
         draw_page(document, (link.start, link.end), (), link.page)
 
 
@@ -299,14 +334,14 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
     """Draw a page of a document with the passage and the quotes in it marked; a page that is slow to draw follows."""
     with show_errors(), st.container(border=True):
         drawing = resources.engine().page_image(document, *passage, quotes, page=page)
-        with st.spinner("Drawing the page …"):
+        with st.spinner(_("Drawing the page …")):
             unfinished = wait([drawing], _PATIENCE).not_done
         if unfinished:
-            st.info("This page takes longer to draw …", icon=":material/hourglass_top:")
+            st.info(_("This page takes longer to draw …"), icon=":material/hourglass_top:")
             st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)
         else:
-            title = document.metadata.title
-            st.image(drawing.result(), width="stretch", alt=f"Page of {title} with the passage marked")
+            alt = _("Page of {title} with the passage marked").format(title=document.metadata.title)
+            st.image(drawing.result(), width="stretch", alt=alt)
 
 
 def _await_drawing(drawing: Future[bytes]) -> None:
@@ -317,35 +352,33 @@ def _await_drawing(drawing: Future[bytes]) -> None:
 def draw_original(document: DocumentRecord, key: str) -> None:
     """Draw the button to download the original file."""
     path = resources.engine().collection.stored_file(document)
-    draw_download("Original file", path, document.file, f"{key} download")
+    draw_download(_("Original file"), path, document.file, f"{key} download")
 
 
 def _place(source: ShownSource) -> str:
     if source.pages <= 1:
         return ""
-    pages = str(source.page) if source.last_page <= source.page else f"{source.page}–{source.last_page}"
-    return f"{page_word(source.file)} {pages} of {source.pages}"
-
-
-def page_word(file: str) -> str:
-    """Return what a page of the file is called: slides and sheets have names of their own."""
-    return _PAGE_WORDS.get(file.rpartition(".")[2].lower(), "page")
+    place = page_place(source.file, source.page, source.last_page)
+    return _("{place} of {total}").format(place=place, total=source.pages)
 
 
 def _draw_details(reply: Reply) -> None:
     total = sum(reply.seconds.get(step, 0.0) for step in _CONSECUTIVE_STEPS)
-    with st.expander(f"How this was found · {total:.1f} s", type="compact"):
-        lines = [f"Searched for: {' · '.join(f'“{escape(query)}”' for query in reply.queries)}"]
+    title = _("How this was found · {seconds} s").format(seconds=number(total, 1))
+    with st.expander(title, type="compact"):
+        lines = [named_values(_("Searched for"), " · ".join(f"“{escape(query)}”" for query in reply.queries))]
         if reply.keywords:
-            lines.append(f"Exact terms: {' · '.join(map(escape, reply.keywords))}")
+            lines.append(named_values(_("Exact terms"), " · ".join(map(escape, reply.keywords))))
         if reply.places:
-            lines.append(f"Places: {', '.join(map(escape, reply.places))}")
-        generator = _GENERATORS["extractive"] if reply.quotations else _GENERATORS.get(reply.generator, reply.generator)
-        lines.append(f"Query analysis: {escape(reply.planner)}. Answer: {escape(generator) or 'none'}.")
+            lines.append(named_values(_("Places"), ", ".join(map(escape, reply.places))))
+        generator = ExtractiveAnswerer.name if reply.quotations else reply.generator
+        answer = _(_GENERATORS[generator]) if generator in _GENERATORS else escape(generator) or _("none")
+        analysis = _("Query analysis: {planner}. Answer: {answer}.")
+        lines.append(analysis.format(planner=escape(shown_name(reply.planner)), answer=answer))
         steps = ", ".join(
-            f"{name} {reply.seconds[step]:.2f} s" for step, name in _STEPS.items() if step in reply.seconds
+            f"{_(name)} {number(reply.seconds[step], 2)} s" for step, name in _STEPS.items() if step in reply.seconds
         )
-        lines.append(f"Times: {steps}.")
-        lines += [escape(describe_step(step)) for step in reply.steps]
-        lines += [escape(warning) for warning in reply.warnings if is_ranking_note(warning)]
+        lines.append(_("Times: {steps}.").format(steps=steps))
+        lines += [escape(describe_step(step, WORDING)) for step in reply.steps]
+        lines += [escape(shown_sentence(warning)) for warning in reply.warnings if is_ranking_note(warning)]
         st.caption("  \n".join(lines))

@@ -17,7 +17,9 @@ from pages._ask.welcome import draw_welcome
 from pages._shared import resources
 from pages._shared.accessibility import draw_unseen_title
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
+from pages._shared.numbers_and_dates import counted
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.person import owns
@@ -51,7 +53,7 @@ def current_conversation(workspace: Path) -> Conversation:
             return found
         if asked:
             st.info(
-                "This conversation was deleted, is somebody else's, or the link is not complete.",
+                _("This conversation was deleted, belongs to somebody else, or the link is incomplete."),
                 icon=":material/link_off:",
             )
     return Conversation(new_id(), (), owner=resources.person().key)
@@ -81,7 +83,7 @@ def draw_chat(
     # Placed by hand: where Streamlit places it, the page also jumps to its end, past the answer to the last source.
     with st.bottom:
         st.chat_input(
-            "Ask a question about your documents",
+            _("Ask a question about your documents"),
             key=_TYPED,
             max_chars=engine.config.question_characters,
             disabled=busy or not own,
@@ -92,13 +94,19 @@ def draw_chat(
         return
     draw_unseen_title(escape(conversation.title), "conversation")
     if conversation.shared_by:
-        by = "you" if own else escape(conversation.shared_by)
-        st.caption(f":material/group: Shared with everybody here by {by}." + ("" if own else " You can read it."))
+        st.caption(_shared_by(conversation, own=own))
     last = len(conversation.turns) - 1
     for number in range(_draw_earlier(conversation), len(conversation.turns)):
         _draw_turn(conversation, number, latest=number == last)
     shown = _turn_in_address(conversation, last)
     _scroll_once(conversation.id, shown, conversation.turns[shown])
+
+
+def _shared_by(conversation: Conversation, *, own: bool) -> str:
+    if own:
+        return _(":material/group: Shared with everybody here by you.")
+    by = escape(conversation.shared_by)
+    return _(":material/group: Shared with everybody here by {name}. You can read it.").format(name=by)
 
 
 def choose(question: str, *, as_written: bool = False) -> None:
@@ -160,7 +168,7 @@ def _draw_earlier(conversation: Conversation) -> int:
     shown = max(most, needed)
     hidden = max(len(conversation.turns) - shown, 0)
     if hidden:
-        label = f"Show earlier questions ({hidden})"
+        label = counted("Show {n} earlier question", "Show {n} earlier questions", hidden)
         st.button(
             label, icon=":material/expand_less:", type="tertiary", key="earlier", on_click=_show_more, args=(key,)
         )
@@ -199,12 +207,12 @@ def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> 
             st.fragment(running.watch, run_every=running.LOOK_SECONDS)(conversation.id)
             return
         elif not owns(resources.person(), conversation.owner):
-            st.info("There is no answer yet.", icon=":material/hourglass_empty:")
+            st.info(_("There is no answer yet."), icon=":material/hourglass_empty:")
         else:
             if read_conversation(resources.workspace(), conversation.id, resources.person()) != conversation:
                 # Its answer was stored after this run of the page had read the conversation.
                 st.rerun()
-            st.info("This answer was interrupted when the server stopped.", icon=":material/power_off:")
+            st.info(_("This answer was interrupted when the server stopped."), icon=":material/power_off:")
         if owns(resources.person(), conversation.owner):
             _draw_asking_again(turn, number)
 
@@ -212,10 +220,10 @@ def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> 
 def _draw_question(turn: Turn, number: int, *, latest: bool) -> None:
     """Draw a question and what was asked in its place, with the button to ask the latest as it is written."""
     with st.container(key=f"question-{number}"), st.chat_message("user", avatar=":material/person:"):
-        first, _, rest = turn.question.strip().partition("\n")
+        first, *rest = turn.question.strip().split("\n", 1)
         st.header(escape(first), anchor=False)
         if rest:
-            st.markdown(escape_paragraphs(rest))
+            st.markdown(escape_paragraphs(rest[0]))
         if turn.settings:
             draw_settings(turn.settings, turn.asked)
         if turn.rewritten:
@@ -223,7 +231,7 @@ def _draw_question(turn: Turn, number: int, *, latest: bool) -> None:
                 st.caption(running.asked_as(turn.rewritten), width="content")
                 if latest:
                     st.button(
-                        "Ask as written",
+                        _("Ask as written"),
                         icon=":material/undo:",
                         type="tertiary",
                         key=f"as {number}",
@@ -237,18 +245,18 @@ def _draw_asking_again(turn: Turn, number: int) -> None:
     """Draw the buttons to ask a question again, as it was or edited."""
     with st.container(horizontal=True):
         st.button(
-            "Ask again",
+            _("Ask again"),
             icon=":material/refresh:",
             type="tertiary",
             key=f"again {number}",
             on_click=choose,
             args=(turn.question,),
         )
-        with st.popover("Edit question", icon=":material/edit:", type="tertiary", key=f"edit {number}"):
+        with st.popover(_("Edit question"), icon=":material/edit:", type="tertiary", key=f"edit {number}"):
             key = f"edited {number}"
-            edited = st.text_area("Question", turn.question, key=key, width=460)
+            edited = st.text_area(_("Question"), turn.question, key=key, width=460)
             st.button(
-                "Ask",
+                _("Ask the question"),
                 icon=":material/send:",
                 key=f"ask edited {number}",
                 disabled=not edited.strip(),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ask.answer import draw_page, page_word
+from pages._ask.answer import draw_page
 from pages._shared import resources
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.shown_names import page_noun, page_place
 from rag_engine.conversations.reply import Reply
 
 # Streamlit reports no click on a link: the listener presses the button of the source that a mark names. On a narrow
@@ -51,19 +53,18 @@ def draw_cited_page(reply: Reply, turn: int) -> None:
 def _draw_choice(reply: Reply, turn: int) -> None:
     sources = {source.n: source for source in reply.sources}
     cited = [n for n in dict.fromkeys(one.n for one in reply.citations) if n in sources]
-    chosen = st.radio("Page cited as", cited, key=f"cited page {turn}", horizontal=True) or cited[0]
+    chosen = st.radio(_("Page cited as"), cited, key=f"cited page {turn}", horizontal=True) or cited[0]
     source = sources[chosen]
     document = resources.find_document(source.document_id)
     if document is None:
-        st.caption(":material/info: This document is no longer in the collection.")
+        st.caption(_(":material/info: This document is no longer in the collection."))
         return
     citations = [one for one in reply.citations if one.n == chosen]
     pages = list(dict.fromkeys(one.page for one in citations))
-    word = page_word(source.file)
-    st.caption(f"{escape(source.title)}, {word} {pages[0]}")
+    st.caption(f"{escape(source.title)}, {page_place(source.file, pages[0])}")
     page = pages[0]
     if len(pages) > 1:
-        label = word.capitalize()
+        label = page_noun(source.file)
         page = st.segmented_control(label, pages, default=pages[0], key=f"cited page {turn} {chosen}") or pages[0]
     quotes = tuple((one.start, one.end) for one in citations)
     draw_page(document, quotes[0], quotes, page)

@@ -12,7 +12,9 @@ import streamlit as st
 from pages._shared import resources
 from pages._shared.elements import open_in_address
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted
 from rag_engine.conversations.person import owns
 from rag_engine.conversations.store import (
     ConversationSummary,
@@ -27,13 +29,13 @@ from rag_engine.text.folding import fold
 
 _SHOWN = 12
 _DELETED = "conversation deleted"
-SHARE = "Share with everybody here"
+SHARE = to_translate("Share with everybody here")
 
 
 def draw_conversations(workspace: Path, current: str) -> None:
     """Draw the button for a new conversation and the list of those there are."""
     st.button(
-        "New conversation",
+        _("New conversation"),
         icon=":material/add_comment:",
         width="stretch",
         on_click=open_in_address,
@@ -43,22 +45,24 @@ def draw_conversations(workspace: Path, current: str) -> None:
     deleted = st.session_state.get(_DELETED)
     if not known and not deleted:
         return
-    with st.expander("Conversations", icon=":material/history:"):
+    with st.expander(_("Conversations"), icon=":material/history:"):
         if deleted:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(f"Deleted “{escape(deleted.title)}”.")
-                st.button("Undo", icon=":material/undo:", type="tertiary", on_click=_restore, args=(workspace,))
+                st.caption(_("Deleted “{title}”.").format(title=escape(deleted.title)))
+                st.button(_("Undo"), icon=":material/undo:", type="tertiary", on_click=_restore, args=(workspace,))
         words = ""
         if len(known) > _SHOWN:
             words = st.text_input(
-                "Search conversations", key="conversations searched", placeholder="Words of a question or a name"
+                _("Search conversations"), key="conversations searched", placeholder=_("Words of a question or a name")
             )
         found = [one for one in known if all(word in one.words for word in fold(words).split())]
         if not found and known:
-            st.caption("No conversation has these words.")
+            st.caption(_("No conversation has these words."))
         _draw_list(workspace, found[:_SHOWN], current)
-        if len(found) > _SHOWN:
-            st.caption(f"{len(found) - _SHOWN:,} older ones: search for them.")
+        if (older := len(found) - _SHOWN) > 0:
+            st.caption(
+                counted("{n} older conversation: search for it.", "{n} older conversations: search for them.", older)
+            )
 
 
 def _draw_list(workspace: Path, shown: Sequence[ConversationSummary], current: str) -> None:
@@ -67,8 +71,8 @@ def _draw_list(workspace: Path, shown: Sequence[ConversationSummary], current: s
 
     def heading(one: ConversationSummary) -> str:
         if not owns(person, one.owner):
-            return "Shared by others"
-        return "Pinned" if one.pinned else period_of(one.asked, today)
+            return _("Shared by others")
+        return _("Pinned") if one.pinned else period_of(one.asked, today)
 
     for period, group in groupby(sorted(shown, key=lambda one: not owns(person, one.owner)), key=heading):
         st.caption(period)
@@ -80,8 +84,8 @@ def period_of(asked: str, today: datetime) -> str:
     """Return the heading under which a conversation is listed by the day of its last question."""
     days = (today.date() - datetime.fromisoformat(asked).date()).days
     if days < 1:
-        return "Today"
-    return "Yesterday" if days == 1 else "Previous 7 days" if days <= 7 else "Older"
+        return _("Today")
+    return _("Yesterday") if days == 1 else _("Previous 7 days") if days <= 7 else _("Older")
 
 
 def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
@@ -95,17 +99,17 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
             wrap=False,
             on_click=open_in_address,
             args=("conversation", one.id),
-            help=f"Shared by {escape(one.shared_by)}" if one.shared_by else None,
+            help=_("Shared by {name}").format(name=escape(one.shared_by)) if one.shared_by else None,
         )
         if not owns(resources.person(), one.owner):
             return
         with st.popover(
-            "", icon=":material/more_vert:", type="tertiary", key=f"manage {one.id}", help="Rename or delete"
+            "", icon=":material/more_vert:", type="tertiary", key=f"manage {one.id}", help=_("Rename or delete")
         ):
-            st.text_input("Name", one.title, key=f"name {one.id}", max_chars=80)
-            st.button("Rename", key=f"rename {one.id}", on_click=_rename, args=(workspace, one.id))
+            st.text_input(_("Name"), one.title, key=f"name {one.id}", max_chars=80)
+            st.button(_("Rename"), key=f"rename {one.id}", on_click=_rename, args=(workspace, one.id))
             st.button(
-                "Unpin" if one.pinned else "Pin",
+                _("Unpin") if one.pinned else _("Pin"),
                 icon=":material/keep:",
                 key=f"pin {one.id}",
                 type="tertiary",
@@ -114,15 +118,15 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
                 kwargs={"pinned": not one.pinned},
             )
             st.toggle(
-                SHARE,
+                _(SHARE),
                 bool(one.shared_by),
                 key=f"share {one.id}",
-                help="Others can read it, and cannot change it. Your ratings stay yours.",
+                help=_("Others can read it, and cannot change it. Your ratings stay yours."),
                 on_change=_share,
                 args=(workspace, one.id),
             )
             st.button(
-                "Delete",
+                _("Delete"),
                 icon=":material/delete:",
                 key=f"delete {one.id}",
                 type="tertiary",

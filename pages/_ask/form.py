@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 
 import streamlit as st
 
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.schema_choice import draw_schema_choice
+from pages._shared.shown_names import page_place
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.reply import Reply
@@ -19,12 +21,12 @@ from rag_engine.types import Evidence, StructuredAnswer
 
 def draw_form_choice() -> AnswerSchema | None:
     """Draw in which form answers come; return the schema chosen, None for text."""
-    with st.expander("Answer format", icon=":material/table:"):
+    with st.expander(_("Answer format"), icon=":material/table:"):
         return draw_schema_choice(
-            "Answer as",
+            _("Answer as"),
             "answer",
-            first="Text",
-            help="Text, or a table with a page for every row. Tables need a language model.",
+            first=_("Text"),
+            help=_("Text, or a table with a page for every row. Tables need a language model."),
         )
 
 
@@ -47,9 +49,9 @@ def draw_records(reply: Reply, mark: Callable[[int], str]) -> None:
     rows = [
         [
             *(escape(attribute_text(attribute.value)) for attribute in record.attributes),
-            f"{mark(record.citation.n)} page {record.citation.page}",
+            f"{mark(record.citation.n)} {page_place('', record.citation.page)}",
         ]
         for record in reply.records
     ]
-    lines = [[*names, "Source"], ["---"] * (len(names) + 1), *rows]
+    lines = [[*names, _("Source")], ["---"] * (len(names) + 1), *rows]
     st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))

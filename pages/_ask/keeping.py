@@ -7,6 +7,7 @@ import streamlit as st
 from ingestion.operations.evaluation import is_kept_answer, keep_answer, remove_questions
 from pages._shared import resources
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from rag_engine.conversations.store import Turn
 from rag_engine.evaluation.answers.own_questions import answer_id
 
@@ -18,18 +19,18 @@ def draw_keeping(conversation: str, turn: Turn, key: str) -> None:
         return
     with show_errors():
         if is_kept_answer(resources.desk(), conversation, turn.asked):
-            st.caption(":material/check: Kept as a test question", width="content")
-            if st.button("Undo", icon=":material/undo:", type="tertiary", key=f"{key} unkeep"):
+            st.caption(_(":material/check: Kept as a test question"), width="content")
+            if st.button(_("Undo"), icon=":material/undo:", type="tertiary", key=f"{key} unkeep"):
                 remove_questions(resources.desk(), [answer_id(conversation, turn.asked)])
                 st.rerun()
             return
         help = (
-            "Expects that the collection does not answer it."
+            _("The test expects no answer in the collection.")
             if refused
-            else "Keeps the question, its filters and the cited passages for the Evaluation page."
+            else _("Keeps the question, its filters and the cited passages for the Evaluation page.")
         )
         if st.button(
-            "Keep as a test question", icon=":material/fact_check:", type="tertiary", key=f"{key} keep", help=help
+            _("Keep as a test question"), icon=":material/fact_check:", type="tertiary", key=f"{key} keep", help=help
         ):
             keep_answer(resources.desk(), conversation, turn.asked)
             st.rerun()

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import streamlit as st
 
-from ingestion.status.views import pluralised
-from pages._ask.sidebar import RECIPES
-from pages._shared.filter_widgets import display_text, document_titles, filter_label
+from pages._ask.sidebar import recipe_name
+from pages._shared.filter_widgets import display_text, document_titles, filter_label, named_values
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import long_day
+from pages._shared.numbers_and_dates import counted, long_day, number
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.store import QuestionSettings
 from rag_engine.engine import Engine
@@ -39,25 +39,32 @@ def draw_settings(settings: QuestionSettings, asked: str) -> None:
 
 def _named(ids: Sequence[str]) -> str:
     titles = document_titles(ids)
-    return ", ".join(titles[:2]) + (f" and {len(titles) - 2} more" if len(titles) > 2 else "")
+    named = ", ".join(titles[:2])
+    more = len(titles) - 2
+    return counted("{names} and {n} more", "{names} and {n} more", more, names=named) if more > 0 else named
 
 
 def _chips(settings: QuestionSettings, asked: str) -> Iterator[str]:
     for name, values in settings.wanted.items():
         if name == DOCUMENT:
-            yield f"Only in: {_named(values)}"
+            yield _("Only in: {documents}").format(documents=_named(values))
         if name in (DOCUMENT, VERSIONS):
             continue
-        yield f"{filter_label(name)}: {', '.join(display_text(name, value) for value in values)}"
-    documents = pluralised(settings.documents, "document")
-    yield documents if settings.matching == settings.documents else f"{settings.matching:,} of {documents}"
+        yield named_values(filter_label(name), ", ".join(display_text(name, value) for value in values))
+    if settings.matching == settings.documents:
+        yield counted("{n} document", "{n} documents", settings.documents)
+    else:
+        matching = number(settings.matching)
+        yield counted(
+            "{matching} of {n} document", "{matching} of {n} documents", settings.documents, matching=matching
+        )
     yield long_day(asked)
     usual = RetrievalConfig()
     if settings.profile != usual.profile:
-        yield f"Recipe: {RECIPES[settings.profile]}"
+        yield named_values(_("Recipe"), recipe_name(settings.profile))
     if settings.top_k != usual.top_k:
-        yield pluralised(settings.top_k, "passage")
+        yield counted("{n} passage", "{n} passages", settings.top_k)
     if settings.similarity_floor != usual.similarity_floor:
-        yield f"Similarity from {settings.similarity_floor:.2f}"
+        yield _("Similarity from {least}").format(least=number(settings.similarity_floor, 2))
     if settings.varied:
-        yield "Varied passages"
+        yield _("Varied passages")

@@ -6,9 +6,8 @@ import streamlit as st
 
 from pages._ask.keeping import draw_keeping
 from pages._shared import resources
+from pages._shared.interface_language import _
 from rag_engine.conversations.store import Turn, TurnRating, rate_turn
-
-_REASON = "What is wrong with it?"
 
 
 @st.fragment
@@ -21,11 +20,11 @@ def draw_rating(id: str, turn: Turn, number: int) -> None:
         st.feedback("thumbs", key=key, on_change=_rate, args=(id, turn.asked, key))
         if st.session_state.get(key) == 0:
             st.text_input(
-                _REASON,
+                _("What is wrong with it?"),
                 turn.rating.reason if turn.rating else "",
                 key=f"{key} reason",
                 max_chars=500,
-                placeholder=_REASON,
+                placeholder=_("What is wrong with it?"),
                 label_visibility="collapsed",
                 on_change=_rate,
                 args=(id, turn.asked, key),

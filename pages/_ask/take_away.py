@@ -11,6 +11,7 @@ import streamlit as st
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
+from pages._shared.interface_language import _, ngettext
 from pages._shared.markdown import escape, escape_paragraphs
 from rag_engine.conversations.person import owns
 from rag_engine.conversations.store import Conversation
@@ -29,28 +30,28 @@ def draw_answer_row(conversation: Conversation, number: int) -> None:
     answer = export_answer(turn)
     references = plain_references(answer.citations)
     with st.container(horizontal=True, key=f"{key}-row"):
-        draw_copy("Copy", ":material/content_copy:", plain_section(answer.sections[0]), f"{key}-copy")
+        draw_copy(_("Copy"), ":material/content_copy:", plain_section(answer.sections[0]), f"{key}-copy")
         if references:
-            draw_copy("References", ":material/list:", references, f"{key}-references")
-        with st.popover("Export", icon=":material/download:", type="tertiary", key=f"{key}-export"):
+            draw_copy(_("References"), ":material/list:", references, f"{key}-references")
+        with st.popover(_("Export"), icon=":material/download:", type="tertiary", key=f"{key}-export"):
             if len(conversation.turns) > 1:
-                st.caption("This answer")
+                st.caption(_("This answer"))
             draw_exports(partial(export_answer, turn), turn.question, f"{key} export")
             if len(conversation.turns) > 1:
-                st.caption("Whole conversation")
+                st.caption(_("Whole conversation"))
                 whole = partial(export_conversation, conversation)
                 draw_exports(whole, conversation.title, f"{key} export whole")
         draw_adding(partial(answer_entry, conversation.id, turn), key)
     if references:
         # Seen on paper alone, where no button opens.
         with st.container(key=f"print-{key}-references"):
-            st.markdown("**References**")
+            st.markdown("**" + _("References") + "**")
             st.markdown(escape_paragraphs(references))
 
 
 def draw_quote_row(conversation: Conversation, number: int, n: int, citations: tuple[Citation, ...], key: str) -> None:
     """Draw what can be done with the quotes of source `n`: copy them with their reference, add them to a notebook."""
-    label = "Copy quote" if len(citations) == 1 else "Copy quotes"
+    label = ngettext("Copy quote", "Copy quotes", len(citations))
     draw_copy(label, ":material/format_quote:", plain_quotes(citations), f"{key} quote")
     draw_adding(partial(quote_entry, conversation.id, conversation.turns[number], n), key)
 
@@ -63,7 +64,7 @@ def draw_copy(label: str, icon: str, text: str, key: str) -> None:
 
 def draw_adding(make: Callable[[], NotebookEntry], key: str) -> None:
     """Draw the button to add an entry to the notebook, or to one of them."""
-    workspace, label = resources.workspace(), "Add to notebook"
+    workspace, label = resources.workspace(), _("Add to notebook")
     with show_errors():
         notebooks = [
             one for one in list_notebooks(workspace, resources.person()) if owns(resources.person(), one.owner)
@@ -89,4 +90,5 @@ def _add(workspace: Path, notebook: str, make: Callable[[], NotebookEntry]) -> N
         before, after = change_notebook(workspace, notebook, lambda one: with_entry(one, make()), resources.person())
         name = escape(after.name)
         known = after == before
-        st.toast(f"Already in the notebook {name}." if known else f"Added to the notebook {name}.", icon=_ICON)
+        told = _("Already in the notebook {name}.") if known else _("Added to the notebook {name}.")
+        st.toast(told.format(name=name), icon=_ICON)

@@ -8,10 +8,11 @@ import streamlit as st
 
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import display_text
+from pages._shared.interface_language import _, interface_language
 from pages._shared.markdown import escape
 from rag_engine.conversations.reply import ShownSource
 from rag_engine.reading.translation import Translation
+from rag_engine.text.languages import name_in
 from rag_engine.types import Citation
 
 # As the passage is set elsewhere: its line breaks are kept.
@@ -32,24 +33,31 @@ def draw_translation(source: ShownSource, citations: tuple[Citation, ...], quest
     end = max((source.passage[1], *(one.end for one in citations)))
     passage = source.text[max(start - source.start, 0) : end - source.start].strip()
     into = resources.engine().language_of(question) or "en"
+    spoken = interface_language()
     original, translated = st.columns(2)
     with original:
-        st.caption(f"Original, {display_text('language', source.language)}")
+        st.caption(_("Original, {language}").format(language=name_in(source.language, spoken)))
         st.html(_TEXT.format(language=html.escape(source.language), text=html.escape(passage)))
     with translated, show_errors():
-        with st.spinner(f"Translating into {display_text('language', into)} …", show_time=True):
+        with st.spinner(_("Translating into {language} …").format(language=name_in(into, spoken)), show_time=True):
             found = _translation(passage, source.language, into, str(resources.engine().config.workspace))
-        st.caption(f"Translation by {escape(found.model)}, {display_text('language', into)}")
+        told = _("Translation by {model}, {language}")
+        st.caption(told.format(model=escape(found.model), language=name_in(into, spoken)))
         st.html(_TEXT.format(language=html.escape(into), text=html.escape(found.text)))
         if warning := _warning(found):
-            st.caption(f":material/warning: {escape(warning)}")
+            st.caption(f":material/warning: {warning}")
 
 
 def _warning(found: Translation) -> str:
-    """Return what to look at in the original; "" where the numbers and dates are the same."""
-    parts = [f"the original has {', '.join(found.lost)}"] if found.lost else []
-    parts += [f"the translation has {', '.join(found.added)}"] if found.added else []
-    return f"Numbers or dates differ: {' and '.join(parts)} alone." if parts else ""
+    """Return the markdown of what to look at in the original; "" where the numbers and dates are the same."""
+    lost, added = escape(", ".join(found.lost)), escape(", ".join(found.added))
+    if lost and added:
+        message = _("Numbers or dates differ: only the original has {lost}, only the translation has {added}.")
+    elif lost:
+        message = _("Numbers or dates differ: only the original has {lost}.")
+    else:
+        message = _("Numbers or dates differ: only the translation has {added}.") if added else ""
+    return message.format(lost=lost, added=added)
 
 
 @st.cache_data(max_entries=500, show_spinner=False)

@@ -10,7 +10,9 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from pages._shared import resources
 from pages._shared.accessibility import in_language
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, number
 from rag_engine.engine import Engine
 
 _LOOK_SECONDS = 2.0
@@ -18,16 +20,18 @@ _LOOK_SECONDS = 2.0
 
 def draw_welcome(engine: Engine, choose: Callable[[str], None]) -> None:
     """Draw what can be done here, with example questions, one of which `choose` asks."""
-    st.title("Ask your documents", anchor=False)
+    st.title(_("Ask your documents"), anchor=False)
     documents = engine.collection.documents()
     addition = _addition()
     if documents:
         st.markdown(
-            "Ask in your own language: documents in every language are searched. "
-            "Every claim links to the page it comes from."
+            _(
+                "Ask in your own language: documents in every language are searched. "
+                "Every claim links to the page it comes from."
+            )
         )
     else:
-        st.markdown("Every answer quotes your documents, and every claim links to the page it comes from.")
+        st.markdown(_("Every answer quotes your documents, and every claim links to the page it comes from."))
         if addition is None:
             _draw_first_step()
     progress = st.container()
@@ -50,12 +54,12 @@ def _draw_examples(choose: Callable[[str], None], *, looking: bool) -> None:
     # Examples are an offer: where the collection cannot be searched, the question that is asked says why.
     if found.exception() is not None or not found.result():
         return
-    st.caption("For example, from your documents:")
-    for number, one in enumerate(found.result()):
-        with in_language(one.language, f"example-{number}"):
+    st.caption(_("For example, from your documents:"))
+    for place, one in enumerate(found.result()):
+        with in_language(one.language, f"example-{place}"):
             st.button(
                 escape(one.question),
-                key=f"example {number}",
+                key=f"example {place}",
                 icon=":material/arrow_outward:",
                 on_click=choose,
                 args=(one.question,),
@@ -64,8 +68,8 @@ def _draw_examples(choose: Callable[[str], None], *, looking: bool) -> None:
 
 def _draw_first_step() -> None:
     with st.container(border=True):
-        st.markdown("**The collection is empty.** Add PDF, Word, PowerPoint, Excel, HTML or text files to begin.")
-        st.page_link("pages/library.py", label="Add documents in the Library", icon=":material/upload_file:")
+        st.markdown(_("**The collection is empty.** Add PDF, Word, PowerPoint, Excel, HTML or text files to begin."))
+        st.page_link("pages/library.py", label=_("Add documents in the Library"), icon=":material/upload_file:")
 
 
 def _addition() -> Run | None:
@@ -84,11 +88,14 @@ def _draw_addition(engine: Engine, known: int) -> None:
         ensure_worker(resources.workspace())
     now = addition.progress
     if now is None or now.total == 0:
-        st.progress(0.0, text="Indexing is about to start.")
+        st.progress(0.0, text=_("Indexing is about to start."))
         return
-    st.progress(min(now.done / now.total, 1.0), text=f"{now.done:,} of {now.total:,} documents indexed")
+    told = counted(
+        "{done} of {n} document indexed", "{done} of {n} documents indexed", now.total, done=number(now.done)
+    )
+    st.progress(min(now.done / now.total, 1.0), text=told)
     st.caption(
-        "You can already ask questions: answers come from the documents indexed so far."
+        _("You can already ask questions: answers come from the documents indexed so far.")
         if known
-        else "You can start asking once the first document is ready."
+        else _("You can start asking once the first document is ready.")
     )

@@ -6,11 +6,11 @@ import streamlit as st
 
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn
 from ingestion.operations.comparisons import ask_cell_again
-from pages._ask.answer import page_word
 from pages._shared import resources
 from pages._shared.elements import act_button, open_in_address
 from pages._shared.errors import show_error, show_errors
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
+from pages._shared.shown_names import page_place
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.prompts import one_line
@@ -91,7 +91,7 @@ def _said(cell: ComparisonCell) -> list[str]:
 def _draw_quote(citation: Citation, said: str, key: str) -> None:
     """Draw a quote with what is known of its document, and the link to its place."""
     st.markdown(f"> {said}")
-    page = f"{page_word(citation.file)} {citation.page}"
+    page = page_place(citation.file, citation.page)
     known = (citation.authority, citation.title, str(citation.year or ""), page, licence_text(citation.licence))
     with st.container(horizontal=True, vertical_alignment="center", key=f"comparison {key}"):
         st.caption(escape(", ".join(filter(None, known))), width="stretch")

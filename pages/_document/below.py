@@ -12,6 +12,7 @@ from pages._document.details import draw_details
 from pages._document.segmentation import draw_segmentation
 from pages._document.versions import draw_versions
 from pages._shared import resources
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from rag_engine.types import DocumentRecord
 
@@ -19,7 +20,9 @@ from rag_engine.types import DocumentRecord
 def draw_below(document: DocumentRecord, page: int) -> None:
     """Draw the tabs; what is in them is computed for the open one alone."""
     details, licence, versions, citations, segmentation = st.tabs(
-        ["Details", "Licence", "Versions", "Citations", "Segmentation"], key="document tabs", on_change="rerun"
+        [_("Details"), _("Licence"), _("Versions"), _("Citations"), _("Segmentation")],
+        key="document tabs",
+        on_change="rerun",
     )
     record = _source_record(document)
     with details:
@@ -51,6 +54,6 @@ def _draw_licence(document: DocumentRecord, record: SourceRecord | None) -> None
         draw_licence(record)
     elif document.metadata.licence:
         st.markdown(f"**{escape(document.metadata.licence)}**")
-        st.caption("As stated when the document was added; the licence was not checked.")
+        st.caption(_("As stated when the document was added; the licence was not checked."))
     else:
-        st.caption("No licence statement found.")
+        st.caption(_("No licence statement found."))

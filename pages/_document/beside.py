@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.status.views import pluralised
-from pages._ask.answer import page_word
+from pages._ask.answer import tier_words
 from pages._document.opened import outline_of, page_of, paged_text
 from pages._document.places import draw_places
 from pages._shared import resources
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _, to_translate
+from pages._shared.numbers_and_dates import counted
+from pages._shared.shown_names import page_place
 from rag_engine.filters import DOCUMENT, VERSIONS
 from rag_engine.reading.address import DocumentPlace, PlaceLink
 from rag_engine.reading.find import find_words
@@ -19,7 +21,7 @@ from rag_engine.reading.outline import place_in
 from rag_engine.text.excerpt import excerpt
 from rag_engine.types import DocumentRecord, Hit
 
-_CONTENTS, _FIND, _PASSAGES = "Contents", "Find", "Passages"
+_CONTENTS, _FIND, _PASSAGES = to_translate("Contents"), to_translate("Find"), to_translate("Passages")
 _MOST_FOUND = 200
 # Characters of an excerpt.
 _FOUND_EXCERPT, _PASSAGE_EXCERPT = 110, 260
@@ -29,9 +31,10 @@ _SEARCHED = "document passages"
 def draw_beside(document: DocumentRecord, place: DocumentPlace, page: int) -> None:
     """Draw the part that is chosen."""
     chosen = st.segmented_control(
-        "Beside the page",
+        _("Beside the page"),
         [_CONTENTS, _FIND, _PASSAGES],
         default=_CONTENTS,
+        format_func=_,
         required=True,
         key="document beside",
         label_visibility="collapsed",
@@ -48,7 +51,7 @@ def draw_beside(document: DocumentRecord, place: DocumentPlace, page: int) -> No
 def _draw_contents(document: DocumentRecord, place: DocumentPlace, page: int) -> None:
     entries = outline_of(document)
     if not entries:
-        st.caption("No headings were found in this document.")
+        st.caption(_("No headings were found in this document."))
         return
     # A reader who has turned the page has left the passage behind.
     current = place_in(entries, page, place.passage if place.page in (0, page_of(document, place)) else None)
@@ -64,7 +67,7 @@ def _draw_contents(document: DocumentRecord, place: DocumentPlace, page: int) ->
             )
             for number, one in enumerate(entries)
         ],
-        "Contents",
+        _("Contents"),
         f"document contents {document.document_id}",
         beside=True,
     )
@@ -72,8 +75,8 @@ def _draw_contents(document: DocumentRecord, place: DocumentPlace, page: int) ->
 
 def _draw_find(document: DocumentRecord, place: DocumentPlace) -> None:
     words = st.text_input(
-        "Find in this document",
-        placeholder="Words or a phrase",
+        _("Find in this document"),
+        placeholder=_("Words or a phrase"),
         icon=":material/search:",
         key=f"document find {document.document_id}",
         max_chars=200,
@@ -84,7 +87,8 @@ def _draw_find(document: DocumentRecord, place: DocumentPlace) -> None:
     text = paged_text(document)
     found = find_words(text, words, _MOST_FOUND + 1)
     more = len(found) > _MOST_FOUND
-    st.caption(f"The first {_MOST_FOUND} results" if more else pluralised(len(found), "result"))
+    first = _("The first {n} results").format(n=_MOST_FOUND)
+    st.caption(first if more else counted("{n} result", "{n} results", len(found)))
     listed = [
         PlaceLink(
             DocumentPlace(document.document_id, one.page, (one.start, one.end)),
@@ -96,26 +100,26 @@ def _draw_find(document: DocumentRecord, place: DocumentPlace) -> None:
         for one in found[:_MOST_FOUND]
     ]
     if listed:
-        draw_places(listed, "Results", f"document matches {document.document_id}")
+        draw_places(listed, _("Results"), f"document matches {document.document_id}")
 
 
 def _draw_passages(document: DocumentRecord, place: DocumentPlace) -> None:
     question = st.text_input(
-        "Passages about",
-        placeholder="A question or a topic",
+        _("Passages about"),
+        placeholder=_("A question or a topic"),
         icon=":material/manage_search:",
         key=f"document question {document.document_id}",
         max_chars=resources.engine().config.question_characters,
-        help="Finds passages of this document by meaning, in any language.",
+        help=_("Finds passages of this document by meaning, in any language."),
         persist_state="session",
     ).strip()
     with show_errors():
         hits = _search(document, question) if question else ()
         listed = [_listed_hit(document, hit, place) for hit in hits]
         if listed:
-            draw_places(listed, "Passages", f"document passages {document.document_id}")
+            draw_places(listed, _("Passages"), f"document passages {document.document_id}")
         elif question:
-            st.caption("No passage of this document matches.")
+            st.caption(_("No passage of this document matches."))
 
 
 def _search(document: DocumentRecord, question: str) -> Sequence[Hit]:
@@ -123,7 +127,7 @@ def _search(document: DocumentRecord, question: str) -> Sequence[Hit]:
     asked = (document.key, question)
     before: tuple[object, Sequence[Hit]] = st.session_state.get(_SEARCHED, (None, ()))
     if before[0] != asked:
-        with st.spinner("Searching this document …"):
+        with st.spinner(_("Searching this document …")):
             # A version that is superseded is searched as well: it is the one that is open.
             wanted = {DOCUMENT: (document.document_id,), VERSIONS: ("all",)}
             before = asked, resources.engine().search(question, wanted).hits
@@ -132,7 +136,7 @@ def _search(document: DocumentRecord, question: str) -> Sequence[Hit]:
 
 
 def _listed_hit(document: DocumentRecord, hit: Hit, place: DocumentPlace) -> PlaceLink:
-    note = " · ".join(filter(None, (hit.section, _page_note(document, hit.page), f"{hit.tier} match")))
+    note = " · ".join(filter(None, (hit.section, _page_note(document, hit.page), tier_words(hit.tier))))
     return PlaceLink(
         DocumentPlace(document.document_id, hit.page, (hit.start, hit.end)),
         tuple(excerpt(hit.text, (), 0, _PASSAGE_EXCERPT)),
@@ -143,4 +147,4 @@ def _listed_hit(document: DocumentRecord, hit: Hit, place: DocumentPlace) -> Pla
 
 
 def _page_note(document: DocumentRecord, page: int) -> str:
-    return f"{page_word(document.file)} {page}" if document.pages > 1 else ""
+    return page_place(document.file, page) if document.pages > 1 else ""

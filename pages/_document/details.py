@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from ingestion.operations.corrections import agree, correction_history, describe_record
 from ingestion.records.document_corrections import Correction
 from ingestion.status.document_fields import Described, field_values, shown_values, unchecked_fields
-from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, FieldName
 from pages._admin.field_editor import draw_value
 from pages._library.correction import draw_correction, draw_done, note_done
@@ -19,15 +18,18 @@ from pages._shared.elements import act_button, known_author
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import heading_of
 from pages._shared.filter_widgets import display_text
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
+from pages._shared.numbers_and_dates import counted, moment
 from rag_engine.types import DocumentRecord
 
-EXTRACTED = ":orange-badge[:material/help: extracted, not checked]"
 # The title is the heading of the page.
 _SHOWN: tuple[FieldName, ...] = (
     "title", "description", "authority", "document_type", "date", "language", "geographical_level", "countries",
     "hazards", "target", "key_criteria", "tags", "notes",
 )  # fmt: skip
+# What the filters call these fields.
+_FACETS: Mapping[FieldName, str] = {"hazards": "hazard", "countries": "country"}
 
 
 def draw_details(document: DocumentRecord) -> None:
@@ -36,19 +38,19 @@ def draw_details(document: DocumentRecord) -> None:
     unchecked = unchecked_fields(described)
     draw_done(document.source)
     with st.container(horizontal=True, key="document acts"):
-        if act_button("correct", "Correct", icon=":material/edit:", key="correct document"):
+        if act_button("correct", _("Correct"), icon=":material/edit:", key="correct document"):
             draw_correction([document])
         if unchecked and act_button(
             "agree",
-            f"Agree with all {len(unchecked)}" if len(unchecked) > 1 else "Agree with the value",
+            counted("Agree with the value", "Agree with all {n}", len(unchecked)),
             icon=":material/done_all:",
             key="agree all",
-            help="Confirm all values that were extracted automatically",
+            help=_("Confirm all values that were extracted automatically"),
         ):
             _agree(document, unchecked)
         if act_button(
             "queue_erasure",
-            ":red[Delete this document]",
+            _(":red[Delete this document]"),
             icon=":material/delete:",
             key="delete document",
             type="tertiary",
@@ -56,10 +58,10 @@ def draw_details(document: DocumentRecord) -> None:
             confirm_deletion([document])
     _draw_values(document, described, unchecked)
     facts = {
-        "Source": document.metadata.source_url,
-        "File": document.file,
-        "Length": _length(document),
-        "Id": document.document_id,
+        _("Source"): document.metadata.source_url,
+        _("File"): document.file,
+        _("Length"): _length(document),
+        _("ID"): document.document_id,
     }
     st.markdown("  \n".join(f"**{name}** {escape(value)}" for name, value in facts.items() if value))
     _draw_justification(described)
@@ -72,16 +74,17 @@ def _draw_values(document: DocumentRecord, described: Described, unchecked: Sequ
         if not shown[field]:
             continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False, key=f"value {field}"):
-            text = ", ".join(display_text("language", one) if field == "language" else one for one in shown[field])
-            mark = f"  {EXTRACTED}" if field in unchecked else ""
+            text = ", ".join(display_text(_FACETS.get(field, field), one) for one in shown[field])
+            extracted = _("extracted, not checked")
+            mark = f"  :orange-badge[:material/help: {extracted}]" if field in unchecked else ""
             st.markdown(f"**{heading_of(field)}**{mark}  \n{escape_paragraphs(text)}", width="stretch")
             if field in unchecked and act_button(
                 "agree",
-                "Agree",
+                _("Agree"),
                 icon=":material/check:",
                 key=f"agree {field}",
                 type="tertiary",
-                help="This value is correct",
+                help=_("This value is correct"),
             ):
                 _agree(document, [field])
 
@@ -89,13 +92,13 @@ def _draw_values(document: DocumentRecord, described: Described, unchecked: Sequ
 def _agree(document: DocumentRecord, fields: Sequence[FieldName]) -> None:
     with show_errors():
         entered = agree(resources.desk(), [document.source], known_author(), fields)
-        note_done([document.source], entered, f"{pluralised(len(entered), 'value')} confirmed.")
+        note_done([document.source], entered, counted("{n} value confirmed.", "{n} values confirmed.", len(entered)))
         st.rerun()
 
 
 def _draw_justification(described: Described) -> None:
     """Draw every value with the sentence that justifies it."""
-    with st.expander("Where these values come from", icon=":material/fact_check:"):
+    with st.expander(_("Where these values come from"), icon=":material/fact_check:"):
         for field in FIELDS:
             values = field_values(described, field)
             if values:
@@ -108,18 +111,22 @@ def _draw_history(document: DocumentRecord) -> None:
     entries = correction_history(resources.desk(), document.source)
     if not entries:
         return
-    with st.expander("Corrections", icon=":material/history:"):
+    with st.expander(_("Corrections"), icon=":material/history:"):
         st.markdown("  \n".join(_entry(one) for one in reversed(entries)))
 
 
 def _entry(one: Correction) -> str:
-    done = {"correct": "; ".join(one.values) or "(emptied)", "agree": "confirmed", "undo": "undone"}[one.act]
-    when = f"{one.when[:16].replace('T', ' ')} · {escape(one.author)}"
+    acts = {"correct": "; ".join(one.values) or _("(emptied)"), "agree": _("confirmed"), "undo": _("undone")}
+    done = acts[one.act]
+    when = f"{moment(one.when)} · {escape(one.author)}"
     note = f" · {escape(one.note)}" if one.note else ""
     return f"{when} · **{heading_of(one.field)}**: {escape(done)}{note}"
 
 
 def _length(document: DocumentRecord) -> str:
-    read = f", {document.ocr_pages:,} of them read by OCR" if document.ocr_pages else ""
-    passages = f"{document.children:,} passages, {document.characters:,} characters"
-    return f"{pluralised(document.pages, 'page')}{read}, {passages}"
+    parts = [counted("{n} page", "{n} pages", document.pages)]
+    if document.ocr_pages:
+        parts.append(counted("{n} of them read by OCR", "{n} of them read by OCR", document.ocr_pages))
+    parts.append(counted("{n} passage", "{n} passages", document.children))
+    parts.append(counted("{n} character", "{n} characters", document.characters))
+    return ", ".join(parts)

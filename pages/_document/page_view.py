@@ -12,10 +12,11 @@ from typing import Any
 
 import streamlit as st
 
-from pages._ask.answer import page_word
 from pages._document.opened import address_of, followed, paged_text, references_in
 from pages._shared import resources
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
+from pages._shared.shown_names import page_noun, page_place
 from rag_engine.answering.page_image import regions
 from rag_engine.reading.address import DocumentPlace
 from rag_engine.reading.pages import PagedText, page_paragraphs, text_layer
@@ -25,7 +26,7 @@ from rag_engine.text.sentences import Span
 from rag_engine.types import Box, DocumentRecord
 
 FIT = "fit"
-ZOOMS: dict[str | float, str] = {FIT: "Fit", 0.75: "75 %", 1.0: "100 %", 1.25: "125 %", 1.5: "150 %", 2.0: "200 %"}
+ZOOMS: tuple[str | float, ...] = (FIT, 0.75, 1.0, 1.25, 1.5, 2.0)
 # Pixels across a drawn page: sharp at 100 %, and above.
 _WIDTH, _LARGE = 1000, 1600
 _KEY = "document page view"
@@ -70,7 +71,7 @@ def _draw_picture(
     soft, strong = (marks, ()) if long else ((), marks)
     drawing, measured = resources.engine().draw_page(document, page, soft, strong, width=width)
     if wait([drawing, measured], _PATIENCE).not_done:
-        st.info("This page takes longer to draw …", icon=":material/hourglass_top:")
+        st.info(_("This page takes longer to draw …"), icon=":material/hourglass_top:")
         st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)
         return
     across, down = measured.result().split()
@@ -84,7 +85,7 @@ def _draw_picture(
         "lines": [[line.text, *astuple(line.box)] for line in text_layer(text, page)],
         "marks": [astuple(box) for box in marks],
     }
-    _mount(document, page, passage, [link for link, _ in shown], data, [boxes for _, boxes in shown])
+    _mount(document, page, passage, [one[0] for one in shown], data, [one[1] for one in shown])
     _draw_neighbours(document, text, page, width)
 
 
@@ -98,7 +99,7 @@ def _draw_neighbours(document: DocumentRecord, text: PagedText, page: int, width
 def _draw_text(
     document: DocumentRecord, text: PagedText, page: int, passage: Span | None, links: Sequence[PlacedReference]
 ) -> None:
-    st.caption(":material/info: Extracted text, not the original layout.")
+    st.caption(_(":material/info: Extracted text, not the original layout."))
     marks, spans = [passage] if passage else [], [(link.start, link.end) for link in links]
     paragraphs = [
         TextParagraph(
@@ -111,17 +112,17 @@ def _draw_text(
         for one in page_paragraphs(text, page)
     ]
     if not paragraphs:
-        st.info(f"This {page_word(document.file)} holds no text.", icon=":material/draft:")
+        st.info(_("There is no text here."), icon=":material/draft:")
         return
     data = {"paragraphs": [astuple(one) for one in paragraphs], "zoom": 0}
-    _mount(document, page, passage, links, data, [[] for _ in links])
+    _mount(document, page, passage, links, data, [[]] * len(links))
 
 
 def draw_text(
     paragraphs: Sequence[TextParagraph], label: str, language: str, links: Sequence[DocumentPlace], key: str
 ) -> None:
     """Draw paragraphs of a document's language with links to places, under a name for those who do not see it."""
-    named = [{"label": "Open this place", "address": address_of(one), "boxes": []} for one in links]
+    named = [{"label": _("Open this place"), "address": address_of(one), "boxes": []} for one in links]
     data = {"paragraphs": [astuple(one) for one in paragraphs], "zoom": 0, "target": "", "links": named}
     _view(
         key=key,
@@ -142,14 +143,17 @@ def _mount(
     targets = [
         DocumentPlace(document.document_id, link.target_page, (link.target_start, link.target_end)) for link in links
     ]
-    word = page_word(document.file).capitalize()
     common = {
         "language": document.metadata.language,
-        "label": f"{word} {page} of {document.metadata.title}",
+        "label": _("{noun} {n} of {title}").format(
+            noun=page_noun(document.file), n=page, title=document.metadata.title
+        ),
         "target": f"{document.document_id} {page} {passage}",
         "links": [
             {
-                "label": f"Refers to {link.label}, {word.lower()} {link.target_page}",
+                "label": _("Refers to {place}").format(
+                    place=f"{link.label}, {page_place(document.file, link.target_page)}"
+                ),
                 "address": address_of(target),
                 "boxes": [astuple(box) for box in those],
             }

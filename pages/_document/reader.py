@@ -13,6 +13,7 @@ from pages._document.opened import page_of, paged_text
 from pages._document.page_view import draw_page_view
 from pages._document.toolbar import draw_toolbar
 from pages._shared import resources
+from pages._shared.interface_language import _
 from rag_engine.reading.address import DocumentPlace
 from rag_engine.types import DocumentRecord
 
@@ -31,12 +32,12 @@ def draw_document(place: DocumentPlace) -> None:
         st.switch_page("pages/library.py")
     document = resources.find_document(place.document_id)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.page_link("pages/library.py", label="Library", icon=":material/arrow_back:")
+        st.page_link("pages/library.py", label=_("Library"), icon=":material/arrow_back:")
         if document is not None:
             draw_original(document, "document")
     if document is None:
-        st.title("Document")
-        st.info("This document is not in the collection.", icon=":material/search_off:")
+        st.title(_("Document"))
+        st.info(_("This document is not in the collection."), icon=":material/search_off:")
         return
     _draw_title(document)
     text = paged_text(document)

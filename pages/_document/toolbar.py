@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages._ask.answer import page_word
 from pages._document.opened import go_to
 from pages._document.page_view import FIT, ZOOMS
+from pages._shared.interface_language import _
+from pages._shared.numbers_and_dates import percent
+from pages._shared.shown_names import page_noun
 from rag_engine.reading.address import DocumentPlace
 from rag_engine.types import DocumentRecord
 
@@ -23,9 +25,9 @@ def draw_toolbar(document: DocumentRecord, place: DocumentPlace, page: int, *, d
             _draw_turning(document, place, page)
         if drawn:
             zoom = st.selectbox(
-                "Zoom",
+                _("Zoom"),
                 list(ZOOMS),
-                format_func=ZOOMS.__getitem__,
+                format_func=lambda one: _("Fit") if one == FIT else percent(float(one)),
                 key="document zoom",
                 width=110,
                 persist_state="session",
@@ -34,11 +36,10 @@ def draw_toolbar(document: DocumentRecord, place: DocumentPlace, page: int, *, d
 
 
 def _draw_turning(document: DocumentRecord, place: DocumentPlace, page: int) -> None:
-    word = page_word(document.file)
-    _draw_turn("Previous", ":material/chevron_left:", place, page - 1, disabled=page <= 1)
+    _draw_turn(_("Previous"), "document previous", ":material/chevron_left:", place, page - 1, disabled=page <= 1)
     st.session_state[_NUMBER] = page
     st.number_input(
-        f"{word.capitalize()} of {document.pages:,}",
+        _("{place} of {total}").format(place=page_noun(document.file), total=document.pages),
         1,
         document.pages,
         key=_NUMBER,
@@ -46,13 +47,11 @@ def _draw_turning(document: DocumentRecord, place: DocumentPlace, page: int) -> 
         args=(place,),
         width=120,
     )
-    _draw_turn("Next", ":material/chevron_right:", place, page + 1, disabled=page >= document.pages)
+    _draw_turn(_("Next"), "document next", ":material/chevron_right:", place, page + 1, disabled=page >= document.pages)
 
 
-def _draw_turn(label: str, icon: str, place: DocumentPlace, page: int, *, disabled: bool) -> None:
-    st.button(
-        label, icon=icon, key=f"document {label}", disabled=disabled, on_click=go_to, args=(replace(place, page=page),)
-    )
+def _draw_turn(label: str, key: str, icon: str, place: DocumentPlace, page: int, *, disabled: bool) -> None:
+    st.button(label, icon=icon, key=key, disabled=disabled, on_click=go_to, args=(replace(place, page=page),))
 
 
 def _turn_to_number(place: DocumentPlace) -> None:

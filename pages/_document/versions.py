@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.status.views import pluralised
 from pages._document.opened import changes_between, paged_text
 from pages._document.page_view import draw_text
 from pages._document.places import draw_places
 from pages._shared import resources
 from pages._shared.filter_widgets import display_text
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, known_date
 from rag_engine.reading.address import DocumentPlace, PlaceLink
 from rag_engine.reading.runs import TextParagraph
 from rag_engine.reading.same_work import documents_of_work
@@ -30,16 +31,16 @@ def draw_versions(document: DocumentRecord) -> None:
     listed = [_listed(one, _version_name(one)) for one in others]
     listed += [_listed(one, display_text("language", one.metadata.language)) for one in work.translations]
     if listed:
-        draw_places(listed, "Versions and translations", f"document versions {document.key}")
+        draw_places(listed, _("Versions and translations"), f"document versions {document.key}")
     else:
-        st.caption("No other version or translation is in the collection.")
+        st.caption(_("No other version or translation is in the collection."))
     if not others:
         return
     other = st.selectbox(
-        "Compare with", others, index=len(others) - 1, format_func=_version_name, key="document compared"
+        _("Compare with"), others, index=len(others) - 1, format_func=_version_name, key="document compared"
     )
     older, newer = sorted((document, other), key=work.versions.index)
-    with st.spinner("Comparing the versions …"):
+    with st.spinner(_("Comparing the versions …")):
         changes = changes_between(older, newer)
     _draw_changes(older, newer, changes)
 
@@ -51,25 +52,31 @@ def _listed(other: DocumentRecord, note: str) -> PlaceLink:
 
 def _version_name(document: DocumentRecord) -> str:
     metadata = document.metadata
-    name = metadata.version or metadata.date or document.file
-    return f"{name} (superseded {metadata.superseded})" if metadata.superseded else f"{name} (newest)"
+    name = metadata.version or known_date(metadata.date) or document.file
+    told = _("{name} (superseded {when})") if metadata.superseded else _("{name} (newest)")
+    return told.format(name=name, when=known_date(metadata.superseded))
 
 
 def _draw_changes(older: DocumentRecord, newer: DocumentRecord, changes: VersionChanges) -> None:
-    names = f"From {escape(_version_name(older))} to {escape(_version_name(newer))}"
+    names = {"older": escape(_version_name(older)), "newer": escape(_version_name(newer))}
     if not changes.sections:
-        st.caption(f"{names}: the text is the same.")
+        st.caption(_("From {older} to {newer}: the text is the same.").format(**names))
         return
-    counted = f"{pluralised(changes.removed, 'word')} removed, {pluralised(changes.added, 'word')} added"
-    st.caption(f"{names}: {counted}.")
+    st.caption(
+        _("From {older} to {newer}: {removed}, {added}.").format(
+            **names,
+            removed=counted("{n} word removed", "{n} words removed", changes.removed),
+            added=counted("{n} word added", "{n} words added", changes.added),
+        )
+    )
     links: list[DocumentPlace] = []
     paragraphs: list[TextParagraph] = []
     for section in changes.sections:
         links.append(_place(older, newer, section.paragraphs))
-        title = section.heading or "Before the first heading"
+        title = section.heading or _("Before the first heading")
         paragraphs.append(TextParagraph("heading", ((title, "", len(links) - 1),)))
         paragraphs += [_paragraph(one) for one in section.paragraphs]
-    draw_text(paragraphs, "Changes", newer.metadata.language, links, f"changes {older.key} {newer.key}")
+    draw_text(paragraphs, _("Changes"), newer.metadata.language, links, f"changes {older.key} {newer.key}")
 
 
 def _place(older: DocumentRecord, newer: DocumentRecord, paragraphs: Sequence[ChangedParagraph]) -> DocumentPlace:

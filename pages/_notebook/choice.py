@@ -10,7 +10,9 @@ from pages._ask.conversations import SHARE
 from pages._shared import resources
 from pages._shared.elements import open_in_address
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import number
 from rag_engine.conversations.person import owns
 from rag_engine.notebook.notebook import Notebook
 from rag_engine.notebook.store import (
@@ -35,40 +37,43 @@ def draw_choice(workspace: Path) -> Notebook:
     st.session_state[_CHOSEN] = asked if asked in notebooks else default.id
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Notebook",
+            _("Notebook"),
             list(notebooks),
             key=_CHOSEN,
-            format_func=lambda one: f"{notebooks[one].name} ({len(notebooks[one].entries)})",
+            format_func=lambda one: f"{notebooks[one].name} ({number(len(notebooks[one].entries))})",
             on_change=_follow,
             persist_state="session",
             width=340,
         )
         notebook = notebooks[st.session_state[_CHOSEN]]
         own = owns(person, notebook.owner)
-        with st.popover("New", icon=":material/add:", type="tertiary"):
-            st.text_input("Name", key=_NEW, max_chars=80)
-            st.button("Create", key="notebook create", on_click=_create, args=(workspace,))
+        with st.popover(_("New"), icon=":material/add:", type="tertiary"):
+            st.text_input(_("Name"), key=_NEW, max_chars=80)
+            st.button(_("Create"), key="notebook create", on_click=_create, args=(workspace,))
         if notebook.shared_by and not own:
-            st.caption(f":material/group: Shared by {escape(notebook.shared_by)}. You can read it.", width="content")
+            st.caption(
+                _(":material/group: Shared by {name}. You can read it.").format(name=escape(notebook.shared_by)),
+                width="content",
+            )
         if not own:
             return notebook
         key = f"notebook shared {notebook.id}"
         st.toggle(
-            SHARE,
+            _(SHARE),
             bool(notebook.shared_by),
             key=key,
-            help="Others can read it, and cannot change it.",
+            help=_("Others can read it, and cannot change it."),
             on_change=_share,
             args=(workspace, notebook.id, key),
         )
-        with st.popover("Rename", icon=":material/edit:", type="tertiary"):
-            st.text_input("New name", notebook.name, key=f"{_RENAMED} {notebook.id}", max_chars=80)
-            st.button("Rename", key="notebook rename", on_click=_rename, args=(workspace, notebook.id))
+        with st.popover(_("Rename"), icon=":material/edit:", type="tertiary"):
+            st.text_input(_("New name"), notebook.name, key=f"{_RENAMED} {notebook.id}", max_chars=80)
+            st.button(_("Rename"), key="notebook rename", on_click=_rename, args=(workspace, notebook.id))
         if notebook.id != default.id:
-            with st.popover("Delete", icon=":material/delete:", type="tertiary"):
-                st.markdown("Its entries cannot be recovered. Conversations and documents stay as they are.")
+            with st.popover(_("Delete"), icon=":material/delete:", type="tertiary"):
+                st.markdown(_("Its entries cannot be recovered. Conversations and documents stay as they are."))
                 st.button(
-                    "Delete this notebook",
+                    _("Delete this notebook"),
                     icon=":material/delete:",
                     type="primary",
                     key="notebook delete",

@@ -12,7 +12,9 @@ from pages._notebook.entry import draw_entry, draw_note, draw_origin
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, number
 from rag_engine.conversations.person import owns
 from rag_engine.engine import Engine
 from rag_engine.notebook.notebook import Notebook, NotebookEntry, with_entry, with_entry_moved, without_entry
@@ -30,16 +32,20 @@ def draw_entries(engine: Engine, notebook: Notebook) -> None:
     _draw_undo(workspace, notebook)
     if not notebook.entries:
         st.info(
-            "No entries yet. On the Ask page, “Add to notebook” keeps an answer or a quote here.",
+            _("No entries yet. On the Ask page, “Add to notebook” keeps an answer or a quote here."),
             icon=":material/bookmark_add:",
         )
         return
     shown = _draw_filter(notebook)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"Entries: {len(shown):,} of {len(notebook.entries):,}", width="content")
-        with st.popover("Export", icon=":material/download:", type="tertiary", key="notebook export"):
+        st.caption(_entries(len(shown), len(notebook.entries)), width="content")
+        with st.popover(_("Export"), icon=":material/download:", type="tertiary", key="notebook export"):
             draw_exports(partial(_exported, engine, notebook, shown), notebook.name, f"notebook {notebook.id}")
     _draw_list(workspace, notebook, shown, _present(engine))
+
+
+def _entries(shown: int, of: int) -> str:
+    return counted("{shown} of {n} entry", "{shown} of {n} entries", of, shown=number(shown))
 
 
 def _draw_filter(notebook: Notebook) -> list[NotebookEntry]:
@@ -48,7 +54,7 @@ def _draw_filter(notebook: Notebook) -> list[NotebookEntry]:
         return list(notebook.entries)
     # A key for each set of tags: a chosen one may have gone from all entries.
     key = f"notebook tags {hash(notebook.tags)}"
-    chosen = set(st.pills("Tags", notebook.tags, selection_mode="multi", key=key, format_func=escape))
+    chosen = set(st.pills(_("Tags"), notebook.tags, selection_mode="multi", key=key, format_func=escape))
     return [entry for entry in notebook.entries if not chosen or chosen & set(entry.tags)]
 
 
@@ -66,7 +72,7 @@ def _draw_list(workspace: Path, notebook: Notebook, shown: Sequence[NotebookEntr
                 draw_note(workspace, id, entry)
                 _draw_moves(workspace, id, entry, shown, position)
                 st.button(
-                    "Remove",
+                    _("Remove"),
                     icon=":material/delete:",
                     type="tertiary",
                     key=f"remove {entry.id}",
@@ -74,7 +80,7 @@ def _draw_list(workspace: Path, notebook: Notebook, shown: Sequence[NotebookEntr
                     args=(workspace, id, entry),
                 )
     if len(shown) > most:
-        label = f"Show more entries ({len(shown) - most:,})"
+        label = counted("Show {n} more entry", "Show {n} more entries", len(shown) - most)
         st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more, args=(key,))
 
 
@@ -84,16 +90,16 @@ def _draw_moves(workspace: Path, id: str, entry: NotebookEntry, shown: Sequence[
     # Down is the neighbour's way up.
     above = (entry.id, shown[position - 1].id)
     below = (shown[position + 1].id, entry.id) if not last else above
-    for name, icon, (moved, before), disabled in (
-        ("Move up", ":material/arrow_upward:", above, first),
-        ("Move down", ":material/arrow_downward:", below, last),
+    for name, key, icon, (moved, before), disabled in (
+        (_("Move up"), "move up", ":material/arrow_upward:", above, first),
+        (_("Move down"), "move down", ":material/arrow_downward:", below, last),
     ):
         st.button(
             "",
             icon=icon,
             help=name,
             type="tertiary",
-            key=f"{name} {entry.id}",
+            key=f"{key} {entry.id}",
             disabled=disabled,
             on_click=_move,
             args=(workspace, id, moved, before),
@@ -106,9 +112,9 @@ def _draw_undo(workspace: Path, notebook: Notebook) -> None:
     if id != notebook.id:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="notebook-undo"):
-        st.caption("Entry removed.", width="content")
+        st.caption(_("Entry removed."), width="content")
         st.button(
-            "Undo",
+            _("Undo"),
             icon=":material/undo:",
             type="tertiary",
             key="notebook undo",
@@ -119,7 +125,7 @@ def _draw_undo(workspace: Path, notebook: Notebook) -> None:
 
 def _remove(workspace: Path, id: str, entry: NotebookEntry) -> None:
     with show_errors():
-        before, _ = change_notebook(workspace, id, lambda one: without_entry(one, entry.id), resources.person())
+        before = change_notebook(workspace, id, lambda one: without_entry(one, entry.id), resources.person())[0]
         place = next((i for i, one in enumerate(before.entries) if one.id == entry.id), len(before.entries))
         st.session_state[_REMOVED] = id, entry, place
 

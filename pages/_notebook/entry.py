@@ -10,7 +10,9 @@ import streamlit as st
 from pages._ask.form import draw_records
 from pages._shared import resources
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
+from pages._shared.numbers_and_dates import moment
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import is_kept
 from rag_engine.notebook.notebook import NotebookEntry, read_tags, with_note
@@ -29,7 +31,7 @@ def draw_entry(entry: NotebookEntry, present: Collection[str]) -> None:
     else:
         _draw_answer(entry.answer)
     for title in missing_documents(entry.citations, present):
-        st.caption(f":material/info: No longer in the collection: {escape(title)}")
+        st.caption(_(":material/info: No longer in the collection: {title}").format(title=escape(title)))
     if entry.note:
         st.markdown(escape_paragraphs(entry.note))
     if entry.tags:
@@ -57,33 +59,33 @@ def _badge(n: int) -> str:
 
 def draw_origin(workspace: Path, entry: NotebookEntry) -> None:
     """Draw when the question was asked, and the link to its conversation while that is kept, or to its search."""
-    st.caption(f"{entry.asked[:16].replace('T', ' ')} UTC", width="content")
+    st.caption(moment(entry.asked), width="content")
     if not entry.conversation:
         st.page_link(
             "pages/search.py",
-            label="Search again",
+            label=_("Search again"),
             icon=":material/search:",
             query_params=PassageQuery(entry.question).parameters(),
         )
     elif is_kept(workspace, entry.conversation, resources.person()):
         st.page_link(
             "pages/ask.py",
-            label="Open conversation",
+            label=_("Open conversation"),
             icon=":material/forum:",
             query_params={"conversation": entry.conversation},
         )
     else:
-        st.caption("The conversation was deleted.", width="content")
+        st.caption(_("The conversation was deleted."), width="content")
 
 
 def draw_note(workspace: Path, notebook: str, entry: NotebookEntry) -> None:
     """Draw the button behind which note and tags are edited."""
     note, tags = f"noted {entry.id}", f"tagged {entry.id}"
-    with st.popover("Note and tags", icon=":material/edit_note:", type="tertiary", key=f"note {entry.id}"):
-        st.text_area("Note", entry.note, key=note, max_chars=5000, width=460)
-        st.text_input("Tags", ", ".join(entry.tags), key=tags, help="Separated by commas.", max_chars=500)
+    with st.popover(_("Note and tags"), icon=":material/edit_note:", type="tertiary", key=f"note {entry.id}"):
+        st.text_area(_("Note"), entry.note, key=note, max_chars=5000, width=460)
+        st.text_input(_("Tags"), ", ".join(entry.tags), key=tags, help=_("Separated by commas."), max_chars=500)
         st.button(
-            "Save",
+            _("Save"),
             icon=":material/check:",
             key=f"save {entry.id}",
             on_click=_save,

@@ -10,10 +10,11 @@ from datetime import date
 
 import streamlit as st
 
-from ingestion.status.views import pluralised
 from pages._search.opened import go_to
-from pages._shared.filter_widgets import display_text, filter_label, filter_names
+from pages._shared.filter_widgets import display_text, filter_label, filter_names, matching_documents
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import number
 from rag_engine.engine import Engine
 from rag_engine.filters import AS_OF, VERSIONS, Facets, left_documents, live_counts
 from rag_engine.passage_search.query import PassageQuery
@@ -28,7 +29,7 @@ def draw_facets(engine: Engine, query: PassageQuery) -> None:
     """Draw each facet with the number of documents by value, which follow the other choices, and the number in all."""
     snapshot = engine.collection.snapshot()
     if not snapshot.documents:
-        st.caption("Filters appear once the first document is indexed.")
+        st.caption(_("Filters appear once the first document is indexed."))
         return
     counts = live_counts(query.wanted, snapshot.facets, snapshot.documents)
     for name in filter_names():
@@ -44,10 +45,10 @@ def draw_facets(engine: Engine, query: PassageQuery) -> None:
     if snapshot.facets.get("work"):
         _draw_versions(query, versioned=bool(snapshot.facets.get("superseded")))
     matching = len(left_documents(query.wanted, snapshot.facets, snapshot.documents))
-    st.caption(f"**{matching:,} of {pluralised(len(snapshot.documents), 'document')} match**")
+    st.caption(f"**{matching_documents(matching, len(snapshot.documents))}**")
     if query.wanted:
         st.button(
-            "Clear all",
+            _("Clear all"),
             key="search clear",
             icon=":material/filter_alt_off:",
             on_click=go_to,
@@ -64,14 +65,14 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
     # The choices of a facet do not change its own counts, so that no box moves away from under the pointer.
     listed = sorted(known, key=lambda value: (-known[value], display_text(name, value)))
     if not listed:
-        st.caption("Not known of any document.")
+        st.caption(_("No document has a value."))
     shown = f"search {name} shown"
     first = listed if st.session_state.get(shown) else [*listed[:_SHOWN], *(v for v in listed[_SHOWN:] if v in chosen)]
     for value in first:
         key = f"search {name} {value}"
         st.session_state[key] = value in chosen
         st.checkbox(
-            f"{escape(display_text(name, value))} ({known[value]:,})",
+            f"{escape(display_text(name, value))} ({number(known[value])})",
             key=key,
             disabled=not known[value] and value not in chosen,
             on_change=go_to,
@@ -79,7 +80,7 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
         )
     if len(listed) > len(first):
         st.button(
-            f"Show all {len(listed)}",
+            _("Show all {n}").format(n=number(len(listed))),
             key=f"{shown} button",
             type="tertiary",
             icon=":material/expand_more:",
@@ -101,7 +102,7 @@ def _draw_years(query: PassageQuery, facets: Facets) -> None:
     chosen = (int(given[1]), int(given[2] or given[1])) if given else (first, last)
     key = "search years"
     st.session_state[key] = tuple(sorted(min(max(year, first), last) for year in chosen))
-    st.slider("Years", first, last, key=key, on_change=_follow_years, args=(query, (first, last)))
+    st.slider(_("Years"), first, last, key=key, on_change=_follow_years, args=(query, (first, last)))
 
 
 def _follow_years(query: PassageQuery, everything: tuple[int, int]) -> None:
@@ -114,9 +115,9 @@ def _draw_versions(query: PassageQuery, *, versioned: bool) -> None:
     every, as_of = "search versions", "search as of"
     st.session_state[every] = "all" in query.wanted.get(VERSIONS, ())
     st.checkbox(
-        "All versions and translations",
+        _("All versions and translations"),
         key=every,
-        help="Without it, the newest version of each document is searched, in one language.",
+        help=_("Without it, the newest version of each document is searched, in one language."),
         on_change=go_to,
         args=(query.toggled(VERSIONS, "all"),),
     )
@@ -126,10 +127,10 @@ def _draw_versions(query: PassageQuery, *, versioned: bool) -> None:
         with suppress(ValueError):
             st.session_state[as_of] = date.fromisoformat(given)
         st.date_input(
-            "As of",
+            _("As of"),
             min_value=date(1700, 1, 1),
             key=as_of,
-            help="Use the versions in force on that day.",
+            help=_("Use the versions in force on that day."),
             on_change=_follow_date,
             args=(query,),
         )

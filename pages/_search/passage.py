@@ -7,10 +7,12 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ask.answer import badges, page_word
+from pages._ask.answer import badges
 from pages._ask.take_away import draw_adding, draw_copy
 from pages._shared.accessibility import in_language
+from pages._shared.interface_language import _, ngettext
 from pages._shared.markdown import escape, faded
+from pages._shared.shown_names import page_place
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.engine import Engine
@@ -39,8 +41,9 @@ def draw_document(
 def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -> None:
     hit, document = passage.hit, passage.hit.document
     citation = citation_of(engine, passage)
-    place = f"{page_word(document.file)} {citation.page}" if document.pages > 1 else ""
-    closeness = ":gray[close in meaning]" if query.words and not passage.match.worded else ""
+    place = page_place(document.file, citation.page) if document.pages > 1 else ""
+    near = query.words and not passage.match.worded
+    closeness = ":gray[" + _("close in meaning") + "]" if near else ""
     section = cited(hit.section, hit.clause)
     parts = (f"**{escape(section)}**" if section else "", place, closeness)
     st.markdown(" · ".join(part for part in parts if part))
@@ -50,13 +53,18 @@ def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key} row"):
         st.page_link(
             "pages/document.py",
-            label="Open document",
+            label=_("Open document"),
             icon=":material/description:",
             query_params=DocumentPlace(document.document_id, citation.page, passage.place).parameters(),
         )
         draw_adding(partial(_entry, query, passage, engine), key)
-        draw_copy("Copy quote", ":material/format_quote:", plain_quotes([citation]), f"{key} quote")
-        whole = st.popover("Full passage", icon=":material/article:", type="tertiary", key=f"{key} whole")
+        draw_copy(
+            ngettext("Copy quote", "Copy quotes", 1),
+            ":material/format_quote:",
+            plain_quotes([citation]),
+            f"{key} quote",
+        )
+        whole = st.popover(_("Full passage"), icon=":material/article:", type="tertiary", key=f"{key} whole")
         with whole, in_language(language, f"{key} passage"):
             st.markdown(faded(passage.excerpt(len(hit.text))))
 

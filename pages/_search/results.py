@@ -9,18 +9,18 @@ import streamlit as st
 
 from ingestion.dataset.passage_export import PASSAGE_FORMATS, export_passages
 from ingestion.file_names import slug_of
-from ingestion.status.views import pluralised
 from pages._search.opened import first_shown, go_to, show_from
 from pages._search.passage import draw_document
 from pages._shared.elements import base_address
+from pages._shared.filter_widgets import WORDING, display_text, filter_label, named_values
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, number
 from rag_engine.engine import Engine
 from rag_engine.passage_search.describe import (
     describe_allowed,
     describe_found,
     describe_refusal,
-    facet_label,
-    value_text,
 )
 from rag_engine.passage_search.find import FoundPassages, excluding_facets, find_passages
 from rag_engine.passage_search.passages import read_passages
@@ -33,16 +33,19 @@ _DOCUMENTS, _PASSAGES = 8, 2
 def draw_results(engine: Engine, query: PassageQuery) -> None:
     """Draw what the search finds; without words, the documents that the filter allows."""
     if not engine.collection.snapshot().documents:
-        st.info("Nothing is indexed yet: there are no passages to search.", icon=":material/inbox:")
-        st.page_link("pages/library.py", label="Add documents in the Library", icon=":material/upload_file:")
+        st.info(_("No document is indexed yet, so there is nothing to search."), icon=":material/inbox:")
+        st.page_link("pages/library.py", label=_("Add documents in the Library"), icon=":material/upload_file:")
         return
     if not query:
         st.markdown(
-            "Type key words, a phrase in quotation marks, or a question: every passage that contains the words is "
-            "listed, besides the closest in meaning in every language. Filters alone list the documents that match."
+            _(
+                "Type key words, a phrase in quotation marks or a question. The results list every passage that "
+                "contains the words, and the passages closest in meaning in every language. Filters alone list the "
+                "matching documents."
+            )
         )
         return
-    with st.spinner("Searching …"):
+    with st.spinner(_("Searching …")):
         found = find_passages(engine, query)
     if not len(found):
         _draw_refusal(engine, found)
@@ -50,7 +53,7 @@ def draw_results(engine: Engine, query: PassageQuery) -> None:
     if query.wanted:
         _draw_chips(found)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(escape(describe_found(found)), width="stretch")
+        st.markdown(escape(describe_found(found, WORDING)), width="stretch")
         _draw_export(engine, found)
     for warning in found.warnings:
         st.caption(f":material/info: {escape(warning)}")
@@ -70,7 +73,7 @@ def _draw_documents(engine: Engine, found: FoundPassages, first: int) -> None:
                 draw_document(engine, found.query, group, read)
                 if left := len(group.matches) - len(matches):
                     st.button(
-                        f"Show {pluralised(left, 'more passage')}",
+                        counted("Show {n} more passage", "Show {n} more passages", left),
                         key=f"search more {group.document.key}",
                         type="tertiary",
                         icon=":material/expand_more:",
@@ -96,13 +99,15 @@ def _draw_turning(first: int, documents: int) -> None:
     if documents <= _DOCUMENTS:
         return
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="center"):
-        for label, icon, target, disabled in (
-            ("Previous", ":material/chevron_left:", max(0, first - _DOCUMENTS), first == 0),
-            ("Next", ":material/chevron_right:", first + _DOCUMENTS, first + _DOCUMENTS >= documents),
+        for label, key, icon, target, disabled in (
+            (_("Previous"), "search previous", ":material/chevron_left:", max(0, first - _DOCUMENTS), first == 0),
+            (_("Next"), "search next", ":material/chevron_right:", first + _DOCUMENTS, first + _DOCUMENTS >= documents),
         ):
-            st.button(label, icon=icon, key=f"search {label}", disabled=disabled, on_click=show_from, args=(target,))
+            st.button(label, icon=icon, key=key, disabled=disabled, on_click=show_from, args=(target,))
         last = min(first + _DOCUMENTS, documents)
-        st.caption(f"Documents {first + 1:,} to {last:,} of {documents:,}", width="content")
+        shown = _("Documents {first} to {last} of {total}")
+        figures = {"first": number(first + 1), "last": number(last), "total": number(documents)}
+        st.caption(shown.format(**figures), width="content")
 
 
 def _draw_chips(found: FoundPassages) -> None:
@@ -111,7 +116,7 @@ def _draw_chips(found: FoundPassages) -> None:
         for name, values in found.query.wanted.items():
             _draw_drop(found.query, name, _named(name, values))
         # On a narrow screen the filters with their number are folded away.
-        st.caption(f"{describe_allowed(found)}.", width="content")
+        st.caption(f"{describe_allowed(found, WORDING)}.", width="content")
 
 
 def _draw_drop(query: PassageQuery, name: str, label: str) -> None:
@@ -119,31 +124,31 @@ def _draw_drop(query: PassageQuery, name: str, label: str) -> None:
         escape(label),
         icon=":material/close:",
         key=f"search drop {name}",
-        help=f"Drop the filter {facet_label(name)}",
+        help=_("Remove the filter {name}").format(name=filter_label(name)),
         on_click=go_to,
         args=(query.without(name),),
     )
 
 
 def _named(name: str, values: Sequence[str]) -> str:
-    return f"{facet_label(name)}: {', '.join(value_text(name, value) for value in values)}"
+    return named_values(filter_label(name), ", ".join(display_text(name, value) for value in values))
 
 
 def _draw_refusal(engine: Engine, found: FoundPassages) -> None:
     """Draw why nothing was found, with a button that drops each filter that excludes everything."""
     query = found.query
     obstacles = excluding_facets(engine, query)
-    st.info(escape(describe_refusal(obstacles, found)), icon=":material/search_off:")
+    st.info(escape(describe_refusal(obstacles, found, WORDING)), icon=":material/search_off:")
     with st.container(horizontal=True):
         for name in [one.name for one in obstacles] or query.wanted:
-            _draw_drop(query, name, f"Drop {_named(name, query.wanted[name])}")
+            _draw_drop(query, name, _("Remove {filter}").format(filter=_named(name, query.wanted[name])))
         if query.words_only:
-            st.caption("Passages that are close in meaning are left out: clear “All words only” to see them.")
+            st.caption(_("Passages that are close in meaning are left out: clear “All words only” to see them."))
 
 
 def _draw_export(engine: Engine, found: FoundPassages) -> None:
-    with st.popover("Export", icon=":material/download:", type="tertiary", key="search export"):
-        st.caption(f"All {pluralised(len(found), 'passage')}, a row each")
+    with st.popover(_("Export"), icon=":material/download:", type="tertiary", key="search export"):
+        st.caption(counted("{n} passage, one row", "All {n} passages, one row each", len(found)))
         for suffix, name in PASSAGE_FORMATS.items():
             st.download_button(
                 name,

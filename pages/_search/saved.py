@@ -9,7 +9,9 @@ import streamlit as st
 from pages._search.opened import go_to
 from pages._shared import resources
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted
 from rag_engine.engine import Engine
 from rag_engine.passage_search.query import PassageQuery
 from rag_engine.passage_search.saved import (
@@ -29,39 +31,46 @@ _NAME, _DELETED = "search saved name", "search deleted"
 def draw_saved(engine: Engine, query: PassageQuery) -> None:
     """Draw the saved searches, each with the number of new documents, and the place to save the one that is open."""
     workspace = resources.workspace()
-    with st.expander("Saved searches", icon=":material/bookmark:", expanded=True, key="search saved"), show_errors():
+    with st.expander(_("Saved searches"), icon=":material/bookmark:", expanded=True, key="search saved"), show_errors():
         listed = list_searches(workspace, resources.person())
         if not listed and not query:
-            st.caption("Words and filters can be saved here, to be run again.")
+            st.caption(_("Save a search here to run it again later."))
         _draw_undo(workspace)
         for saved in listed:
             _draw_one(engine, workspace, saved, opened=saved.query == query)
         if query:
-            with st.popover("Save this search", icon=":material/bookmark_add:", type="tertiary", key="search save"):
-                st.text_input("Name", key=_NAME, max_chars=80, placeholder=query.words[:60] or "Name")
-                st.button("Save", key="search save button", on_click=_save, args=(workspace, query))
+            with st.popover(_("Save this search"), icon=":material/bookmark_add:", type="tertiary", key="search save"):
+                st.text_input(_("Name"), key=_NAME, max_chars=80, placeholder=query.words[:60] or _("Name"))
+                st.button(_("Save"), key="search save button", on_click=_save, args=(workspace, query))
 
 
 def _draw_one(engine: Engine, workspace: Path, saved: SavedSearch, *, opened: bool) -> None:
     new = count_new_documents(engine, saved)
-    badge = f" :green-badge[{new} new]" if new else ""
+    told = counted("{n} new", "{n} new", new)
+    badge = f" :green-badge[{told}]" if new else ""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"saved-{saved.id}"):
         st.button(
             f"{escape(saved.name)}{badge}",
             key=f"search run {saved.id}",
             type="tertiary",
             icon=":material/bookmark_check:" if opened else ":material/search:",
-            help=f"{new} matching documents added since the last look." if new else None,
+            help=counted(
+                "{n} matching document added since the last look.",
+                "{n} matching documents added since the last look.",
+                new,
+            )
+            if new
+            else None,
             on_click=_run,
             args=(workspace, saved),
         )
         with st.popover("", icon=":material/more_vert:", type="tertiary", key=f"search menu {saved.id}"):
             key = f"search rename {saved.id}"
-            st.text_input("New name", saved.name, key=key, max_chars=80)
+            st.text_input(_("New name"), saved.name, key=key, max_chars=80)
             with st.container(horizontal=True):
-                st.button("Rename", key=f"{key} button", on_click=_rename, args=(workspace, saved.id, key))
+                st.button(_("Rename"), key=f"{key} button", on_click=_rename, args=(workspace, saved.id, key))
                 st.button(
-                    "Delete",
+                    _("Delete"),
                     icon=":material/delete:",
                     key=f"search delete {saved.id}",
                     on_click=_delete,
@@ -75,9 +84,9 @@ def _draw_undo(workspace: Path) -> None:
     if deleted is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="search-undo"):
-        st.caption("Search deleted.", width="content")
+        st.caption(_("Search deleted."), width="content")
         st.button(
-            "Undo",
+            _("Undo"),
             icon=":material/undo:",
             type="tertiary",
             key="search undo",

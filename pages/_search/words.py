@@ -7,10 +7,11 @@ from dataclasses import replace
 import streamlit as st
 
 from pages._search.opened import go_to
+from pages._shared.interface_language import _, to_translate
 from rag_engine.passage_search.query import PassageQuery, SortOrder
 
 _WORDS, _SORT, _ONLY, _DRAWN = "search words", "search sort", "search words only", "search drawn"
-_ORDERS: dict[SortOrder, str] = {"relevance": "Relevance", "date": "Date"}
+_ORDERS: dict[SortOrder, str] = {"relevance": to_translate("Relevance"), "date": to_translate("Date")}
 
 
 def draw_words(query: PassageQuery) -> None:
@@ -20,9 +21,9 @@ def draw_words(query: PassageQuery) -> None:
         st.session_state[_WORDS], st.session_state[_SORT] = query.words, query.sort
         st.session_state[_ONLY] = query.words_only
     st.text_input(
-        "Search for",
+        _("Search for"),
         key=_WORDS,
-        placeholder="Key words, a “phrase in quotes” or a question",
+        placeholder=_("Key words, a “phrase in quotes” or a question"),
         icon=":material/search:",
         max_chars=1000,
         label_visibility="collapsed",
@@ -31,10 +32,10 @@ def draw_words(query: PassageQuery) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
-            "Sort by",
+            _("Sort by"),
             list(_ORDERS),
             key=_SORT,
-            format_func=_ORDERS.__getitem__,
+            format_func=lambda order: _(_ORDERS[order]),
             required=True,
             on_change=_follow,
             args=(query,),
@@ -42,10 +43,12 @@ def draw_words(query: PassageQuery) -> None:
             width="content",
         )
         st.checkbox(
-            "All words only",
+            _("All words only"),
             key=_ONLY,
-            help="Leave out passages that are close in meaning and do not contain all of the words. Words are found in "
-            "every form, in passages of the same language.",
+            help=_(
+                "Leave out passages that are close in meaning but do not contain all of the words. Words are found in "
+                "every form, in passages of the same language."
+            ),
             on_change=_follow,
             args=(query,),
         )

@@ -10,10 +10,13 @@ from datetime import date
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.interface_language import _, interface_language, to_translate
+from pages._shared.interface_language import ENGLISH, _, interface_language, to_translate
+from pages._shared.numbers_and_dates import counted, known_date, number
 from pages._shared.shown_names import shown_name
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
+from rag_engine.geography import country_in
 from rag_engine.text.languages import language_name, name_in
+from rag_engine.text.wording import Wording
 
 _YEARS = re.compile(r"(\d{4})-(\d{4})")
 _LABELS = {
@@ -28,12 +31,24 @@ _LABELS = {
 
 
 # Those whose values are of a fixed list.
-_NAMED = ("hazard", "geographical_level", "document_type")
+_NAMED = ("hazard", "geographical_level", "document_type", "key_criteria", "tags")
 
 
 def filter_label(name: str) -> str:
     """Return what a filter is called."""
     return _("As of") if name == AS_OF else _(_LABELS[name]) if name in _LABELS else name.replace("_", " ")
+
+
+def matching_documents(matching: int, of: int) -> str:
+    """Return how many documents a filter allows."""
+    return counted(
+        "{matching} of {n} document matches", "{matching} of {n} documents match", of, matching=number(matching)
+    )
+
+
+def named_values(name: str, values: str) -> str:
+    """Return a name and what it is, as in "Country: Italy, France"."""
+    return _("{name}: {value}").format(name=name, value=values)
 
 
 def filter_names() -> tuple[str, ...]:
@@ -147,13 +162,26 @@ def clear_filters(place: str) -> None:
 
 
 def display_text(name: str, value: str) -> str:
-    """Return a facet's value as display text: languages and what is of a fixed list by name, the rest unchanged."""
+    """Return a facet's value as display text: in the language of the interface where it is of a fixed list."""
+    spoken = interface_language()
+    if name == "country":
+        return value if spoken == ENGLISH else country_in(value, spoken)
+    if name in ("date", AS_OF):
+        return known_date(value)
     if name != "language":
         return shown_name(value) if name in _NAMED else value
     if not language_name(value):
         return value.upper()
-    called = name_in(value, interface_language())
+    called = name_in(value, spoken)
     return called[:1].upper() + called[1:]
+
+
+def _message(text: str, **values: object) -> str:
+    return _(text).format(**values)
+
+
+# For what the engine describes, in the language of the interface.
+WORDING = Wording(message=_message, counted=counted, number=number, facet=filter_label, value=display_text)
 
 
 def document_titles(ids: Iterable[str]) -> list[str]:

@@ -15,6 +15,8 @@ from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines
 _BREAK = ":small[]"
 _LATE = re.compile(r"(?<=:)(?=[\w+/-])|(?<=www)(?=\.)|(?=@)|(?<=-)(?=[->])|(?<=<)(?=-)|(?<=[<>~])(?==)", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"""([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~])""")
+# All but the narrow one that French has before its colon, which keeps the two on one line.
+_BLANKS = re.compile("[^\\S\u202f]+")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -23,7 +25,7 @@ def escape(text: str) -> str:
 
     Control characters and those that reverse the direction of writing are dropped.
     """
-    visible = " ".join(_UNSEEN.sub("", text).split())
+    visible = _BLANKS.sub(" ", _UNSEEN.sub("", text)).strip()
     return _BREAK.join(_PUNCTUATION.sub(r"\\\1", piece) for piece in _LATE.split(visible))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import date, datetime
 
 from babel import Locale, dates, numbers
@@ -50,6 +52,16 @@ def day(when: str | date) -> str:
 def long_day(when: str | date) -> str:
     """Return the same with the month in full, as in 5 November 2026."""
     return str(dates.format_date(_local(when), "long", _locale()))
+
+
+def known_date(written: str) -> str:
+    """Return a document's date as far as it is known: 5 Nov 2026, Nov 2026; a year and anything else as it is."""
+    with suppress(ValueError):
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", written):
+            return day(date.fromisoformat(written))
+        if re.fullmatch(r"\d{4}-\d\d", written):
+            return str(dates.format_skeleton("yMMM", date.fromisoformat(f"{written}-01"), locale=_locale()))
+    return written
 
 
 def moment(when: str | datetime, *, seconds: bool = False) -> str:

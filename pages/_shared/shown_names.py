@@ -173,7 +173,61 @@ _ANSWERS = frozenset(
         to_translate("may be chance"),
     )
 )
-FIXED = _TAXONOMY | _STATES | _REASONS | _SOURCES | _ANSWERS
+# How a question was planned, where no model did.
+_PLANNERS = frozenset((to_translate("rules"),))
+FIXED = _TAXONOMY | _STATES | _REASONS | _SOURCES | _ANSWERS | _PLANNERS
+# What an analyst meets now and then below an answer, kept with it in English.
+_SENTENCES = frozenset(
+    (
+        to_translate("Answer cancelled."),
+        to_translate("Answer cancelled before its end; its citations were not checked."),
+        to_translate("This answer quoted a document that was deleted, and was deleted with it."),
+        to_translate(
+            "This answer ended in an error that Sextant did not expect. The server's log has the details. Ask again."
+        ),
+    )
+)
+# The beginnings of those that go on with an error, which stays as it is.
+_BEGINNINGS = frozenset(
+    (
+        to_translate("No language model was asked"),
+        to_translate("The question was planned by rules"),
+        to_translate("Searched by keywords only"),
+        to_translate("Searched by meaning only"),
+        to_translate("Not reranked"),
+        to_translate("The dense index is unavailable, so every vector was compared instead"),
+        to_translate("Passages were compared with the parts of the question by rules"),
+    )
+)
+
+
+_SLIDES, _SHEETS = ("pptx", "odp"), ("xlsx", "ods")
+
+
+def page_place(file: str, first: int, last: int = 0) -> str:
+    """Return a page of a file, or several, as they are cited: "page 3", "slide 3–4"."""
+    n = str(first) if last <= first else f"{first}–{last}"
+    suffix = _suffix(file)
+    place = _("slide {n}") if suffix in _SLIDES else _("sheet {n}") if suffix in _SHEETS else _("page {n}")
+    return place.format(n=n)
+
+
+def page_noun(file: str) -> str:
+    """Return what a page of a file is called: "Page", "Slide", "Sheet"."""
+    suffix = _suffix(file)
+    return _("Slide") if suffix in _SLIDES else _("Sheet") if suffix in _SHEETS else _("Page")
+
+
+def _suffix(file: str) -> str:
+    return file.rpartition(".")[2].lower()
+
+
+def shown_sentence(text: str) -> str:
+    """Return a sentence that the engine wrote, translated where it is one of the usual ones."""
+    if text in _SENTENCES:
+        return _(text)
+    beginning, colon, error = text.partition(": ")
+    return _("{what}: {error}").format(what=_(beginning), error=error) if colon and beginning in _BEGINNINGS else text
 
 
 def shown_name(value: str) -> str:

@@ -2,35 +2,57 @@
 
 from __future__ import annotations
 
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import ControllerStep
 
-_ENDS = {
-    "resolved": "every part is covered",
-    "confident": "confident enough",
-    "budget": "search limit reached",
-    "exhausted": "nothing left to search for",
-}
 
-
-def describe_step(step: ControllerStep) -> str:
+def describe_step(step: ControllerStep, words: Wording = ENGLISH) -> str:
     """Return one line of plain text that says what the step does."""
     match step.kind:
         case "plan":
-            return f"{step.of} parts in this question, {step.done} covered by the first search{_spent(step)}"
+            parts = words.counted(
+                "{n} part in this question, {covered} covered by the first search",
+                "{n} parts in this question, {covered} covered by the first search",
+                step.of,
+                covered=step.done,
+            )
+            return _with_tokens(parts, step, words)
         case "retrieve":
-            return f"Search {step.iteration}: {step.subject}"
+            return words.message("Search {n}: {query}", n=step.iteration, query=step.subject)
         case "read":
-            passages = "passage" if step.done == 1 else "passages"
-            return f"{step.done} new {passages}, {step.of} in all"
+            return words.counted(
+                "{n} new passage, {total} in all", "{n} new passages, {total} in all", step.done, total=step.of
+            )
         case "reflect":
-            return f"{step.done} of {step.of} parts covered, confidence {step.confidence:.2f}"
+            return words.message(
+                "{done} of {total} parts covered, confidence {confidence}",
+                done=step.done,
+                total=step.of,
+                confidence=f"{step.confidence:.2f}",
+            )
         case "decide":
-            covered = f"{step.done} of {step.of} parts covered"
-            return f"Search finished: {_ENDS.get(step.subject, step.subject)}, {covered}{_spent(step)}"
+            return _with_tokens(_ended(step, words), step, words)
 
 
-def _spent(step: ControllerStep) -> str:
-    """Return the tokens of the language model, where they are known."""
+def _ended(step: ControllerStep, words: Wording) -> str:
+    parts = {"done": step.done, "total": step.of}
+    match step.subject:
+        case "resolved":
+            return words.message("Search finished: all parts covered, {done} of {total}", **parts)
+        case "confident":
+            return words.message("Search finished: confident enough, {done} of {total} parts covered", **parts)
+        case "budget":
+            return words.message("Search finished: search limit reached, {done} of {total} parts covered", **parts)
+        case _:
+            return words.message(
+                "Search finished: nothing left to search for, {done} of {total} parts covered", **parts
+            )
+
+
+def _with_tokens(line: str, step: ControllerStep, words: Wording) -> str:
+    """Return the line with the tokens of the language model, where they are known."""
     if step.tokens is None:
-        return ""
-    return f"; language model: {step.tokens.prompt:,} tokens read, {step.tokens.reply:,} written"
+        return line
+    read, written = words.number(step.tokens.prompt), words.number(step.tokens.reply)
+    told = words.message("language model: {read} tokens read, {written} written", read=read, written=written)
+    return f"{line}; {told}"

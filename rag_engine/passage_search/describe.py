@@ -6,56 +6,71 @@ from collections.abc import Sequence
 
 from rag_engine.filters import FilterObstacle
 from rag_engine.passage_search.find import FoundPassages
-from rag_engine.text.languages import language_name
+from rag_engine.text.wording import ENGLISH, Wording
 
 
-def describe_found(found: FoundPassages) -> str:
+def describe_found(found: FoundPassages, words: Wording = ENGLISH) -> str:
     """Return how many passages and documents were found, and how many of them hold the words."""
-    documents = _count(len(found.documents), "document")
     if not found.query.words:
-        return f"{documents}, newest first, each with its first passage."
+        return words.counted(
+            "{n} document, newest first, each with its first passage.",
+            "{n} documents, newest first, each with its first passage.",
+            len(found.documents),
+        )
     near = len(found) - found.worded
-    if not found.worded:
-        nothing = "No passage contains all of these words."
-        return f"{nothing} The {_count(near, 'passage')} closest in meaning:" if near else nothing
+    if found.worded:
+        return _describe_worded(found, near, words)
+    nothing = words.message("No passage contains all of these words.")
+    if not near:
+        return nothing
+    nearest = words.counted("The {n} passage closest in meaning:", "The {n} passages closest in meaning:", near)
+    return f"{nothing} {nearest}"
+
+
+def _describe_worded(found: FoundPassages, near: int, words: Wording) -> str:
     holding = sum(group.worded > 0 for group in found.documents)
-    verb = "contains" if found.worded == 1 else "contain"
-    worded = f"{_count(found.worded, 'passage')} in {_count(holding, 'document')} {verb} all of these words"
-    return f"{worded}; {near} more {'is' if near == 1 else 'are'} close in meaning." if near else f"{worded}."
+    worded = words.counted(
+        "{n} passage in {documents} contains all of these words",
+        "{n} passages in {documents} contain all of these words",
+        found.worded,
+        documents=words.counted("{n} document", "{n} documents", holding),
+    )
+    if not near:
+        return f"{worded}."
+    return words.counted(
+        "{found}; {n} more is close in meaning.", "{found}; {n} more are close in meaning.", near, found=worded
+    )
 
 
-def describe_allowed(found: FoundPassages) -> str:
+def describe_allowed(found: FoundPassages, words: Wording = ENGLISH) -> str:
     """Return how many documents the filter allows: "12 of 30 documents match"."""
-    return f"{found.allowed:,} of {_count(found.held, 'document')} match"
+    return words.counted(
+        "{matching} of {n} document matches",
+        "{matching} of {n} documents match",
+        found.held,
+        matching=words.number(found.allowed),
+    )
 
 
-def describe_obstacle(obstacle: FilterObstacle) -> str:
+def describe_obstacle(obstacle: FilterObstacle, words: Wording = ENGLISH) -> str:
     """Return what a facet excludes: "Country Italy excludes the 4 documents that would match without it."."""
-    values = " or ".join(value_text(obstacle.name, value) for value in obstacle.values)
-    many = obstacle.documents > 1
-    documents = f"the {obstacle.documents:,} documents" if many else "the only document"
-    return f"{facet_label(obstacle.name)} {values} excludes {documents} that would match without it."
+    return words.counted(
+        "{facet} {values} excludes the only document that would match without it.",
+        "{facet} {values} excludes the {n} documents that would match without it.",
+        obstacle.documents,
+        facet=words.facet(obstacle.name),
+        values=words.alternatives([words.value(obstacle.name, value) for value in obstacle.values]),
+    )
 
 
-def describe_refusal(obstacles: Sequence[FilterObstacle], found: FoundPassages) -> str:
+def describe_refusal(obstacles: Sequence[FilterObstacle], found: FoundPassages, words: Wording = ENGLISH) -> str:
     """Return why nothing was found, with each facet that alone excludes everything."""
-    nothing = "No passage matches." if found.allowed else "No document matches your filters."
+    nothing = (
+        words.message("No passage matches.") if found.allowed else words.message("No document matches your filters.")
+    )
     if obstacles:
-        return " ".join((nothing, *map(describe_obstacle, obstacles)))
+        return " ".join((nothing, *(describe_obstacle(one, words) for one in obstacles)))
     if len(found.query.wanted) > 1:
-        return f"{nothing} No single filter is the reason: clear several."
+        several = words.message("No single filter is the reason: clear several.")
+        return f"{nothing} {several}"
     return nothing
-
-
-def facet_label(name: str) -> str:
-    """Return a facet's name as it is shown: "Document type"."""
-    return name.replace("_", " ").capitalize()
-
-
-def value_text(name: str, value: str) -> str:
-    """Return a facet's value as it is shown: languages by name, all others unchanged."""
-    return (language_name(value) or value.upper()) if name == "language" else value
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

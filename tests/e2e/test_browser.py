@@ -9,7 +9,7 @@ from pathlib import Path
 
 import docx
 import pytest
-from playwright.sync_api import Dialog, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from rag_engine.config import read_config
 from rag_engine.conversations import store
@@ -327,3 +327,17 @@ def test_an_answer_is_exported_to_word_and_a_quote_goes_into_the_notebook(
     expect(page.locator("blockquote", has_text="remains valid for six years")).to_be_visible()
     page.get_by_role("link", name="Open conversation").click()
     expect(page.locator(".st-key-question-0")).to_have_text(re.compile(re.escape(QUESTION)))
+
+
+def test_an_italian_browser_is_answered_in_an_italian_interface(browser: Browser, address: str) -> None:
+    with browser.new_context(locale="it-IT") as context:
+        context.set_default_timeout(60_000)
+        page = context.new_page()
+        page.goto(address)
+        expect(page.get_by_role("heading", name="Interroga i tuoi documenti")).to_be_visible()
+        expect(page.locator("html")).to_have_attribute("lang", "it")
+        page.get_by_placeholder("Fai una domanda sui tuoi documenti").fill(QUESTION)
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("Come è stata trovata")).to_be_visible()
+        expect(page.get_by_role("link", name="Vai alla domanda")).to_have_count(1)
+        expect(page.get_by_role("combobox", name="Lingua dell’interfaccia")).to_be_attached()

@@ -264,7 +264,7 @@ def test_a_link_to_a_conversation_that_is_gone_says_so(start: Start, collection:
     app = start(collection, conversation=new_id())
 
     assert not app.exception
-    assert "This conversation was deleted, is somebody else's, or the link is not complete." in texts(app)
+    assert "This conversation was deleted, belongs to somebody else, or the link is incomplete." in texts(app)
 
 
 def test_a_date_asks_the_version_that_stood_then(start: Start, tmp_path: Path) -> None:

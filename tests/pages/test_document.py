@@ -145,14 +145,14 @@ def test_a_page_out_of_range_is_the_nearest_one(start: Start, library: Path, ask
 
 def test_pages_are_turned_and_gone_to_by_number(start: Start, library: Path) -> None:
     app = opened(start, library, "report.pdf")
-    assert app.button(key="document Previous").disabled
+    assert app.button(key="document previous").disabled
 
-    app.button(key="document Next").click().run()
+    app.button(key="document next").click().run()
     assert app.query_params["page"] == "2"
     app.number_input(key="document page number").set_value(3).run()
 
     assert app.query_params["page"] == "3"
-    assert app.button(key="document Next").disabled
+    assert app.button(key="document next").disabled
 
 
 def test_a_passage_in_the_address_leads_to_its_page_where_it_is_marked(start: Start, library: Path) -> None:
@@ -306,7 +306,7 @@ def test_the_passages_of_a_page_are_shown_by_each_strategy(start: Start, library
         box.set_value(strategy).run()
 
     assert not app.exception
-    assert any("those on this page" in one.value for one in app.caption)
+    assert any("On the page that is open" in one.value for one in app.caption)
 
 
 def test_a_page_that_is_slow_to_draw_says_so_and_the_rest_is_there(start: Start, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from pages._shared import interface_language, numbers_and_dates
+from pages._shared import interface_language, numbers_and_dates, shown_names
 from pages._shared.interface_language import LANGUAGES
+from rag_engine.config import DATA
+from tests.pages.test_ask import answered
 
 Start = Callable[..., AppTest]
 
@@ -86,3 +89,77 @@ def test_numbers_and_dates_are_written_as_the_language_does(
         numbers_and_dates.long_day(when),
         numbers_and_dates.duration(5400),
     ] == written
+
+
+@pytest.mark.parametrize(
+    ("known", "written"),
+    [("2026-11-05", "5 nov. 2026"), ("2026-11", "nov. 2026"), ("2026", "2026"), ("2026-13", "2026-13"), ("", "")],
+)
+def test_a_documents_date_is_written_as_far_as_it_is_known(
+    monkeypatch: pytest.MonkeyPatch, known: str, written: str
+) -> None:
+    monkeypatch.setattr(numbers_and_dates, "interface_language", lambda: "fr")
+    assert numbers_and_dates.known_date(known) == written
+
+
+def _words(app: AppTest) -> str:
+    kinds = (
+        app.title,
+        app.header,
+        app.subheader,
+        app.markdown,
+        app.caption,
+        app.info,
+        app.button,
+        app.expander,
+        app.checkbox,
+    )
+    return "\n".join(str(getattr(one, "label", "") or getattr(one, "value", "")) for kind in kinds for one in kind)
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("ask", ["Interroga i tuoi documenti", "Nuova conversazione", "Impostazioni di ricerca"]),
+        ("search", ["Ricerca", "Scrivi parole chiave", "Ricerche salvate", "Alluvione (1)", "3 di 3 documenti"]),
+        ("notebook", ["Taccuino", "Ancora nessuna voce."]),
+    ],
+)
+def test_a_page_speaks_the_language_of_the_browser(
+    start: Start, collection: Path, monkeypatch: pytest.MonkeyPatch, page: str, said: list[str]
+) -> None:
+    browser(monkeypatch, "it-IT")
+    app = start(collection)
+    if page != "ask":
+        app.switch_page(f"pages/{page}.py")
+        app.run()
+
+    assert not app.exception
+    words = _words(app).replace("\\", "")
+    assert [one for one in said if one not in words] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("it", ["Corrispondenza", "Come è stata trovata", "Irlanda", "Alluvione"]),
+        ("fr", ["Correspondance", "Comment la réponse a été trouvée", "Irlande", "Inondation"]),
+        ("es", ["Coincidencia", "Cómo se encontró", "Irlanda", "Inundación"]),
+    ],
+)
+def test_an_answer_comes_with_its_sources_described_in_the_language(
+    start: Start, collection: Path, monkeypatch: pytest.MonkeyPatch, language: str, said: list[str]
+) -> None:
+    browser(monkeypatch, language)
+    app = answered(start(collection).chat_input[0].set_value("How long does a local flood plan remain valid?").run())
+
+    assert not app.exception
+    words = _words(app)
+    assert "six years" in words
+    assert [one for one in said if one not in words] == []
+
+
+def test_every_label_of_the_taxonomy_has_a_name_in_every_language() -> None:
+    taxonomy = tomllib.loads((DATA / "taxonomy.toml").read_text(encoding="utf-8"))
+    labels = {entry["label"] for entries in taxonomy.values() for entry in entries}
+    assert labels <= shown_names._TAXONOMY

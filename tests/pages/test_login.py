@@ -150,7 +150,7 @@ def test_the_conversation_of_another_is_not_opened_by_its_address_unless_it_is_s
     assert "Who keeps the dyke" in [one.value for one in asked(ADA).header]
     refused = asked(BOB)
     assert "Who keeps the dyke" not in [one.value for one in refused.header]
-    assert any("somebody else's" in one.value for one in refused.info)
+    assert any("belongs to somebody else" in one.value for one in refused.info)
     store.share_conversation(tmp_path / "workspace", id, ada, shared=True)
     shared = asked(BOB)
     assert "Who keeps the dyke" in [one.value for one in shared.header]

@@ -106,3 +106,7 @@ def test_context_is_gray_and_key_words_are_marked_in_it_and_outside() -> None:
     assert faded([*pieces, ("plans", True, True), (" ", False, False)]) == (
         r":gray[The] :green-background[plan] :gray[is\.] Six \[\*\] :green-background[plans] "
     )
+
+
+def test_the_narrow_blank_before_a_french_colon_keeps_it_on_the_line() -> None:
+    assert escape("Pays\u202f: \u00a0 Italie") == "Pays\u202f\\: Italie"

@@ -155,7 +155,7 @@ def test_entries_have_their_question_their_reference_and_their_conversation(
     app = notebook_page(start(workspace))
 
     assert not app.exception
-    assert "Entries: 2 of 2" in texts(app)
+    assert "2 of 2 entries" in texts(app)
     assert "> “six years”" in texts(app)
     assert ":material/info: note" in texts(app)
     assert texts(app).count("Flood Act\\, page 3") == 2
@@ -196,7 +196,7 @@ def test_a_note_and_tags_are_written_and_filter_the_entries(start: Start, worksp
 
     app.button_group[0].set_value(["terms"]).run()
     assert not app.exception
-    assert "Entries: 1 of 2" in texts(app)
+    assert "1 of 2 entries" in texts(app)
 
 
 def test_entries_move_past_their_neighbours_and_a_removed_one_comes_back(
@@ -204,12 +204,12 @@ def test_entries_move_past_their_neighbours_and_a_removed_one_comes_back(
 ) -> None:
     first, second = keep(workspace, converse(workspace, reply)).entries
     app = notebook_page(start(workspace))
-    assert app.button(key=f"Move up {first.id}").disabled
-    assert app.button(key=f"Move down {second.id}").disabled
+    assert app.button(key=f"move up {first.id}").disabled
+    assert app.button(key=f"move down {second.id}").disabled
 
-    app.button(key=f"Move down {first.id}").click().run()
+    app.button(key=f"move down {first.id}").click().run()
     assert kept(workspace).entries == (second, first)
-    app.button(key=f"Move up {first.id}").click().run()
+    app.button(key=f"move up {first.id}").click().run()
     assert kept(workspace).entries == (first, second)
 
     app.button(key=f"remove {first.id}").click().run()
@@ -257,6 +257,6 @@ def test_a_long_notebook_is_drawn_in_parts(start: Start, workspace: Path, reply:
     app = notebook_page(start(workspace))
     assert "note19" in texts(app)
     assert "note20" not in texts(app)
-    next(one for one in app.button if one.label == "Show more entries (2)").click().run()
+    next(one for one in app.button if one.label == "Show 2 more entries").click().run()
 
     assert "note21" in texts(app)

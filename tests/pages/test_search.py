@@ -62,7 +62,7 @@ def test_without_a_search_the_page_says_what_to_type(start: Start, workspace: Pa
 def test_an_empty_collection_says_so(start: Start, tmp_path: Path) -> None:
     app = search_page(start(tmp_path / "empty"), words="flood")
     assert not app.exception
-    assert "Nothing is indexed yet" in texts(app)
+    assert "No document is indexed yet" in texts(app)
 
 
 def test_words_find_passages_with_marks_and_stand_in_the_address(start: Start, workspace: Path) -> None:

@@ -67,7 +67,7 @@ def test_original_and_translation_stand_side_by_side_and_numbers_that_differ_are
     assert '<p lang="it"' in said
     assert '<p lang="en"' in said
     assert "Municipalities approve the plan by 30 June 2026, for 18 months." in said
-    assert "the original has 12 and the translation has 18 alone" in said
+    assert "only the original has 12, only the translation has 18" in said
     app.run()
     assert [path for path, _ in model.asked].count(CHAT) == 1
 

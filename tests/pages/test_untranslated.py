@@ -29,6 +29,14 @@ TRANSLATED = (
     "admin.py",
     "_evaluation",
     "evaluation.py",
+    "_ask",
+    "ask.py",
+    "_document",
+    "document.py",
+    "_notebook",
+    "notebook.py",
+    "_search",
+    "search.py",
     "_shared",
 )
 FILES = sorted(

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rag_engine.answering.support.labels import LABELS, fitted_support
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import SentenceSupport, SupportJudge
 
 
-def support_accuracy() -> str:
+def support_accuracy(words: Wording = ENGLISH) -> str:
     """Return how often the label is right, in words: "right in 9 of 10 cases in our tests"."""
-    return f"right in {int(fitted_support().right * 10)} of 10 cases in our tests"
+    return words.message("right in {n} of 10 cases in our tests", n=int(fitted_support().right * 10))
 
 
-def support_summary(support: Sequence[SentenceSupport], judge: SupportJudge | None = None) -> str:
+def support_summary(
+    support: Sequence[SentenceSupport], judge: SupportJudge | None = None, words: Wording = ENGLISH
+) -> str:
     """Return in one line how many sentences are supported, and who says so; "" without a claim.
 
     Labels that were made without a judge come with how often they are right.
@@ -21,14 +24,32 @@ def support_summary(support: Sequence[SentenceSupport], judge: SupportJudge | No
     labels = [one.label for one in support if one.label != "no claim"]
     if not labels:
         return ""
-    counted = f"{labels.count('supported')} of {len(labels)} sentences supported by the cited passages"
-    others = [f"{labels.count(label)} {label}" for label in LABELS[1:] if label in labels]
+    parts = [
+        words.counted(
+            "{supported} of {n} sentence supported by the cited passages",
+            "{supported} of {n} sentences supported by the cited passages",
+            len(labels),
+            supported=labels.count("supported"),
+        )
+    ]
+    if partly := labels.count("partly supported"):
+        parts.append(words.counted("{n} partly supported", "{n} partly supported", partly))
+    if unsupported := labels.count("unsupported"):
+        parts.append(words.counted("{n} unsupported", "{n} unsupported", unsupported))
+    return f"{'; '.join(parts)}. {_judged(judge, words)}"
+
+
+def _judged(judge: SupportJudge | None, words: Wording) -> str:
     if judge and not judge.failed:
-        by = f"Judged by a second model, {judge.name}"
-    else:
-        without = f" without the second model {judge.name}, which failed" if judge else ""
-        by = f"Checked automatically{without}: {support_accuracy()}"
-    return f"{'; '.join([counted, *others])}. {by}."
+        return words.message("Judged by a second model, {model}.", model=judge.name)
+    accuracy = support_accuracy(words)
+    if judge is None:
+        return words.message("Checked automatically: {accuracy}.", accuracy=accuracy)
+    return words.message(
+        "Checked automatically without the second model {model}, which failed: {accuracy}.",
+        model=judge.name,
+        accuracy=accuracy,
+    )
 
 
 def unsupported_sentences(text: str, support: Sequence[SentenceSupport]) -> Iterator[str]:

@@ -206,7 +206,7 @@ def test_the_summary_counts_the_sentences_and_says_how_often_it_is_right() -> No
 
 def test_the_summary_names_the_judge_and_states_no_accuracy_for_it() -> None:
     summary = support_summary((SentenceSupport(0, 4, "supported"),), SupportJudge("qwen3:8b"))
-    assert summary == "1 of 1 sentences supported by the cited passages. Judged by a second model, qwen3:8b."
+    assert summary == "1 of 1 sentence supported by the cited passages. Judged by a second model, qwen3:8b."
 
 
 def test_the_summary_says_that_a_judge_failed_and_how_often_the_labels_without_it_are_right() -> None:

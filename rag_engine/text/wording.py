@@ -1,0 +1,56 @@
+"""Words for what the engine describes: English, unless whoever shows it to a person gives others.
+
+A description takes whole sentences with named places from here and puts none together, so that they can be translated;
+`docs/list_messages.py` finds the sentences in the modules that import this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rag_engine.text.languages import language_name
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a language says it.
+
+    `message(text, **values)` fills in a sentence, `counted(one, many, n, **values)` the one that goes with a number,
+    which is {n}; `number` writes one. `facet` names a facet, and `value` one of its values.
+    """
+
+    message: Callable[..., str]
+    counted: Callable[..., str]
+    number: Callable[[float], str]
+    facet: Callable[[str], str]
+    value: Callable[[str, str], str]
+
+    def alternatives(self, values: Sequence[str]) -> str:
+        """Return "Italy, France or Spain"."""
+        if len(values) < 2:
+            return "".join(values)
+        return self.message("{some} or {last}", some=", ".join(values[:-1]), last=values[-1])
+
+
+def _message(text: str, **values: object) -> str:
+    return text.format(**values)
+
+
+def _counted(one: str, many: str, n: int, **values: object) -> str:
+    return (one if n == 1 else many).format(n=_number(n), **values)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _facet(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _value(name: str, value: str) -> str:
+    return (language_name(value) or value.upper()) if name == "language" else value
+
+
+ENGLISH = Wording(_message, _counted, _number, _facet, _value)
