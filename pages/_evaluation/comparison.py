@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages._evaluation.question_result import draw_changes_of
 from pages._shared.elements import draw_table
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number, percent
 from pages._shared.shown_names import shown_name
@@ -51,7 +52,7 @@ def draw_comparison(one: OwnRun, other: OwnRun) -> None:
         for share in found.shares
     ]
     draw_table(table, f"comparison {before.id} {after.id}", _("Questions that came out right in each run, by measure"))
-    st.caption(describe_chance(len(found.changes)))
+    st.caption(describe_chance(len(found.changes), WORDING))
     if found.settings:
         differing = counted("{n} setting differs", "{n} settings differ", len(found.settings))
         with st.expander(differing, icon=":material/settings:", key=f"differing settings {before.id} {after.id}"):

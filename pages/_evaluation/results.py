@@ -14,6 +14,7 @@ from pages._evaluation.testing import judged_name, judged_names
 from pages._shared import resources
 from pages._shared.elements import draw_table
 from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, moment, number, percent
@@ -92,7 +93,7 @@ def _draw_run(run: OwnRun) -> None:
     ]
     alt = _("Share of the test questions that came out right by each measure")
     draw_table(table, f"shares {run.id}", alt, written={_("Share"): percent})
-    st.caption(describe_chance(len(rows)))
+    st.caption(describe_chance(len(rows), WORDING))
     _draw_judged(run)
     with st.container(horizontal=True):
         st.download_button(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, datetime
+from typing import Any
 
 from babel import Locale, dates, numbers
 
@@ -27,7 +28,7 @@ def signed(value: float, decimals: int) -> str:
     return str(numbers.format_decimal(value, format=f"+{digits};-{digits}", locale=_locale()))
 
 
-def vega_numbers() -> Mapping[str, object]:
+def vega_numbers() -> Mapping[str, Any]:
     """Return what has a chart write its numbers so."""
     decimal, thousands = numbers.get_decimal_symbol(_locale()), numbers.get_group_symbol(_locale())
     written = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": ["", ""]}
