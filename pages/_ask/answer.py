@@ -145,7 +145,7 @@ def _draw_quotations(text: str, reply: Reply, turn: int, mark: Callable[[int], s
 def _draw_support(reply: Reply, summary: str) -> None:
     """Draw how many sentences are supported, and those that are not with the reasons."""
     st.caption(f":material/fact_check: {escape(summary)}")
-    doubtful = list(unsupported_sentences(reply.text, reply.support))
+    doubtful = list(unsupported_sentences(reply.text, reply.support, WORDING))
     if doubtful:
         with st.expander(_("Sentences to check"), icon=":material/rule:", type="compact"):
             for line in doubtful:

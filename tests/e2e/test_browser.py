@@ -258,7 +258,7 @@ def test_an_answered_question_is_edited_and_asked_again(page: Page, address: str
     page.get_by_role("button", name="Edit question").click()
     page.get_by_role("textbox", name="Question", exact=True).fill(QUESTION)
     page.get_by_role("textbox", name="Question", exact=True).press("Control+Enter")
-    page.get_by_role("button", name="Ask", exact=True).click()
+    page.get_by_role("button", name="Ask the question").click()
 
     expect(page.locator(".st-key-question-1")).to_have_text(re.compile(re.escape(QUESTION)))
     expect(page.get_by_text("six years").first).to_be_visible()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rag_engine.answering.support.labels import LABELS, fitted_support
+from rag_engine.answering.support.labels import fitted_support
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import SentenceSupport, SupportJudge
 
@@ -52,9 +52,11 @@ def _judged(judge: SupportJudge | None, words: Wording) -> str:
     )
 
 
-def unsupported_sentences(text: str, support: Sequence[SentenceSupport]) -> Iterator[str]:
+def unsupported_sentences(text: str, support: Sequence[SentenceSupport], words: Wording = ENGLISH) -> Iterator[str]:
     """Yield each sentence of an answer's text that is not or only partly supported, with the reasons."""
     for one in support:
-        if one.label in LABELS[1:]:
-            sentence = " ".join(text[one.start : one.end].split())
-            yield f"{one.label.capitalize()}: {sentence} ({'; '.join(one.reasons)})"
+        told = {"sentence": " ".join(text[one.start : one.end].split()), "reasons": "; ".join(one.reasons)}
+        if one.label == "partly supported":
+            yield words.message("Partly supported: {sentence} ({reasons})", **told)
+        elif one.label == "unsupported":
+            yield words.message("Unsupported: {sentence} ({reasons})", **told)
