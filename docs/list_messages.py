@@ -1,4 +1,4 @@
-"""Bring pages/locale/ up to date with the messages in the code.
+"""Bring pages/locale/ up to date with the messages in the code and the words of the settings.
 
 `python docs/list_messages.py` adds new messages, without a translation, and drops those that are gone; with --check it
 says whether the files are current.
@@ -7,12 +7,15 @@ says whether the files are current.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
+
+from rag_engine.settings import settings_table
 
 ROOT = Path(__file__).resolve().parents[1]
 # As in gettext: the places of the message, and of its plural, among the arguments.
@@ -38,7 +41,15 @@ def messages() -> Catalog:
         place = path.relative_to(ROOT).as_posix()
         for line, message, comments, context in extract_from_file("python", path, keywords, (FOR_TRANSLATORS,)):
             found.add(message, None, [(place, line)], auto_comments=comments, context=context)
+    for text in _settings_words():
+        found.add(text, None, [("data/settings.toml", 1)])
     return found
+
+
+def _settings_words() -> Iterator[str]:
+    """Yield what the Settings tab says of each setting."""
+    for setting in settings_table().values():
+        yield from filter(None, (setting.group, setting.label, setting.explanation, setting.unset))
 
 
 def _describes(path: Path) -> bool:

@@ -14,10 +14,11 @@ from pages._evaluation.feedback import draw_feedback
 from pages._knowledge.knowledge import draw_knowledge
 from pages._people.people import draw_people
 from pages._shared.frame import guard
+from pages._shared.interface_language import _
 
 guard(__file__)
 
-st.title("Admin")
+st.title(_("Admin"))
 tabs = {
     "sources": draw_sources,
     "run": draw_run,

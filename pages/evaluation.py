@@ -7,14 +7,15 @@ from pages._evaluation.results import draw_results
 from pages._evaluation.testing import draw_testing
 from pages._shared import resources
 from pages._shared.frame import guard
+from pages._shared.interface_language import _
 from rag_engine.evaluation.answers.own_runs import list_own_runs
 
 guard(__file__)
 
-st.title("Evaluation")
-st.caption("How well your collection answers your own questions, and whether a change made it better.")
+st.title(_("Evaluation"))
+st.caption(_("How well your collection answers your own questions, and whether a change made it better."))
 draw_testing()
-tabs = ("Questions", "Results")
+tabs = (_("Questions"), _("Results"))
 chosen, results = st.tabs(tabs, default=tabs[bool(list_own_runs(resources.workspace()))], key="evaluation tab")
 with chosen:
     draw_questions()

@@ -11,14 +11,15 @@ import streamlit as st
 from ingestion.operations import sources
 from ingestion.seeds.merge import SeedReport
 from ingestion.spreadsheets.row import RejectedRow
-from ingestion.status.views import pluralised
 from ingestion.types import SeedSource
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors
-from pages._shared.markdown import escape
+from pages._shared.interface_language import _
+from pages._shared.markdown import escape, quoted
+from pages._shared.numbers_and_dates import counted, number
 
 _LIST_TYPES = ["xlsx", "xlsm", "csv", "tsv", "xml", "rss", "atom", "txt"]
 _ADDED = "seeds added"
@@ -27,28 +28,34 @@ _WARNINGS = 5
 
 def draw_seed_upload() -> None:
     """Take a seed list, preview what it would add, and add it on confirmation."""
-    label = "Seed list: a workbook, CSV, sitemap, feed or text with one address a line"
+    label = _("Seed list: a workbook, CSV, sitemap, feed or text with one address a line")
     file = draw_uploader("seed", label, _LIST_TYPES)
     if file is None:
-        st.caption("You see a preview before anything is added. Columns are recognised by their headings.")
+        st.caption(_("You see a preview before anything is added. Columns are recognised by their headings."))
         return
     with show_errors():
         path = stored_preview("seed", file)
         known = resources.store().sources()
-        report = _read_report(str(path), len(known), known)
+        with st.spinner(_("Reading the list …")):
+            report = _read_report(str(path), len(known), known)
         new, existing, rejected = st.columns(3)
-        new.metric("New", f"{len(report.new):,}")
-        existing.metric("Already listed", f"{report.known:,}")
-        rejected.metric("Rejected rows", f"{len(report.rejected):,}")
+        new.metric(_("New sources"), number(len(report.new)))
+        existing.metric(_("Already listed"), number(report.known))
+        rejected.metric(_("Rejected rows"), number(len(report.rejected)))
         # Above what it adds, which may be thousands of rows.
         with st.container(horizontal=True):
             nothing = not report.new and not report.corrected
             if act_button(
-                "add_sources", _label(report), type="primary", icon=":material/playlist_add:", disabled=nothing
+                "add_sources",
+                _label(report),
+                type="primary",
+                icon=":material/playlist_add:",
+                disabled=nothing,
+                key="add seeds",
             ):
                 add_sources(report.new, report.corrected)
                 leave("seed")
-            if st.button("Discard", key="leave seeds"):
+            if st.button(_("Discard"), key="leave seeds"):
                 leave("seed")
         draw_rows(report)
 
@@ -58,19 +65,19 @@ def draw_added() -> None:
     if added := st.session_state.get(_ADDED):
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.markdown(f":material/check_circle: {escape(added)}")
-            st.button("Go to Run", icon=":material/play_circle:", on_click=_go_to_run, type="primary", key="go to run")
+            st.button(
+                _("Go to Run"), icon=":material/play_circle:", on_click=_go_to_run, type="primary", key="go to run"
+            )
 
 
 def _label(report: SeedReport) -> str:
     """Return what the button does with a list."""
-    corrected = f"correct {_addresses(len(report.corrected))}"
-    if report.corrected and not report.new:
-        return corrected.capitalize()
-    return f"Add {pluralised(len(report.new), 'source')}" + (f", {corrected}" if report.corrected else "")
-
-
-def _addresses(count: int) -> str:
-    return "1 address" if count == 1 else f"{count:,} addresses"
+    new, corrected = len(report.new), len(report.corrected)
+    added = counted("Add {n} source", "Add {n} sources", new)
+    if not corrected:
+        return added
+    correction = counted("Correct {n} address", "Correct {n} addresses", corrected)
+    return f"{added} · {correction}" if new else correction
 
 
 def add_sources(new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
@@ -82,32 +89,37 @@ def add_sources(new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ())
 def draw_rows(report: SeedReport) -> None:
     """Draw the new sources, the columns that are not taken, and the rejected rows with their reasons."""
     if report.unused:
-        names = ", ".join(f"“{escape(name)}”" for name in report.unused)
-        one = len(report.unused) == 1
-        st.caption(f":material/info: {'This column is' if one else 'These columns are'} not taken: {names}.")
+        names = ", ".join(quoted(escape(name)) for name in report.unused)
+        ignored = counted("Ignored column: {names}", "Ignored columns: {names}", len(report.unused), names=names)
+        st.caption(f":material/info: {ignored}")
     if report.new:
-        draw_table([_source(one) for one in report.new], "seeds new", "The sources that would be added", 300)
+        draw_table([_source(one) for one in report.new], "seeds new", _("Sources that would be added"), 300)
     if report.corrected:
-        st.markdown(":material/edit: **Corrected addresses**")
-        draw_table([_source(one) for one in report.corrected], "seeds corrected", "Sources with new addresses", 200)
+        st.markdown(_(":material/edit: **Corrected addresses**"))
+        draw_table([_source(one) for one in report.corrected], "seeds corrected", _("Sources with new addresses"), 200)
     draw_rejected(report.rejected)
     for warning in report.warnings[:_WARNINGS]:
         st.caption(f":material/info: {escape(warning)}")
     if len(report.warnings) > _WARNINGS:
-        with st.expander(f"{len(report.warnings) - _WARNINGS:,} more warnings"):
+        more = counted("{n} more warning", "{n} more warnings", len(report.warnings) - _WARNINGS)
+        with st.expander(more, key="more warnings"):
             st.text("\n".join(report.warnings[_WARNINGS:]))
 
 
 def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
     """Draw rejected rows with their place and the reason."""
     if rejected:
-        st.markdown(f":material/warning: **{pluralised(len(rejected), 'row')} rejected**")
-        rows = [{"Where": one.place, "Why": one.reason} for one in rejected]
-        draw_table(rows, "rows not usable", "Rejected rows with their reasons", 260)
+        st.markdown(
+            counted(
+                ":material/warning: **{n} row rejected**", ":material/warning: **{n} rows rejected**", len(rejected)
+            )
+        )
+        rows = [{_("Place"): one.place, _("Reason"): one.reason} for one in rejected]
+        draw_table(rows, "rows not usable", _("Rejected rows with their reasons"), 260)
 
 
 # A list is large and its report is not changed: it is read once for each state of the source store.
-@st.cache_resource(max_entries=4, show_spinner="Reading the list …")
+@st.cache_resource(max_entries=4, show_spinner=False)
 def _read_report(path: str, count: int, _known: Sequence[SeedSource]) -> SeedReport:  # noqa: ARG001 part of the key
     return sources.read_list(resources.desk(), Path(path))
 
@@ -119,12 +131,12 @@ def _go_to_run() -> None:
 
 def _source(source: SeedSource) -> dict[str, str]:
     return {
-        "Code": source.code,
-        "Title": source.title,
-        "Address": source.url or source.path,
-        "Authority": source.authority,
-        "Notes": source.notes,
-        "From": source.origin,
+        _("Code"): source.code,
+        _("Title"): source.title,
+        _("Address"): source.url or source.path,
+        _("Authority"): source.authority,
+        _("Notes"): source.notes,
+        _("From"): source.origin,
     }
 
 
@@ -135,17 +147,23 @@ def draw_discovery() -> None:
     """Ask an address for its sitemap or feed and draw the entries, of which some may be added."""
     with st.form("discovery", border=False):
         address = st.text_input(
-            "Address of a feed, a sitemap, or a page that links to one", placeholder="https://example.org/feed.xml"
+            _("Address of a feed, a sitemap, or a page that links to one"),
+            placeholder="https://example.org/feed.xml",
+            key="discovery address",
         )
         words = st.text_input(
-            "Only entries that contain one of these words",
-            placeholder="flood, heat",
-            help="Separate words with commas.",
+            _("Only entries that contain one of these words"),
+            placeholder=_("flood, heat"),
+            help=_("Separate words with commas."),
+            key="discovery words",
         )
-        asked = st.form_submit_button("Find sources", icon=":material/travel_explore:", type="primary")
+        asked = st.form_submit_button(
+            _("Find sources"), icon=":material/travel_explore:", type="primary", key="discover"
+        )
     if asked:
         st.session_state.pop(_FOUND, None)
-        with show_errors(), st.spinner(f"Asking {escape(address)} (at most a minute) …", show_time=True):
+        asking = _("Asking {address} (up to a minute) …").format(address=escape(address))
+        with show_errors(), st.spinner(asking, show_time=True):
             contains = [word.strip() for word in words.split(",") if word.strip()]
             st.session_state[_FOUND] = sources.discover_sources(resources.desk(), address.strip(), contains)
     if _FOUND in st.session_state:
@@ -157,24 +175,38 @@ def _draw_found(report: SeedReport) -> None:
         st.caption(f":material/info: {escape(warning)}")
     draw_rejected(report.rejected)
     if not report.new:
-        st.info(f"Nothing new: {report.known:,} entries are already on the list.", icon=":material/done_all:")
+        nothing = counted(
+            "Nothing new: {n} entry is already on the list.",
+            "Nothing new: {n} entries are already on the list.",
+            report.known,
+        )
+        st.info(nothing, icon=":material/done_all:")
         return
-    rows = [{"Add": True, "Title": one.title, "Address": one.url, "Notes": one.notes} for one in report.new]
+    rows = [{"add": True, "title": one.title, "address": one.url, "notes": one.notes} for one in report.new]
     edited = st.data_editor(
         pd.DataFrame(rows),
         hide_index=True,
-        disabled=["Title", "Address", "Notes"],
+        disabled=["title", "address", "notes"],
         height=min(38 + 35 * len(rows), 360),
-        column_config={"Add": st.column_config.CheckboxColumn(width=60)},
+        column_config={
+            "add": st.column_config.CheckboxColumn(_("Add"), width=60),
+            "title": _("Title"),
+            "address": _("Address"),
+            "notes": _("Notes"),
+        },
         key="proposals",
-        alt="Proposed sources with a box to add each",
+        alt=_("Proposed sources with a box to add each"),
     )
-    chosen = [one for one, add in zip(report.new, edited["Add"], strict=True) if add]
-    st.caption(f"{len(report.new):,} proposed, {report.known:,} already on the list.")
+    chosen = [one for one, add in zip(report.new, edited["add"], strict=True) if add]
+    st.caption(
+        _("{new} proposed, {known} already on the list.").format(
+            new=number(len(report.new)), known=number(report.known)
+        )
+    )
     with st.container(horizontal=True):
         if act_button(
             "add_sources",
-            f"Add {len(chosen):,} of {len(report.new):,}",
+            _("Add {chosen} of {total}").format(chosen=number(len(chosen)), total=number(len(report.new))),
             type="primary",
             disabled=not chosen,
             key="accept",
@@ -182,7 +214,7 @@ def _draw_found(report: SeedReport) -> None:
             add_sources(chosen)
             del st.session_state[_FOUND]
             st.rerun()
-        if st.button("Discard", key="leave proposals"):
+        if st.button(_("Discard"), key="leave proposals"):
             del st.session_state[_FOUND]
             st.rerun()
 
@@ -198,11 +230,14 @@ def draw_document_upload() -> None:
     """Take files and add them to the list."""
     batch = st.session_state.setdefault("document batch", 0)
     files = st.file_uploader(
-        "Your own documents", type=_TYPES, accept_multiple_files=True, key=f"document upload {batch}"
+        _("Your own documents"), type=_TYPES, accept_multiple_files=True, key=f"document upload {batch}"
     )
-    st.caption("They are stored in the workspace and go through every phase, like downloaded documents.")
-    label = f"Add {len(files):,} documents" if len(files) > 1 else "Add document"
-    if act_button("add_own_files", label, type="primary", icon=":material/note_add:", disabled=not files):
+    st.caption(_("They are stored in the workspace and go through every phase, like downloaded documents."))
+    several = counted("Add {n} document", "Add {n} documents", len(files))
+    label = several if len(files) > 1 else _("Add document")
+    if act_button(
+        "add_own_files", label, type="primary", icon=":material/note_add:", disabled=not files, key="add own files"
+    ):
         with show_errors():
             report = sources.add_own_files(resources.desk(), [(file.name, file) for file in files])
             _remember_added(len(report.new))
@@ -213,5 +248,9 @@ def draw_document_upload() -> None:
 
 
 def _remember_added(count: int, corrected: int = 0) -> None:
-    also = f", {_addresses(corrected)} corrected" if corrected else ""
-    st.session_state[_ADDED] = f"{pluralised(count, 'source')} added{also}. Their licences are checked by the next run."
+    told = [
+        counted("{n} source added.", "{n} sources added.", count),
+        counted("{n} address corrected.", "{n} addresses corrected.", corrected) if corrected else "",
+        _("The next run checks the licences."),
+    ]
+    st.session_state[_ADDED] = " ".join(filter(None, told))

@@ -11,7 +11,6 @@ from ingestion.operations.corrections import import_corrections, read_edited
 from ingestion.operations.dataset import exported_bytes
 from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
-from ingestion.status.views import pluralised
 from pages._admin.add_sources import draw_rejected
 from pages._admin.document_answers import draw_document_answers
 from pages._admin.field_editor import draw_applied
@@ -20,14 +19,21 @@ from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, draw_table
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import heading_of
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted
+from pages._shared.shown_names import shown_name
 
 _FORMATS = {
-    ".xlsx": ("Excel workbook", ":material/table_view:", "For editing: changes can be imported again."),
-    ".csv": ("CSV", ":material/csv:", "One table; changes can be imported again."),
-    ".jsonl": ("JSON Lines", ":material/data_object:", "One document per line, for programs."),
-    ".bib": ("BibTeX", ":material/menu_book:", "For LaTeX and reference managers."),
-    ".ris": ("RIS", ":material/menu_book:", "For Zotero, EndNote, Mendeley."),
+    ".xlsx": (
+        to_translate("Excel workbook"),
+        ":material/table_view:",
+        to_translate("For editing: changes can be imported again."),
+    ),
+    ".csv": ("CSV", ":material/csv:", to_translate("One table; changes can be imported again.")),
+    ".jsonl": ("JSON Lines", ":material/data_object:", to_translate("One document per line, for programs.")),
+    ".bib": ("BibTeX", ":material/menu_book:", to_translate("For LaTeX and reference managers.")),
+    ".ris": ("RIS", ":material/menu_book:", to_translate("For Zotero, EndNote, Mendeley.")),
 }
 _APPLIED = "corrections applied"
 _DECIDED = "decisions applied"
@@ -42,84 +48,103 @@ def draw_dataset() -> None:
 def _draw_files() -> None:
     found = list(resources.records().values())
     if not found:
-        st.info("Nothing to export yet. Add sources on the Sources tab first.")
+        st.info(_("Nothing to export yet. Add sources on the Sources tab first."))
         return
     count = sum(1 for one in found if is_document(one))
-    st.header("Export", anchor=False)
-    st.markdown(
-        f"{pluralised(count, 'document')}; the workbook also lists the {len(found) - count:,} other sources with their "
-        "reasons, and the evidence for every licence."
+    st.header(_("Export"), anchor=False)
+    others = counted(
+        "The workbook also lists {n} other source with its reason, and the evidence for every licence.",
+        "The workbook also lists {n} other sources with their reasons, and the evidence for every licence.",
+        len(found) - count,
     )
+    st.markdown(" ".join((counted("{n} document.", "{n} documents.", count), others)))
     with st.container(horizontal=True):
         for suffix, (label, icon, help) in _FORMATS.items():
             st.download_button(
-                label,
+                _(label),
                 # Written when it is asked for, not whenever the page is drawn.
                 partial(exported_bytes, resources.desk(), suffix),
                 f"sextant-dataset{suffix}",
                 "application/octet-stream",
                 key=f"export {suffix}",
                 icon=icon,
-                help=help,
+                help=_(help),
                 on_click="ignore",
             )
-    st.header("Import an edited workbook", anchor=False)
-    draw_applied(_APPLIED, "applied.")
+    st.header(_("Import an edited workbook"), anchor=False)
+    draw_applied(_APPLIED, lambda n: counted("{n} correction applied.", "{n} corrections applied.", n))
     if count := st.session_state.get(_DECIDED, 0):
-        st.markdown(f":material/check_circle: {pluralised(count, 'licence')} decided. The next run takes them up.")
+        decided = counted(
+            "{n} licence decided. The next run uses the decision.",
+            "{n} licences decided. The next run uses the decisions.",
+            count,
+        )
+        st.markdown(f":material/check_circle: {decided}")
     _draw_import(draw_author())
 
 
 def _draw_import(author: str) -> None:
-    label = "The workbook or CSV that was exported and edited"
+    label = _("The workbook or CSV that was exported and edited")
     file = draw_uploader("workbook", label, ["xlsx", "xlsm", "csv"])
     if file is None:
-        st.caption("You see a preview before anything is changed.")
+        st.caption(_("You see a preview before anything is changed."))
         return
     with show_errors():
         path = stored_preview("workbook", file)
         report = read_edited(resources.desk(), path, author)
         _draw_report(report)
         with st.container(horizontal=True):
-            kinds = {"correction": len(report.corrections), "decision": len(report.decisions)}
-            counts = [pluralised(count, kind) for kind, count in kinds.items() if count] or ["0 corrections"]
-            label, nothing = f"Apply {' and '.join(counts)}", not any(kinds.values())
+            nothing = not report.corrections and not report.decisions
             if act_button(
-                "import_corrections", label, type="primary", icon=":material/save:", disabled=nothing, key="apply"
+                "import_corrections",
+                _application(len(report.corrections), len(report.decisions)),
+                type="primary",
+                icon=":material/save:",
+                disabled=nothing,
+                key="apply",
             ):
                 applied = import_corrections(resources.desk(), path, author)
                 st.session_state[_APPLIED] = len(applied.corrections)
                 st.session_state[_DECIDED] = len(applied.decisions)
                 leave("workbook")
-            if st.button("Discard changes", key="leave workbook"):
+            if st.button(_("Discard changes"), key="leave workbook"):
                 leave("workbook")
+
+
+def _application(corrections: int, decisions: int) -> str:
+    """Return what the button does with a workbook."""
+    if corrections and decisions:
+        return counted("Apply {n} change", "Apply {n} changes", corrections + decisions)
+    if decisions:
+        return counted("Apply {n} decision", "Apply {n} decisions", decisions)
+    return counted("Apply {n} correction", "Apply {n} corrections", corrections)
 
 
 def _draw_report(report: CorrectionReport) -> None:
     source_records = resources.records()
-    st.caption(
-        f"{pluralised(len(report.corrections), 'value')} changed, {pluralised(report.unchanged, 'row')} unchanged."
-    )
+    changed = counted("{n} value changed.", "{n} values changed.", len(report.corrections))
+    unchanged = counted("{n} row unchanged.", "{n} rows unchanged.", report.unchanged)
+    st.caption(f"{changed} {unchanged}")
     rows = [
         {
-            "Code": one.code,
-            "Field": heading_of(one.field),
-            "Now": "; ".join(shown_values(source_records[one.code])[one.field]),
-            "New": "; ".join(one.values) or "(empty)",
+            _("Code"): one.code,
+            _("Field"): heading_of(one.field),
+            _("Current"): "; ".join(shown_values(source_records[one.code])[one.field]),
+            _("New"): "; ".join(one.values) or _("(empty)"),
         }
         for one in report.corrections
     ]
     rows += [
         {
-            "Code": decision.code,
-            "Field": "Licence",
-            "Now": verdict.light if (verdict := source_records[decision.code].verdict) else "",
-            "New": f"{decision.choice}: {decision.note}",
+            _("Code"): decision.code,
+            _("Field"): _("Licence"),
+            _("Current"): shown_name(verdict.light) if (verdict := source_records[decision.code].verdict) else "",
+            _("New"): f"{shown_name(decision.choice)} · {decision.note}",
         }
         for decision in report.decisions
     ]
     if rows:
-        draw_table(rows, "changes", "Values that would change", 360)
+        draw_table(rows, "changes", _("Values that would change"), 360)
     draw_rejected(report.rejected)
     for warning in report.warnings:
         st.caption(f":material/info: {escape(warning)}")

@@ -10,14 +10,16 @@ from ingestion.dataset.answer_store import AnsweredForm
 from ingestion.dataset.document_answers import DocumentsRequest
 from ingestion.operations.answers import ask_documents, exported_answers, remove_answers
 from ingestion.operations.dataset import answered_forms
-from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import draw_filters
+from pages._shared.interface_language import _
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, number
 from pages._shared.schema_choice import draw_schema_choice
+from pages._shared.shown_names import shown_name
 
 _REMOVING = "answers to remove"
 
@@ -27,19 +29,26 @@ def draw_document_answers() -> None:
     engine = resources.engine()
     if not engine.collection.documents():
         return
-    st.header("One question to each document", anchor=False)
+    st.header(_("One question to each document"), anchor=False)
     st.markdown(
-        "Each document is asked by itself and fills in the same form: one row per document, with the page of every "
-        "value. The workbook of the dataset has the rows too."
+        _(
+            "Each document is asked on its own and fills in the same form: one row per document, with the page of "
+            "every value. The workbook of the dataset has the rows too."
+        )
     )
     with st.container(border=True):
-        question = st.text_input("Question", key="documents question", max_chars=2000)
-        schema = draw_schema_choice("Form", "documents")
-        with st.expander("Documents", icon=":material/filter_alt:"):
+        question = st.text_input(_("Question"), key="documents question", max_chars=2000)
+        schema = draw_schema_choice(_("Form"), "documents")
+        with st.expander(_("Documents"), icon=":material/filter_alt:", key="documents filter"):
             wanted = draw_filters("documents", engine.collection.facets())
         ready = bool(question.strip()) and schema is not None
         if act_button(
-            "ask_documents", "Ask each document", type="primary", disabled=not ready, icon=":material/play_arrow:"
+            "ask_documents",
+            _("Ask each document"),
+            type="primary",
+            disabled=not ready,
+            icon=":material/play_arrow:",
+            key="ask each document",
         ):
             assert schema is not None, "the button is disabled without one"
             with show_errors():
@@ -52,13 +61,13 @@ def draw_document_answers() -> None:
 
 def _draw_form(form: AnsweredForm) -> None:
     statuses = [one.status for one in form.answers.values()]
-    counts = ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
+    counts = ", ".join(f"{number(statuses.count(status))} {shown_name(status)}" for status in dict.fromkeys(statuses))
     with st.container(border=True, key=f"form {form.id}"):
         st.markdown(f"**{escape(form.question)}** · {escape(form.schema.title or form.schema.list_name)}")
-        st.caption(f"{pluralised(len(statuses), 'document')}: {counts}.")
+        st.caption(counted("{n} document: {counts}.", "{n} documents: {counts}.", len(statuses), counts=counts))
         with st.container(horizontal=True):
             st.download_button(
-                "Excel workbook",
+                _("Excel workbook"),
                 partial(exported_answers, resources.desk(), form.id),
                 "sextant-answers.xlsx",
                 "application/octet-stream",
@@ -72,13 +81,13 @@ def _draw_form(form: AnsweredForm) -> None:
 def _draw_removal(form: AnsweredForm) -> None:
     """Draw how to remove the answers, which asks once more: a model may have worked for hours."""
     if st.session_state.get(_REMOVING) != form.id:
-        if act_button("remove_answers", "Remove", key=f"remove answers {form.id}", icon=":material/delete:"):
+        if act_button("remove_answers", _("Remove"), key=f"remove answers {form.id}", icon=":material/delete:"):
             st.session_state[_REMOVING] = form.id
             st.rerun()
         return
     if act_button(
         "remove_answers",
-        "Remove all answers",
+        _("Remove all answers"),
         key=f"confirm removal {form.id}",
         type="primary",
         icon=":material/delete:",
@@ -86,6 +95,6 @@ def _draw_removal(form: AnsweredForm) -> None:
         remove_answers(resources.desk(), form.id)
         del st.session_state[_REMOVING]
         st.rerun()
-    if st.button("Cancel", key=f"keep answers {form.id}"):
+    if st.button(_("Cancel"), key=f"keep answers {form.id}"):
         del st.session_state[_REMOVING]
         st.rerun()

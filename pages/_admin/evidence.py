@@ -12,11 +12,14 @@ from ingestion.operations.decisions import decide
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.views import marks_of, title_beside_code
-from ingestion.types import LicenceMark, Light, Quality
+from ingestion.types import Extraction, LicenceMark, Light, Quality, Relation
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_download
 from pages._shared.errors import show_errors
-from pages._shared.markdown import escape
+from pages._shared.interface_language import _, to_translate
+from pages._shared.markdown import escape, quoted
+from pages._shared.numbers_and_dates import counted, number, percent
+from pages._shared.shown_names import shown_name
 from rag_engine.reading.address import DocumentPlace
 
 _LIGHTS: Mapping[str, tuple[str, str]] = {
@@ -25,24 +28,31 @@ _LIGHTS: Mapping[str, tuple[str, str]] = {
     "RED": ("red", ":material/block:"),
 }
 _LAYERS: Mapping[str, str] = {
-    "domain": "known site",
-    "mark": "machine-readable mark",
-    "pattern": "wording",
-    "model": "language model",
-    "person": "a person",
+    "domain": to_translate("known site"),
+    "mark": to_translate("machine-readable mark"),
+    "pattern": to_translate("wording"),
+    "model": to_translate("language model"),
+    "person": to_translate("a person"),
 }
 _SUBJECTS: Mapping[str, str] = {
-    "document": "the document",
-    "part": "a part of it",
-    "data": "data",
-    "quoted": "material from elsewhere",
+    "document": to_translate("about the document"),
+    "part": to_translate("about a part of it"),
+    "data": to_translate("about data"),
+    "quoted": to_translate("about material from elsewhere"),
+}
+_SIMILARITIES: Mapping[str, str] = {
+    "title": to_translate("Similarity of the titles: {n}"),
+    "text": to_translate("Similarity of the texts: {n}"),
+    "address": to_translate("Similarity of the addresses: {n}"),
+    "meaning": to_translate("Similarity in meaning: {n}"),
+    "symbol": to_translate("Similarity of the reference numbers: {n}"),
 }
 # The most that each part of the score can be.
 _PARTS = (
-    ("Length", "length", 50),
-    ("Passages", "chunks", 20),
-    ("Sections", "sections", 15),
-    ("Cleaning", "cleaning", 15),
+    (to_translate("Length"), "length", 50),
+    (to_translate("Passages"), "chunks", 20),
+    (to_translate("Sections"), "sections", 15),
+    (to_translate("Cleaning"), "cleaning", 15),
 )
 _SHOWN_MARKS = 12
 _PAGE = re.compile(r"page ([0-9]{1,9})")
@@ -51,7 +61,12 @@ _PAGE = re.compile(r"page ([0-9]{1,9})")
 def light_badge(light: Light | str) -> str:
     """Return the markdown of a licence status: colour, sign and word."""
     colour, sign = _LIGHTS.get(light, ("gray", ":material/help:"))
-    return f":{colour}-badge[{sign} {escape(light)}]"
+    return f":{colour}-badge[{sign} {escape(shown_name(light))}]"
+
+
+def licence_name(name: str) -> str:
+    """Return the markdown of a licence's name, or that none is named."""
+    return escape(name) or _("no licence named")
 
 
 def indexed_document(record: SourceRecord) -> str:
@@ -62,7 +77,7 @@ def indexed_document(record: SourceRecord) -> str:
 
 def page_link(document_id: str, page: int) -> str:
     """Return the number of a page as a link to it, without one where there is no document to open."""
-    words = f"page {page}"
+    words = _("page {n}").format(n=page)
     place = urlencode(DocumentPlace(document_id, page).parameters())
     return f"[{words}](document?{place})" if document_id else words
 
@@ -71,17 +86,23 @@ def draw_marks(record: SourceRecord) -> None:
     """Draw each piece of a source's licence evidence with its status, its quote and its place."""
     marks, document = marks_of(record), indexed_document(record)
     if not marks:
-        st.caption("No licence statement found.")
+        st.caption(_("No licence statement found."))
     for mark in marks[:_SHOWN_MARKS]:
-        layer = _LAYERS.get(mark.layer, mark.layer)
-        st.markdown(
-            f"{light_badge(mark.light)} **{escape(mark.licence) or 'not named'}** · {_place(document, mark)} · {layer}"
-            + (f" · about {_SUBJECTS[mark.subject]}" if mark.subject else "")
-            + (f" · rule {escape(mark.rule)}" if mark.rule else "")
-            + (f"  \n“{escape(mark.quote)}”" if mark.quote else "")
-        )
+        st.markdown(_described(mark, document) + (f"  \n{quoted(escape(mark.quote))}" if mark.quote else ""))
     if len(marks) > _SHOWN_MARKS:
-        st.caption(f"and {len(marks) - _SHOWN_MARKS:,} more")
+        st.caption(counted("and {n} more", "and {n} more", len(marks) - _SHOWN_MARKS))
+
+
+def _described(mark: LicenceMark, document_id: str) -> str:
+    """Return the status that a mark gives, and what it is, in one line."""
+    parts = (
+        f"{light_badge(mark.light)} **{licence_name(mark.licence)}**",
+        _place(document_id, mark),
+        _(_LAYERS.get(mark.layer, mark.layer)),
+        _(_SUBJECTS[mark.subject]) if mark.subject else "",
+        _("rule {name}").format(name=escape(mark.rule)) if mark.rule else "",
+    )
+    return " · ".join(filter(None, parts))
 
 
 def _place(document_id: str, mark: LicenceMark) -> str:
@@ -91,12 +112,28 @@ def _place(document_id: str, mark: LicenceMark) -> str:
 
 def draw_quality(quality: Quality) -> None:
     """Draw the quality score and its four parts as bars."""
-    st.markdown(f"Quality **{quality.score:.0f} of 100**")
+    st.markdown(_("Quality **{score} of 100**").format(score=number(quality.score)))
     for place, (name, field, most) in zip(st.columns(4), _PARTS, strict=True):
         value = float(getattr(quality, field))
-        place.progress(min(max(value / most, 0.0), 1.0), text=f"{name} {value:.0f}/{most}")
+        place.progress(min(max(value / most, 0.0), 1.0), text=f"{_(name)} {number(value)}/{most}")
     if quality.readability < 1:
-        st.caption(f"{quality.readability:.0%} of the OCR text looks like words.")
+        st.caption(_("{share} of the OCR text looks like words.").format(share=percent(quality.readability)))
+
+
+def size_of(extraction: Extraction) -> str:
+    """Return how much text a file has, and how many of its pages were recognised from pictures."""
+    parts = (
+        counted("{n} page", "{n} pages", extraction.pages),
+        counted("{n} page by OCR", "{n} pages by OCR", extraction.ocr_pages) if extraction.ocr_pages else "",
+        counted("{n} character", "{n} characters", extraction.characters),
+        counted("{n} byte", "{n} bytes", extraction.size),
+    )
+    return ", ".join(filter(None, parts))
+
+
+def similarity(relation: Relation) -> str:
+    """Return how similar a source is to the one that it is related to, and in what."""
+    return _(_SIMILARITIES[relation.how]).format(n=number(relation.similarity, 2))
 
 
 def draw_address(record: SourceRecord, key: str) -> None:
@@ -105,11 +142,11 @@ def draw_address(record: SourceRecord, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key} address"):
         st.caption(escape(source.url or source.path), width="content")
         if urlsplit(source.url).scheme in ("http", "https"):
-            st.link_button("Open", source.url, icon=":material/open_in_new:", type="tertiary")
+            st.link_button(_("Open"), source.url, icon=":material/open_in_new:", type="tertiary")
         download = record.download
         path = file_of(resources.workspace(), download) if download is not None and download.path else None
         if path is not None:
-            draw_download("File", path, path.name, f"{key} file", help=path.name)
+            draw_download(_("File"), path, path.name, f"{key} file", help=path.name)
 
 
 def draw_decision(record: SourceRecord, sign: str, caption: str, key: str, author: str) -> None:
@@ -119,7 +156,7 @@ def draw_decision(record: SourceRecord, sign: str, caption: str, key: str, autho
         st.markdown(f"{sign}**{escape(code)}** {escape(title_beside_code(record))}  \n{caption}", width="stretch")
         undo = "undo restore" if key == "restored" else "undo"
         if act_button(
-            "decide", "Undo", key=f"{undo} {code}", icon=":material/undo:", type="tertiary", disabled=not author
+            "decide", _("Undo"), key=f"{undo} {code}", icon=":material/undo:", type="tertiary", disabled=not author
         ):
             with show_errors():
                 decide(resources.desk(), [code], "undo", author)

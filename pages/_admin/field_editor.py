@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
 from ingestion.operations.corrections import correct, undo
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import field_values, shown_values
-from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
 from pages._admin.evidence import indexed_document, page_link
 from pages._admin.source_detail import draw_events
@@ -17,13 +16,16 @@ from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import draw_field, heading_of
-from pages._shared.markdown import escape, escape_paragraphs
+from pages._shared.interface_language import _, to_translate
+from pages._shared.markdown import escape, escape_paragraphs, quoted
+from pages._shared.numbers_and_dates import day, percent
+from pages._shared.shown_names import shown_name
 
 _SOURCES = {
-    "model": ("blue", ":material/smart_toy:", "language model"),
-    "rule": ("gray", ":material/rule:", "rule"),
-    "person": ("green", ":material/person:", "a person"),
-    "seed": ("gray", ":material/list_alt:", "seed list"),
+    "model": ("blue", ":material/smart_toy:", to_translate("language model")),
+    "rule": ("gray", ":material/rule:", to_translate("rule")),
+    "person": ("green", ":material/person:", to_translate("a person")),
+    "seed": ("gray", ":material/list_alt:", to_translate("seed list")),
 }
 
 
@@ -34,52 +36,58 @@ def draw_values(shown: Sequence[SourceRecord], author: str, labels: Mapping[Fiel
         st.session_state["values document"] = next(iter(by_code))
     with st.container(border=True, key="values"):
         code: str = st.selectbox(
-            "Document", by_code, format_func=lambda one: f"{one} {by_code[one].metadata.title}", key="values document"
+            _("Document"),
+            by_code,
+            format_func=lambda one: f"{one} {by_code[one].metadata.title}",
+            key="values document",
         )
-        field: FieldName = st.selectbox("Field", FIELDS, format_func=heading_of, key="values field")
+        field: FieldName = st.selectbox(_("Field"), FIELDS, format_func=heading_of, key="values field")
         record = by_code[code]
         found = field_values(record, field)
         if not found:
-            st.caption("This field is empty.")
+            st.caption(_("This field is empty."))
         for value in found:
             draw_value(value, indexed_document(record))
         _draw_correction(record, field, author, labels.get(field, ()))
-        with st.expander("History", icon=":material/history:"):
+        with st.expander(_("History"), icon=":material/history:", key="values history"):
             draw_events(code)
 
 
-def draw_applied(place: str, what: str) -> None:
-    """Draw once how many corrections were made at this place of the page."""
+def draw_applied(place: str, told: Callable[[int], str]) -> None:
+    """Draw once what `told` says of the number of corrections that were made at this place of the page."""
     if count := st.session_state.pop(place, 0):
-        st.markdown(f":material/check_circle: {pluralised(count, 'correction')} {what}")
+        st.markdown(f":material/check_circle: {told(count)}")
 
 
 def draw_value(value: FieldValue, document_id: str = "") -> None:
     """Draw a value with where it comes from, how sure it is and the sentence that justifies it, with its page."""
     colour, sign, name = _SOURCES[value.source]
-    sure = "" if value.source == "person" else f" · confidence {value.confidence:.0%}"
-    st.markdown(f"**{escape(value.value)}**  \n:{colour}-badge[{sign} {name}]{sure}")
+    confidence = _("confidence {share}").format(share=percent(value.confidence))
+    badge = f":{colour}-badge[{sign} {_(name)}]"
+    sure = "" if value.source == "person" else f" · {confidence}"
+    st.markdown(f"**{escape(shown_name(value.value))}**  \n{badge}{sure}")
     if value.sentence:
         page = f" ({page_link(document_id, value.page)})" if value.page is not None else ""
-        quoted = escape_paragraphs(value.sentence)
-        st.caption(f"{quoted}" if value.source == "person" else f"“{quoted}”{page}")
+        sentence = escape_paragraphs(value.sentence)
+        st.caption(sentence if value.source == "person" else f"{quoted(sentence)}{page}")
 
 
 def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels: Sequence[str]) -> None:
     code, before = record.source.code, shown_values(record)[field]
     key = f"correct {code} {field} {st.session_state.get('grid batch', 0)}"
     with st.form(f"{key} form", border=False):
-        after = draw_field("Correct values" if field in LIST_FIELDS else "Correct value", field, before, labels, key)
+        label = _("Correct values") if field in LIST_FIELDS else _("Correct value")
+        after = draw_field(label, field, before, labels, key)
         note = st.text_input(
-            "Note", placeholder="Where it is stated, why it is correct", key=f"{key} note", max_chars=1000
+            _("Note"), placeholder=_("Where it is stated, why it is correct"), key=f"{key} note", max_chars=1000
         )
-        saved = st.form_submit_button("Save correction", icon=":material/save:", key="save correction")
+        saved = st.form_submit_button(_("Save correction"), icon=":material/save:", key="save correction")
     by = next((one for one in record.corrections if one.field == field), None)
     back = False
     if by is not None:
-        st.caption(f"Corrected by {escape(by.author)}, {escape(by.when[:10])}.")
+        st.caption(_("Corrected by {name}, {day}.").format(name=escape(by.author), day=escape(day(by.when))))
         back = act_button(
-            "undo", "Undo", icon=":material/undo:", help="Return to the value before", key="undo correction"
+            "undo", _("Undo"), icon=":material/undo:", help=_("Return to the previous value"), key="undo correction"
         )
     if saved or back:
         with show_errors():

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from functools import partial
 
 import streamlit as st
 
 from ingestion.operations.answers import queue_gate
 from ingestion.operations.indexes import queue_decision, queue_rebuild
-from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _, to_translate
+from pages._shared.numbers_and_dates import counted, moment, number, signed
 from rag_engine.evaluation.answers.accepted_run import KeptRun
 from rag_engine.evaluation.answers.gate import GateResult, find_accepted, find_result
 from rag_engine.storage.rebuild import WaitingGeneration
 
 _NAMES = {
-    "abstention": "Answers or refuses rightly",
-    "answer_match": "Answer has the key words",
-    "citation_precision": "Cited pages that answer",
-    "citation_recall": "Answering pages that are cited",
-    "context_precision": "Precision of the passages",
-    "context_recall": "Recall of the passages",
+    "abstention": to_translate("Answers or refuses rightly"),
+    "answer_match": to_translate("Answer has the key words"),
+    "citation_precision": to_translate("Cited pages that answer"),
+    "citation_recall": to_translate("Answering pages that are cited"),
+    "context_precision": to_translate("Precision of the passages"),
+    "context_recall": to_translate("Recall of the passages"),
 }
 
 
@@ -31,7 +32,7 @@ def draw_indexes() -> None:
     engine = resources.engine()
     if not engine.collection.documents():
         return
-    st.header("Indexes", anchor=False)
+    st.header(_("Indexes"), anchor=False)
     with show_errors():
         accepted, result = find_accepted(resources.workspace()), find_result(resources.workspace())
         with st.container(border=True):
@@ -46,24 +47,33 @@ def draw_indexes() -> None:
 
 def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
     if accepted is None:
-        st.markdown("**No accepted answers yet.** A rebuilt index goes live without a check.")
+        st.markdown(_("**No accepted answers yet.** A rebuilt index goes live without a check."))
         st.caption(
-            "Accept the answers to your own questions with `sextant eval gate GOLD.jsonl --accept`; a new index then "
-            "has to answer them as well. With the sample collection indexed, you can start here."
+            _(
+                "Accept the answers to your own questions with `sextant eval gate GOLD.jsonl --accept`; a new index "
+                "then has to answer them just as well. With the sample collection indexed, you can start here."
+            )
         )
-        if act_button("accept_index", "Measure and accept", icon=":material/verified:", key="accept answers"):
+        if act_button("accept_index", _("Measure and accept"), icon=":material/verified:", key="accept answers"):
             queue_gate(resources.desk(), accept=True)
             st.rerun()
         return
     st.markdown(
-        f"**{pluralised(len(accepted.rows), 'question')} accepted.** A rebuilt index goes live only if it answers them "
-        "as well; otherwise the old index keeps answering."
+        counted(
+            "**{n} question accepted.** A rebuilt index goes live only if it answers it just as well; otherwise the "
+            "old index keeps answering.",
+            "**{n} questions accepted.** A rebuilt index goes live only if it answers them just as well; otherwise the "
+            "old index keeps answering.",
+            len(accepted.rows),
+        )
     )
     with st.container(horizontal=True):
-        if act_button("queue_gate", "Check now", icon=":material/fact_check:", key="gate"):
+        if act_button("queue_gate", _("Check now"), icon=":material/fact_check:", key="gate"):
             queue_gate(resources.desk())
             st.rerun()
-        if act_button("accept_index", "Accept the current answers", icon=":material/verified:", key="accept answers"):
+        if act_button(
+            "accept_index", _("Accept the current answers"), icon=":material/verified:", key="accept answers"
+        ):
             queue_gate(resources.desk(), accept=True)
             st.rerun()
     if result is not None:
@@ -71,41 +81,45 @@ def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
 
 
 def _draw_result(result: GateResult) -> None:
-    when = datetime.fromisoformat(result.when).astimezone().strftime("%d %b %H:%M")
-    fallen = ", ".join(_NAMES.get(name, name) for name in result.dropped)
-    verdict = f":material/warning: **Significantly lower: {fallen}.**" if fallen else "No significant drop."
-    st.markdown(f"Last check, {when}, index {result.generation}: {verdict}")
+    checked = _("Last check: {when}, index {n}.").format(when=moment(result.when), n=number(result.generation))
+    fallen = ", ".join(_metric(name) for name in result.dropped)
+    lower = _(":material/warning: **Significantly lower: {figures}.**").format(figures=fallen)
+    st.markdown(" ".join((checked, lower if fallen else _("No significant drop."))))
     rows = [
         {
-            "Figure": _NAMES.get(one.metric, one.metric),
-            "Questions": one.questions,
-            "Accepted": one.accepted,
-            "Checked": one.current,
-            "Difference": one.difference.value,
-            "95% interval": f"{one.difference.low:+.3f} to {one.difference.high:+.3f}",
-            "Drop": "significant" if one.dropped else "",
+            _("Figure"): _metric(one.metric),
+            _("Questions"): one.questions,
+            _("Accepted"): one.accepted,
+            _("Checked"): one.current,
+            _("Difference"): one.difference.value,
+            _("95% interval"): _("{low} to {high}").format(
+                low=signed(one.difference.low, 3), high=signed(one.difference.high, 3)
+            ),
+            _("Drop"): _("significant") if one.dropped else "",
         }
         for one in result.changes
     ]
-    number = st.column_config.NumberColumn
-    columns = {name: number(format="%.3f") for name in ("Accepted", "Checked")} | {"Difference": number(format="%+.3f")}
-    draw_table(rows, "gate", "Figures of the accepted run and of the last check", columns=columns)
+    figure = partial(number, decimals=3)
+    written = {_("Accepted"): figure, _("Checked"): figure, _("Difference"): partial(signed, decimals=3)}
+    draw_table(rows, "gate", _("Figures of the accepted run and of the last check"), written=written)
     if result.differing:
-        st.caption(f"The two runs differ in: {', '.join(result.differing)}.")
+        st.caption(_("The two runs differ in: {settings}.").format(settings=", ".join(result.differing)))
+
+
+def _metric(name: str) -> str:
+    return _(_NAMES[name]) if name in _NAMES else name
 
 
 def _draw_waiting(waiting: WaitingGeneration) -> None:
     """Draw the index that did not go live, and how to decide on it."""
-    when = datetime.fromisoformat(waiting.made).astimezone().strftime("%d %b %H:%M")
-    st.markdown(
-        f":material/warning: **Index {waiting.number} of {when} did not go live.** The old index keeps answering."
-    )
-    st.caption("It waits until you decide, the next rebuild, or a change to the collection.")
+    told = _(":material/warning: **Index {n} of {when} did not go live.** The old index keeps answering.")
+    st.markdown(told.format(n=number(waiting.number), when=moment(waiting.made)))
+    st.caption(_("It waits until you decide, the next rebuild, or a change to the collection."))
     with st.container(horizontal=True):
-        if act_button("accept_index", "Accept this index", icon=":material/verified:", key="accept index"):
+        if act_button("accept_index", _("Accept this index"), icon=":material/verified:", key="accept index"):
             queue_decision(resources.desk(), accept=True)
             st.rerun()
-        if act_button("discard_index", "Discard it", icon=":material/delete:", key="discard index"):
+        if act_button("discard_index", _("Discard this index"), icon=":material/delete:", key="discard index"):
             queue_decision(resources.desk(), accept=False)
             st.rerun()
 
@@ -113,14 +127,14 @@ def _draw_waiting(waiting: WaitingGeneration) -> None:
 def _draw_rebuild(accepted: KeptRun | None) -> None:
     """Draw the rebuilding, with the check and without it."""
     encode = st.checkbox(
-        "Encode every document again",
+        _("Encode every document again"),
         key="rebuild encode",
-        help="Needed after a change of the encoder or of the chunking. It takes as long as adding the documents did.",
+        help=_("Needed after a change of the encoder or of the chunking. Takes as long as adding the documents did."),
     )
     with st.container(horizontal=True):
-        if act_button("rebuild", "Rebuild the indexes", icon=":material/build:", key="rebuild"):
+        if act_button("rebuild", _("Rebuild the indexes"), icon=":material/build:", key="rebuild"):
             queue_rebuild(resources.desk(), encode=encode)
             st.rerun()
-        if accepted is not None and act_button("accept_index", "Rebuild without the check", key="rebuild anyway"):
+        if accepted is not None and act_button("accept_index", _("Rebuild without the check"), key="rebuild anyway"):
             queue_rebuild(resources.desk(), encode=encode, anyway=True)
             st.rerun()

@@ -11,18 +11,25 @@ import streamlit as st
 from ingestion.operations.corrections import correct, vocabulary
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.document_fields import changed_fields, documents, missing_fields, shown_values, unsure_fields
-from ingestion.status.views import pluralised
 from ingestion.types import FIELDS, LIST_FIELDS, FieldName
 from pages._admin.field_editor import draw_applied, draw_values
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import heading_of
+from pages._shared.interface_language import _, to_translate
+from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import shown_name
 from rag_engine.text.folding import fold
 
 _UNSURE = 0.5
 _BESIDE = 350
 _SAVED = "corrections saved"
+_SHOWN = {
+    "all": to_translate("All"),
+    "unsure": to_translate("Low-confidence values"),
+    "missing": to_translate("Empty fields"),
+}
 _WIDE: Mapping[FieldName, int] = {"title": 260, "authority": 180, "target": 260, "description": 300, "notes": 200}
 _ORDER: tuple[FieldName, ...] = (
     "title", "document_type", "authority", "hazards", "geographical_level", "countries", "language", "date",
@@ -34,13 +41,13 @@ def draw_metadata() -> None:
     """Draw the grid and, next to it, the evidence for one value."""
     found = documents(resources.records().values())
     if not found:
-        st.info("No document has metadata yet. Run the phases up to metadata on the Run tab.")
+        st.info(_("No document has metadata yet. Run the phases up to metadata on the Run tab."))
         return
     author = draw_author()
-    draw_applied(_SAVED, "saved. Filters, searches and answers use them from now on.")
+    draw_applied(_SAVED, _saved)
     shown = _narrowed(found)
     if not shown:
-        st.info("No documents match.", icon=":material/done_all:")
+        st.info(_("No documents match."), icon=":material/done_all:")
         return
     # Side by side where there is room, one below the other where there is not.
     with st.container(horizontal=True):
@@ -50,23 +57,31 @@ def draw_metadata() -> None:
             draw_values(shown, author, vocabulary())
 
 
+def _saved(n: int) -> str:
+    return counted(
+        "{n} correction saved. Filters, searches and answers use it from now on.",
+        "{n} corrections saved. Filters, searches and answers use them from now on.",
+        n,
+    )
+
+
 def _narrowed(found: Sequence[SourceRecord]) -> list[SourceRecord]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         which: str = st.segmented_control(
-            "Show documents",
-            ["all", "unsure", "missing"],
+            _("Show documents"),
+            list(_SHOWN),
             default="all",
             required=True,
-            format_func=lambda one: {"all": "All", "unsure": "Low-confidence values", "missing": "Empty fields"}[one],
+            format_func=lambda one: _(_SHOWN[one]),
             key="metadata which",
         )
         field: FieldName | None = st.selectbox(
-            "Field", _ORDER, index=None, placeholder="Any field", format_func=heading_of,
+            _("Field"), _ORDER, index=None, placeholder=_("Any field"), format_func=heading_of,
             key="metadata narrowed field", width=220,
         )  # fmt: skip
-        words = st.text_input("Search", placeholder="Code or title", icon=":material/search:", key="metadata words")
+        words = st.text_input(_("Find"), placeholder=_("Code or title"), icon=":material/search:", key="metadata words")
         below = (
-            st.slider("Confidence below", 0.1, 1.0, _UNSURE, 0.05, key="metadata unsure", width=220)
+            st.slider(_("Confidence below"), 0.1, 1.0, _UNSURE, 0.05, key="metadata unsure", width=220)
             if which == "unsure"
             else _UNSURE
         )
@@ -77,7 +92,7 @@ def _narrowed(found: Sequence[SourceRecord]) -> list[SourceRecord]:
         text = fold(f"{record.source.code} {record.metadata.title}")
         if (field in fields if field else fields) and all(word in text for word in wanted):
             kept.append(record)
-    st.caption(f"{len(kept):,} of {len(found):,} documents")
+    st.caption(counted("{shown} of {n} document", "{shown} of {n} documents", len(found), shown=number(len(kept))))
     return kept
 
 
@@ -100,7 +115,7 @@ def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
         column_config=_columns(shown, labels),
         height=min(38 + 35 * len(shown), 520),
         key=key,
-        alt="Documents and their fields; a cell is changed by a double click",
+        alt=_("Documents and their fields; double-click a cell to change it"),
     )
     changed = st.session_state[key]["edited_rows"]
     with show_errors():
@@ -111,7 +126,8 @@ def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
             if one.source.code in values
         )
         with st.container(horizontal=True):
-            label = "Save corrections" if not count else f"Save {pluralised(count, 'correction')}"
+            saving = counted("Save {n} correction", "Save {n} corrections", count)
+            label = saving if count else _("Save corrections")
             if act_button(
                 "import_corrections",
                 label,
@@ -123,7 +139,7 @@ def _draw_grid(shown: Sequence[SourceRecord], author: str) -> None:
                 st.session_state[_SAVED] = len(correct(resources.desk(), values, author))
                 st.session_state["grid batch"] = batch + 1
                 st.rerun()
-            if st.button("Discard changes", disabled=not changed, key="leave corrections"):
+            if st.button(_("Discard changes"), disabled=not changed, key="leave corrections"):
                 st.session_state["grid batch"] = batch + 1
                 st.rerun()
 
@@ -147,26 +163,35 @@ def _texts(cell: object) -> list[str]:
 
 def _row(record: SourceRecord) -> dict[str, str | list[str] | None]:
     unsure, empty = len(unsure_fields(record, _UNSURE)), len(missing_fields(record))
-    check = ", ".join([f"{unsure} low confidence"] * (unsure > 0) + [f"{empty} empty"] * (empty > 0))
-    row: dict[str, str | list[str] | None] = {"code": record.source.code, "check": check}
+    check = (
+        counted("{n} low-confidence", "{n} low-confidence", unsure) if unsure else "",
+        counted("{n} empty", "{n} empty", empty) if empty else "",
+    )
+    row: dict[str, str | list[str] | None] = {"code": record.source.code, "check": ", ".join(filter(None, check))}
     for field, values in shown_values(record).items():
         row[field] = list(values) if field in LIST_FIELDS else next(iter(values), None)
     return row
 
 
 def _columns(shown: Sequence[SourceRecord], labels: Mapping[FieldName, Sequence[str]]) -> dict[str, Any]:
-    configured: dict[str, Any] = {"code": st.column_config.TextColumn("Code", width=90, pinned=True)}
-    configured["check"] = st.column_config.TextColumn("To check", width=130)
+    configured: dict[str, Any] = {"code": st.column_config.TextColumn(_("Code"), width=90, pinned=True)}
+    configured["check"] = st.column_config.TextColumn(_("To check"), width=150)
     present = [shown_values(record) for record in shown]
     for field in _ORDER:
         # A value from outside the vocabulary is shown as it is, though nobody can choose it anew.
         options = list(dict.fromkeys([*labels.get(field, ()), *(one for row in present for one in row[field])]))
         if field in LIST_FIELDS:
             configured[field] = st.column_config.MultiselectColumn(
-                heading_of(field), options=options, accept_new_options=field not in labels, width=200
+                heading_of(field),
+                options=options,
+                accept_new_options=field not in labels,
+                format_func=shown_name,
+                width=200,
             )
         elif field in labels:
-            configured[field] = st.column_config.SelectboxColumn(heading_of(field), options=options, width=150)
+            configured[field] = st.column_config.SelectboxColumn(
+                heading_of(field), options=options, format_func=lambda value: shown_name(str(value)), width=150
+            )
         else:
             validate = {"date": r"^\d{4}(-\d{2}(-\d{2})?)?$", "language": "^[a-z]{2}$"}.get(field)
             configured[field] = st.column_config.TextColumn(

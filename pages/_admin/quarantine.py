@@ -7,15 +7,18 @@ from collections import Counter
 import streamlit as st
 
 from ingestion.operations.decisions import decide
-from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.status.views import display_reason, in_quarantine, title_beside_code
 from ingestion.types import RunRequest
-from pages._admin.evidence import draw_address, draw_decision, draw_quality
+from pages._admin.evidence import draw_address, draw_decision, draw_quality, similarity, size_of
 from pages._admin.tabs import start_run
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import shown_name
 
 _PAGE = 20
 
@@ -26,14 +29,14 @@ def draw_quarantine() -> None:
     rejected = in_quarantine(source_records.values())
     author = draw_author()
     if not rejected:
-        st.info("Quarantine is empty: no source was rejected for its file, its text or as a duplicate.")
+        st.info(_("Quarantine is empty: no source was rejected for its file, its text or as a duplicate."))
     counts = Counter(one.stopped[1].reason for one in rejected if one.stopped)
     wanted = (
         st.pills(
-            "Rejected for",
+            _("Rejected for"),
             list(counts),
             selection_mode="multi",
-            format_func=lambda reason: f"{display_reason(reason).capitalize()} ({counts[reason]:,})",
+            format_func=lambda reason: f"{_capitalised(display_reason(reason))} ({number(counts[reason])})",
             key="quarantine reasons",
         )
         if counts
@@ -44,8 +47,16 @@ def draw_quarantine() -> None:
         relation = record.relation
         _draw_card(record, author, source_records.get(relation.duplicate_of) if relation else None)
     if len(shown) > _PAGE:
-        st.caption(f"{len(shown) - _PAGE:,} more; choose a reason above to filter them.")
+        more = len(shown) - _PAGE
+        st.caption(
+            counted("{n} more; choose a reason above to filter.", "{n} more; choose a reason above to filter.", more)
+        )
     _draw_restored(list(source_records.values()), author)
+
+
+def _capitalised(reason: str) -> str:
+    shown = shown_name(reason)
+    return shown[:1].upper() + shown[1:]
 
 
 def _draw_card(record: SourceRecord, author: str, kept: SourceRecord | None) -> None:
@@ -54,15 +65,14 @@ def _draw_card(record: SourceRecord, author: str, kept: SourceRecord | None) -> 
     with st.container(border=True, gap="small", key=f"quarantine {code}"):
         sides = st.columns(2 if kept else 1)
         with sides[0].container(gap="small"):
-            _draw_side(record, "Rejected", f"rejected {code}")
+            _draw_side(record, _("Rejected"), f"rejected {code}")
         if kept is not None:
             with sides[1].container(gap="small"):
-                _draw_side(kept, "Kept instead", f"instead of {code}")
-        reason = display_reason(outcome.reason)
-        st.markdown(f":orange-badge[:material/block: {phase.capitalize()}: {escape(reason)}] {escape(outcome.message)}")
+                _draw_side(kept, _("Kept instead"), f"instead of {code}")
+        reason = f"{shown_name(phase.capitalize())} · {escape(shown_name(display_reason(outcome.reason)))}"
+        st.markdown(f":orange-badge[:material/block: {reason}] {escape(outcome.message)}")
         if record.relation is not None and record.relation.duplicate_of and record.relation.how:
-            relation = record.relation
-            st.caption(f"Similarity by {escape(relation.how)}: {relation.similarity:.2f} of 1.")
+            st.caption(similarity(record.relation))
         if record.quality is not None:
             draw_quality(record.quality)
         _draw_form(code, author)
@@ -72,17 +82,16 @@ def _draw_side(record: SourceRecord, what: str, key: str) -> None:
     st.markdown(f":small[{what}]  \n**{escape(record.source.code)}** {escape(title_beside_code(record))}")
     draw_address(record, key)
     if record.extraction is not None:
-        found = record.extraction
-        st.caption(f"{found.pages:,} pages, {found.characters:,} characters, {found.size:,} bytes")
+        st.caption(size_of(record.extraction))
 
 
 def _draw_form(code: str, author: str) -> None:
     with st.form(f"restore {code} form", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         note = st.text_input(
-            "Why it belongs in the collection", placeholder="e.g. a short law, but the one in force",
+            _("Why it belongs in the collection"), placeholder=_("e.g. a short law, but the one in force"),
             key=f"restore {code} note", max_chars=1000,
         )  # fmt: skip
-        asked = st.form_submit_button("Restore", icon=":material/restore_from_trash:", key=f"restore {code}")
+        asked = st.form_submit_button(_("Restore"), icon=":material/restore_from_trash:", key=f"restore {code}")
     if asked:
         with show_errors():
             decide(resources.desk(), [code], "restore", author, note)
@@ -94,9 +103,13 @@ def _draw_restored(source_records: list[SourceRecord], author: str) -> None:
     if not restored:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.header("Restored", anchor=False)
-        if act_button("run", "Run next phases", icon=":material/play_arrow:", key="run restored"):
-            start_run(RunRequest(codes=tuple(one.source.code for one, _ in restored)))
+        st.header(_("Restored"), anchor=False)
+        if act_button("run", _("Run next phases"), icon=":material/play_arrow:", key="run restored"):
+            start_run(RunRequest(codes=tuple(pair[0].source.code for pair in restored)))
     for record, decision in restored:
-        caption = f"{escape(decision.author)} on {decision.phase}: {escape(decision.note)}"
-        draw_decision(record, "", caption, "restored", author)
+        draw_decision(record, "", _caption(decision), "restored", author)
+
+
+def _caption(decision: Decision) -> str:
+    """Return who restored a source after which phase, and why."""
+    return " · ".join((shown_name(decision.phase.capitalize()), escape(decision.author), escape(decision.note)))

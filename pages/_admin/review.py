@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import streamlit as st
 
@@ -14,7 +13,6 @@ from ingestion.status.views import (
     ReviewGroup,
     display_reason,
     next_due,
-    pluralised,
     review_groups,
     title_beside_code,
 )
@@ -24,7 +22,10 @@ from pages._admin.tabs import start_run
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, moment
+from pages._shared.shown_names import shown_name
 
 _PAGE = 20
 _DECIDED = 50
@@ -37,7 +38,7 @@ def draw_review() -> None:
     author = draw_author()
     _draw_next(next_due(source_records))
     if waiting:
-        st.header(f"{len(waiting):,} to review", anchor=False)
+        st.header(counted("{n} to review", "{n} to review", len(waiting)), anchor=False)
         groups = review_groups(waiting)
         for group in groups[:_PAGE]:
             if len(group.members) > 1:
@@ -45,17 +46,17 @@ def draw_review() -> None:
             else:
                 _draw_card(group.members[0], author)
         if len(groups) > _PAGE:
-            st.caption("More appear as you decide these.")
+            st.caption(_("More appear as you decide these."))
     else:
-        st.info("No licences to review.", icon=":material/done_all:")
+        st.info(_("No licences to review."), icon=":material/done_all:")
     _draw_decided(source_records, author)
 
 
 def _draw_next(due: int) -> None:
     if due:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"{pluralised(due, 'source')} ready for the next phase.")
-            if act_button("run", "Run them", icon=":material/play_arrow:", key="run after review"):
+            st.caption(counted("{n} source ready for the next phase.", "{n} sources ready for the next phase.", due))
+            if act_button("run", _("Run them"), icon=":material/play_arrow:", key="run after review"):
                 start_run(RunRequest())
 
 
@@ -63,15 +64,21 @@ def _draw_group(group: ReviewGroup, author: str) -> None:
     """Draw one decision for all sources of a host that have the same evidence."""
     codes = [one.source.code for one in group.members]
     with st.container(border=True, gap="small", key=f"group {codes[0]}"):
-        st.markdown(f":material/stacks: **{len(codes):,} sources of {escape(group.host)} have the same evidence**")
+        told = counted(
+            ":material/stacks: **{n} source of {host} has the same evidence**",
+            ":material/stacks: **{n} sources of {host} have the same evidence**",
+            len(codes),
+            host=escape(group.host),
+        )
+        st.markdown(told)
         st.caption(escape(", ".join(codes[:30])) + (" …" if len(codes) > 30 else ""))
         draw_marks(group.members[0])
         _draw_form(codes, author, f"group {codes[0]}")
-        with st.expander("One by one", icon=":material/list_alt:"):
+        with st.expander(_("One by one"), icon=":material/list_alt:", key=f"one by one {codes[0]}"):
             for record in group.members[:_PAGE]:
                 _draw_card(record, author)
             if len(codes) > _PAGE:
-                st.caption("More appear as you decide these.")
+                st.caption(_("More appear as you decide these."))
 
 
 def _draw_card(record: SourceRecord, author: str) -> None:
@@ -82,9 +89,9 @@ def _draw_card(record: SourceRecord, author: str) -> None:
         st.markdown(f"**{escape(source.code)}** {escape(title_beside_code(record))}")
         draw_address(record, f"review {source.code}")
         light = light_badge(verdict.light if verdict else "YELLOW")
-        st.markdown(f"{light} {escape(message or display_reason(reason))}")
+        st.markdown(f"{light} {escape(message or shown_name(display_reason(reason)))}")
         if source.licence:
-            st.markdown(f"Seed list: {escape(source.licence)}")
+            st.markdown(_("Seed list: {licence}").format(licence=escape(source.licence)))
         draw_marks(record)
         _draw_form([source.code], author, f"review {source.code}")
 
@@ -92,14 +99,14 @@ def _draw_card(record: SourceRecord, author: str) -> None:
 def _draw_form(codes: Sequence[str], author: str, key: str) -> None:
     with st.form(f"{key} form", border=False):
         note = st.text_input(
-            "Reason",
-            placeholder="e.g. the terms of use allow copying with attribution",
+            _("Reason"),
+            placeholder=_("e.g. the terms of use allow copying with attribution"),
             key=f"{key} note",
             max_chars=1000,
         )
         with st.container(horizontal=True):
-            green = st.form_submit_button("Approve (green)", icon=":material/check_circle:", key=f"{key} green")
-            red = st.form_submit_button("Reject (red)", icon=":material/block:", key=f"{key} red")
+            green = st.form_submit_button(_("Approve (green)"), icon=":material/check_circle:", key=f"{key} green")
+            red = st.form_submit_button(_("Reject (red)"), icon=":material/block:", key=f"{key} red")
     if green or red:
         with show_errors():
             decide(resources.desk(), codes, "GREEN" if green else "RED", author, note)
@@ -111,10 +118,14 @@ def _draw_decided(source_records: Sequence[SourceRecord], author: str) -> None:
     decided.sort(key=lambda pair: pair[1].when, reverse=True)
     if not decided:
         return
-    st.header("Decided", anchor=False)
+    st.header(_("Decided"), anchor=False)
     for record, decision in decided[:_DECIDED]:
-        when = datetime.fromisoformat(decision.when).astimezone().strftime("%d %b %Y %H:%M")
-        caption = f"{escape(decision.author)}, {when}: {escape(decision.note)}"
+        caption = f"{escape(decision.author)} · {escape(moment(decision.when))} · {escape(decision.note)}"
         draw_decision(record, f"{light_badge(decision.choice)} ", caption, "decided", author)
     if len(decided) > _DECIDED:
-        st.caption(f"{len(decided) - _DECIDED:,} earlier decisions are in the history of their sources.")
+        earlier = counted(
+            "{n} earlier decision is in the history of its source.",
+            "{n} earlier decisions are in the history of their sources.",
+            len(decided) - _DECIDED,
+        )
+        st.caption(earlier)

@@ -19,12 +19,29 @@ from pages._admin.tabs import draw_second_run, start_run
 from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs
-from pages._shared.markdown import escape
+from pages._shared.markdown import escape, quoted
+from pages._shared.numbers_and_dates import counted, number, vega_numbers
+from pages._shared.shown_names import shown_name
 
 # Told apart by lightness too, so that they can be read without seeing colours.
 _COLOURS = {"passed": "#1a7f3c", "waiting": "#9bb8d3", "stopped": "#d9822b"}
-_NAMES = {"raw": "On the list"}
+_LEGEND = {
+    "passed": to_translate("passed"),
+    "waiting": to_translate("waiting"),
+    "stopped": to_translate("stopped"),
+}
+_STAGES = {
+    "raw": to_translate("On the list"),
+    "licence": to_translate("Licence"),
+    "acquired": to_translate("Acquired"),
+    "extracted": to_translate("Extracted"),
+    "quality": to_translate("Quality"),
+    "distinct": to_translate("Distinct"),
+    "described": to_translate("Described"),
+    "indexed": to_translate("In the index"),
+}
 
 
 def draw_funnel() -> None:
@@ -36,25 +53,32 @@ def draw_funnel() -> None:
         alt.Chart(pd.DataFrame(rows))
         .mark_bar(stroke="white", strokeWidth=0.5)
         .encode(
-            x=alt.X("Sources:Q", stack="zero", title=None, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
-            y=alt.Y("Stage:N", sort=names, title=None, axis=alt.Axis(labelLimit=140, labelOverlap=False)),
+            x=alt.X("sources:Q", stack="zero", title=None, axis=alt.Axis(tickMinStep=1, tickCount=6, format=",d")),
+            y=alt.Y("stage:N", sort=names, title=None, axis=alt.Axis(labelLimit=140, labelOverlap=False)),
             color=alt.Color(
-                "What:N",
-                scale=alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
+                "what:N",
+                scale=alt.Scale(domain=[_(_LEGEND[what]) for what in _COLOURS], range=list(_COLOURS.values())),
                 legend=alt.Legend(orient="bottom", title=None),
             ),
             order=alt.Order("order:Q"),
-            tooltip=["Stage:N", "What:N", alt.Tooltip("Sources:Q", format=","), "Why:N"],
+            tooltip=[
+                alt.Tooltip("stage:N", title=_("Stage")),
+                alt.Tooltip("what:N", title=_("Result")),
+                alt.Tooltip("sources:Q", title=_("Sources"), format=","),
+                alt.Tooltip("why:N", title=_("Reasons")),
+            ],
         )
-        .properties(height=alt.Step(26), padding={"left": 0, "top": 5, "right": 5, "bottom": 0})
+        .properties(
+            height=alt.Step(26), padding={"left": 0, "top": 5, "right": 5, "bottom": 0}, usermeta=vega_numbers()
+        )
     )
-    st.altair_chart(chart, alt="How many sources reached each stage; the table beside it gives the figures")
+    st.altair_chart(chart, alt=_("How many sources reached each stage; the table below gives the figures"))
     st.dataframe(
         pd.DataFrame([_row(stage) for stage in stages]),
         hide_index=True,
         key="funnel",
-        column_config={"Why": st.column_config.TextColumn("Why they were stopped", width=420)},
-        alt="Sources at each stage with the reasons for which others were stopped",
+        column_config={_("Why they were stopped"): st.column_config.TextColumn(width=420)},
+        alt=_("Sources at each stage, and the reasons why others were stopped"),
     )
 
 
@@ -63,10 +87,10 @@ def _bars(stage: FunnelStage) -> list[dict[str, str | int]]:
     counts = {"passed": stage.reached, "waiting": stage.waiting, "stopped": stopped}
     return [
         {
-            "Stage": _name(stage),
-            "What": what,
-            "Sources": count,
-            "Why": _why(stage) if what == "stopped" else "",
+            "stage": _name(stage),
+            "what": _(_LEGEND[what]),
+            "sources": count,
+            "why": _why(stage) if what == "stopped" else "",
             "order": order,
         }
         for order, (what, count) in enumerate(counts.items())
@@ -75,29 +99,29 @@ def _bars(stage: FunnelStage) -> list[dict[str, str | int]]:
 
 def _row(stage: FunnelStage) -> dict[str, str | int]:
     return {
-        "Stage": _name(stage),
-        "Passed": stage.reached,
-        "Waiting": stage.waiting,
-        "Stopped": sum(stage.stopped.values()),
-        "Why": _why(stage),
+        _("Stage"): _name(stage),
+        _("Passed"): stage.reached,
+        _("Waiting"): stage.waiting,
+        _("Stopped"): sum(stage.stopped.values()),
+        _("Why they were stopped"): _why(stage),
     }
 
 
 def _why(stage: FunnelStage) -> str:
-    return ", ".join(f"{count:,} {display_reason(reason)}" for reason, count in stage.stopped.items())
+    return ", ".join(f"{number(count)} {shown_name(display_reason(reason))}" for reason, count in stage.stopped.items())
 
 
 def _name(stage: FunnelStage) -> str:
-    return _NAMES.get(stage.name, stage.name.capitalize())
+    return _(_STAGES[stage.name])
 
 
 _COMMAND = "admin command"
 _FUNNEL_SECONDS = 5.0
 _LOOKED_AT = 50
 _WHICH: dict[Which, str] = {
-    "due": "New or changed sources",
-    "failed": "Failed sources only",
-    "all": "Everything again",
+    "due": to_translate("New or changed sources"),
+    "failed": to_translate("Failed sources only"),
+    "all": to_translate("Everything again"),
 }
 
 
@@ -107,7 +131,7 @@ def draw_run() -> None:
     if sources:
         _draw_pipeline(sources)
     else:
-        st.info("Nothing to run yet. Add sources on the Sources tab first.")
+        st.info(_("Nothing to run yet. Add sources on the Sources tab first."))
         draw_runs()
     draw_indexes()
 
@@ -119,46 +143,55 @@ def _draw_pipeline(sources: Mapping[str, SourceRecord]) -> None:
         _draw_buttons(next_due(sources.values()), failed)
         _draw_words()
     draw_runs()
-    st.header("Pipeline progress", anchor=False)
+    st.header(_("Pipeline progress"), anchor=False)
     active = any(one.active for one in resources.jobs().runs(_LOOKED_AT))
     st.fragment(draw_funnel, run_every=_FUNNEL_SECONDS if active else None)()
 
 
 def _draw_buttons(due: int, failed: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        label = f"Run all phases ({due:,} waiting)" if due else "Run all phases"
+        waiting = _("Run all phases ({n} waiting)").format(n=number(due))
+        label = waiting if due else _("Run all phases")
         before = unfinished_runs(resources.desk())
         if before:
-            label = f"Run all phases after the {'current run' if len(before) == 1 else f'{len(before)} others'}"
+            label = counted("Run all phases after the current run", "Run all phases after {n} others", len(before))
         named = "  \n".join(escape(describe_unfinished(one)) for one in before)
         if act_button("run", label, icon=":material/play_arrow:", type="primary", key="run all", help=named or None):
             start_run(RunRequest())
-        if act_button(
-            "run", f"Retry failed ({failed:,})", icon=":material/replay:", disabled=not failed, key="run failed"
-        ):
+        retry = _("Retry failed ({n})").format(n=number(failed))
+        if act_button("run", retry, icon=":material/replay:", disabled=not failed, key="run failed"):
             start_run(RunRequest(which="failed"))
         if st.button(
-            "Refresh",
+            _("Refresh"),
             icon=":material/sync:",
-            help="Checks the addresses of downloaded files for newer versions.",
+            help=_("Checks the addresses of downloaded files for newer versions."),
             key="run refresh",
         ):
             start_run(RunRequest(refresh=True))
-        with st.popover("Choose phases", icon=":material/checklist:"):
+        with st.popover(_("Choose phases"), icon=":material/checklist:"):
             _draw_choice()
 
 
 def _draw_choice() -> None:
     with st.form("phases", border=False):
         chosen: list[Phase] = st.pills(
-            "Phases", PHASES, selection_mode="multi", format_func=str.capitalize, default=list(PHASES)
+            _("Phases"),
+            PHASES,
+            selection_mode="multi",
+            format_func=lambda phase: shown_name(phase.capitalize()),
+            default=list(PHASES),
+            key="phases chosen",
         )
-        which: Which = st.radio("For", list(_WHICH), format_func=lambda one: _WHICH[one]) or "due"
-        refresh = st.checkbox("Check known addresses for newer files")
-        if st.form_submit_button("Run selected phases", type="primary", icon=":material/play_arrow:"):
+        which: Which = (
+            st.radio(_("For"), list(_WHICH), format_func=lambda one: _(_WHICH[one]), key="phases for") or "due"
+        )
+        refresh = st.checkbox(_("Check known addresses for newer files"), key="phases refresh")
+        if st.form_submit_button(
+            _("Run selected phases"), type="primary", icon=":material/play_arrow:", key="run phases"
+        ):
             if chosen:
                 start_run(RunRequest(tuple(phase for phase in PHASES if phase in chosen), (), which, refresh))
-            st.error("Choose at least one phase.")
+            st.error(_("Choose at least one phase."))
 
 
 def _draw_words() -> None:
@@ -167,11 +200,14 @@ def _draw_words() -> None:
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
         words = st.text_input(
-            "Or describe what to run", placeholder="check the licences of the new sources", max_chars=500
+            _("Or describe what to run"),
+            placeholder=_("check the licences of the new sources"),
+            max_chars=500,
+            key="command words",
         )
-        asked = st.form_submit_button("Interpret", icon=":material/chat:")
+        asked = st.form_submit_button(_("Interpret"), icon=":material/chat:", key="interpret")
     if asked and words.strip():
-        with show_errors(), st.spinner("Reading what you wrote …"):
+        with show_errors(), st.spinner(_("Reading what you wrote …")):
             st.session_state[_COMMAND] = words, understand(resources.desk(), words)
     if _COMMAND in st.session_state:
         _draw_command(*st.session_state[_COMMAND])
@@ -180,17 +216,17 @@ def _draw_words() -> None:
 def _draw_command(words: str, command: Command | None) -> None:
     with st.container(border=True, key="command asked"):
         if command is None:
-            st.markdown(f":material/help: “{escape(words)}” could not be interpreted.")
-            st.caption("Name a phase, what failed, or a code: “download what failed”, “describe ADM004 again”.")
+            st.markdown(_(":material/help: {words} could not be interpreted.").format(words=quoted(escape(words))))
+            st.caption(_("Name a phase, what failed, or a code: “download what failed”, “describe ADM004 again”."))
             return
-        st.markdown(
-            f"“{escape(words)}” would start: **{escape(command.request.describe(len(command.request.codes)))}**"
-        )
-        st.caption(f"Interpreted by {escape(command.by)}. Nothing has been started.")
+        request = escape(command.request.describe(len(command.request.codes)))
+        st.markdown(_("{words} would start: **{request}**").format(words=quoted(escape(words)), request=request))
+        by = _("rules") if command.by == "rules" else escape(command.by)
+        st.caption(_("Interpreted by: {name}. Nothing has been started.").format(name=by))
         with st.container(horizontal=True):
-            if act_button("run", "Confirm", type="primary", icon=":material/check:", key="confirm command"):
+            if act_button("run", _("Confirm"), type="primary", icon=":material/check:", key="confirm command"):
                 del st.session_state[_COMMAND]
                 start_run(command.request)
-            if st.button("Cancel", key="leave command"):
+            if st.button(_("Cancel"), key="leave command"):
                 del st.session_state[_COMMAND]
                 st.rerun()

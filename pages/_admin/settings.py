@@ -11,23 +11,27 @@ from ingestion.operations.settings import change_setting, describe_effect, list_
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
-from rag_engine.settings import SettingState, allowed_value, why_not_kept
+from pages._shared.numbers_and_dates import counted
+from rag_engine.settings import Setting, SettingState, SettingValue, allowed_value, why_not_kept
 
 _SAVED = "setting saved"
 _EFFECTS = {
-    "question": ":green-badge[next question]",
-    "run": ":blue-badge[next run]",
-    "index": ":orange-badge[:material/build: new index]",
-    "restart": ":gray-badge[restart of the server]",
+    "question": to_translate(":green-badge[next question]"),
+    "run": to_translate(":blue-badge[next run]"),
+    "index": to_translate(":orange-badge[:material/build: new index]"),
+    "restart": to_translate(":gray-badge[restart of the server]"),
 }
 
 
 def draw_settings() -> None:
     """Draw the settings by group, the first of them open."""
     st.markdown(
-        "Kept with the workspace. An environment variable comes before the value kept here, and secrets are set by "
-        "their variables alone. The badge says when a change takes effect."
+        _(
+            "Kept with the workspace. An environment variable comes before the value kept here, and secrets are set by "
+            "their variables alone. The badge says when a change takes effect."
+        )
     )
     author = draw_author()
     if saved := st.session_state.pop(_SAVED, ""):
@@ -40,8 +44,8 @@ def draw_settings() -> None:
 
 def _draw_group(group: str, states: Sequence[SettingState], author: str, *, first: bool) -> None:
     own = sum(state.origin != "default" for state in states)
-    changed = f" · {own} set" if own else ""
-    with st.expander(f"{group}{changed}", expanded=first, key=f"settings {group}"):
+    label = " · ".join((_(group), counted("{n} set", "{n} set", own))) if own else _(group)
+    with st.expander(label, expanded=first, key=f"settings {group}"):
         for state in states:
             _draw_setting(state, author)
 
@@ -51,12 +55,12 @@ def _draw_setting(state: SettingState, author: str) -> None:
     with st.container(gap="small", key=f"setting {setting.name}"):
         explained, entered = st.columns((3, 2), gap="medium")
         with explained.container(gap=None):
-            st.markdown(f"**{setting.label}** {_EFFECTS[setting.effect]}")
-            st.caption(setting.explanation)
+            st.markdown(f"**{_(setting.label)}** {_(_EFFECTS[setting.effect])}")
+            st.caption(_(setting.explanation))
         with entered.container(gap="small"):
             locked = why_not_kept(setting)
             if locked:
-                st.markdown(f":material/lock: {escape(setting.text(state.value))}")
+                st.markdown(f":material/lock: {escape(_text(setting, state.value))}")
                 st.caption(escape(locked))
                 return
             given = _draw_input(state)
@@ -64,7 +68,7 @@ def _draw_setting(state: SettingState, author: str) -> None:
             if given == _written(state):
                 if state.origin == "workspace" and act_button(
                     "reset_setting",
-                    "Reset to default",
+                    _("Reset to default"),
                     key=f"reset {setting.name}",
                     type="tertiary",
                     icon=":material/undo:",
@@ -82,18 +86,18 @@ def _draw_input(state: SettingState) -> str:
     if setting.kind == "choice":
         choices = setting.choices if setting.default is not None else ("", *setting.choices)
         return st.selectbox(
-            setting.label,
+            _(setting.label),
             choices,
             choices.index(now),
             key=key,
-            format_func=lambda choice: choice or setting.unset,
+            format_func=lambda choice: choice or _(setting.unset),
             label_visibility="collapsed",
         )
     return st.text_input(
-        setting.label,
+        _(setting.label),
         now,
         key=key,
-        placeholder=setting.unset,
+        placeholder=_(setting.unset),
         label_visibility="collapsed",
         max_chars=1000,
     ).strip()
@@ -107,13 +111,16 @@ def _draw_change(state: SettingState, given: str, author: str) -> None:
             allowed_value(setting, given)
         effect = describe_effect(setting, resources.desk())
         (st.warning if setting.effect in ("index", "restart") else st.info)(effect)
-        if not act_button("change_setting", "Save", key=f"save {setting.name}", type="primary", icon=":material/save:"):
+        if not act_button(
+            "change_setting", _("Save"), key=f"save {setting.name}", type="primary", icon=":material/save:"
+        ):
             return
         if not given:
             _reset(state, author)
             return
         kept = change_setting(resources.desk(), setting.name, given, author)
-        st.session_state[_SAVED] = f"{setting.label}: {escape(setting.text(kept.value))}. {effect}"
+        saved = _("{name}: {value}.").format(name=_(setting.label), value=escape(_text(setting, kept.value)))
+        st.session_state[_SAVED] = f"{saved} {effect}"
         st.rerun()
 
 
@@ -121,16 +128,23 @@ def _reset(state: SettingState, author: str) -> None:
     setting = state.setting
     with show_errors():
         reset_setting(resources.desk(), setting.name, author)
-        st.session_state[_SAVED] = f"{setting.label}: {setting.text(setting.default)} (default)."
+        told = _("{name}: {value} (default).")
+        st.session_state[_SAVED] = told.format(name=_(setting.label), value=escape(_text(setting, setting.default)))
         st.rerun()
 
 
 def _origin(state: SettingState) -> str:
     """Return where a value that can be edited comes from."""
     if state.origin != "workspace":
-        return "Default"
-    changed = f": {escape(state.changed)}" if state.changed else ""
-    return f"Kept with the workspace{changed}. Default: {state.setting.text(state.setting.default)}."
+        return _("Default")
+    default = _("Default: {value}.").format(value=escape(_text(state.setting, state.setting.default)))
+    kept = _("Kept with the workspace: {who}.").format(who=escape(state.changed))
+    return " ".join((kept if state.changed else _("Kept with the workspace."), default))
+
+
+def _text(setting: Setting, value: SettingValue | None) -> str:
+    text = setting.text(value)
+    return _(text) if text == setting.unset else text
 
 
 def _written(state: SettingState) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -18,14 +19,20 @@ from pages._admin.tabs import start_run
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, follow_choice, open_in_address
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import shown_name
+
+# Codes that a question names before it counts the rest.
+_NAMED = 12
 
 
 def draw_sources() -> None:
     """Draw the ways to add sources, the table, and the source that is open."""
     rows = source_rows(resources.records().values())
-    with st.expander("Add sources", icon=":material/playlist_add:", expanded=not rows, key="add sources"):
-        listed, own, found = st.tabs(["Seed list", "Documents", "Discover"])
+    with st.expander(_("Add sources"), icon=":material/playlist_add:", expanded=not rows, key="add sources"):
+        listed, own, found = st.tabs([_("Seed list"), _("Documents"), _("Discover")])
         with listed:
             draw_seed_upload()
         with own:
@@ -34,7 +41,7 @@ def draw_sources() -> None:
             draw_discovery()
     draw_added()
     if not rows:
-        st.info("The list is empty. Start with a workbook of addresses, or with your own documents.")
+        st.info(_("The list is empty. Start with a workbook of addresses, or with your own documents."))
         return
     _draw_list(rows)
     if "source" in st.query_params:
@@ -44,30 +51,33 @@ def draw_sources() -> None:
 def _draw_list(rows: Sequence[SourceRow]) -> None:
     counts = Counter(row.state for row in rows)
     words = st.text_input(
-        "Search the list", placeholder="Code, title, address, reason or origin", icon=":material/search:", key="words"
+        _("Search the list"),
+        placeholder=_("Code, title, address, reason or origin"),
+        icon=":material/search:",
+        key="words",
     )
     states: list[State] = st.pills(
-        "Status",
+        _("Status"),
         [state for state in STATES if state in counts],
         selection_mode="multi",
-        format_func=lambda state: f"{STATES[state]} ({counts[state]:,})",
+        format_func=lambda state: f"{shown_name(STATES[state])} ({number(counts[state])})",
         key="states",
     )
     found = find_rows(rows, words, states)
-    st.caption(
-        f"{len(found):,} of {len(rows):,} sources. Select a row to open it; select several to run or remove them."
-    )
+    shown = counted("{shown} of {n} source.", "{shown} of {n} sources.", len(rows), shown=number(len(found)))
+    st.caption(" ".join((shown, _("Select a row to open it; select several to run or remove them."))))
+    columns = _columns()
     # Streamlit keeps a selection as positions: a key for each set of rows keeps it from naming other sources.
     with st.container(key="source list"):
         chosen = st.dataframe(
-            pd.DataFrame([_row(row) for row in found], columns=list(_COLUMNS)),
+            pd.DataFrame([_row(row) for row in found], columns=list(columns)),
             hide_index=True,
             key=f"sources {hash(tuple(row.code for row in found))}",
             on_select="rerun",
             selection_mode="multi-row",
             height=min(38 + 35 * max(len(found), 1), 420),
-            column_config=_COLUMNS,
-            alt="The sources with their status",
+            column_config=columns,
+            alt=_("Sources with their status"),
         )
     _draw_actions([found[position].code for position in chosen["selection"]["rows"]])
 
@@ -77,55 +87,70 @@ def _draw_actions(codes: Sequence[str]) -> None:
     if not codes:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="source actions"):
-        st.markdown(f"**{escape(codes[0]) if len(codes) == 1 else f'{len(codes):,} sources'}**")
+        chosen = escape(codes[0]) if len(codes) == 1 else counted("{n} source", "{n} sources", len(codes))
+        st.markdown(f"**{chosen}**")
         if st.button(
-            "Run selected", icon=":material/play_arrow:", type="primary", help="Runs all phases that are pending."
+            _("Run selected"),
+            icon=":material/play_arrow:",
+            type="primary",
+            help=_("Runs all phases that are pending."),
+            key="run chosen",
         ):
             start_run(RunRequest(codes=tuple(codes)))
-        if act_button("remove_sources", "Remove selected", icon=":material/playlist_remove:", key="remove chosen"):
+        if act_button("remove_sources", _("Remove selected"), icon=":material/playlist_remove:", key="remove chosen"):
             _confirm(codes)
 
 
-@st.dialog("Remove from the list?", icon=":material/playlist_remove:")
 def _confirm(codes: Sequence[str]) -> None:
-    st.markdown(f"**{escape(', '.join(codes[:12]))}**" + (f" and {len(codes) - 12:,} more" if len(codes) > 12 else ""))
+    """Open the dialog that asks once more; its title is in the language of the moment."""
+    st.dialog(_("Remove from the list?"), icon=":material/playlist_remove:")(_draw_confirmation)(codes)
+
+
+def _draw_confirmation(codes: Sequence[str]) -> None:
+    named, more = escape(", ".join(codes[:_NAMED])), len(codes) - _NAMED
+    others = counted("**{names}** and {n} more", "**{names}** and {n} more", more, names=named)
+    st.markdown(others if more > 0 else f"**{named}**")
     st.markdown(
-        "The results of the phases are deleted; decisions, corrections and history are kept. Their documents "
-        "are removed from the index at once."
+        _(
+            "The results of the phases are deleted; decisions, corrections and history are kept. Their documents "
+            "are removed from the index at once."
+        )
     )
     author = draw_author()
     with st.container(horizontal=True):
-        if act_button("remove_sources", "Remove", key="remove confirmed", type="primary"):
+        if act_button("remove_sources", _("Remove"), key="remove confirmed", type="primary"):
             with show_errors():
                 remove_sources(resources.desk(), codes, author)
                 open_in_address("source")
                 st.rerun()
-        if st.button("Cancel", key="remove refused"):
+        if st.button(_("Cancel"), key="remove refused"):
             st.rerun()
 
 
-_COLUMNS = {
-    "Code": st.column_config.TextColumn(width=100, pinned=True),
-    "Title": st.column_config.TextColumn(width=260),
-    "State": st.column_config.TextColumn(width=140),
-    "Phase": st.column_config.TextColumn(width=110, help="The phase it has reached"),
-    "Reason": st.column_config.TextColumn(width=140),
-    "Message": st.column_config.TextColumn(width=300),
-    "Address": st.column_config.TextColumn(width=260),
-    "Under": st.column_config.TextColumn(width=80, help="The portal it was found under"),
-    "From": st.column_config.TextColumn(width=180),
-}
+def _columns() -> Mapping[str, Any]:
+    text = st.column_config.TextColumn
+    return {
+        _("Code"): text(width=100, pinned=True),
+        _("Title"): text(width=260),
+        _("State"): text(width=160),
+        _("Phase"): text(width=110, help=_("The phase it has reached")),
+        _("Reason"): text(width=140),
+        _("Message"): text(width=300),
+        _("Address"): text(width=260),
+        _("Portal"): text(width=80, help=_("The portal it was found under")),
+        _("From"): text(width=180),
+    }
 
 
 def _row(row: SourceRow) -> dict[str, str]:
     return {
-        "Code": row.code,
-        "Title": row.title,
-        "State": STATES[row.state],
-        "Phase": row.phase,
-        "Reason": display_reason(row.reason),
-        "Message": row.message,
-        "Address": row.address,
-        "Under": row.parent,
-        "From": row.origin,
+        _("Code"): row.code,
+        _("Title"): row.title,
+        _("State"): shown_name(STATES[row.state]),
+        _("Phase"): shown_name(row.phase.capitalize()),
+        _("Reason"): shown_name(display_reason(row.reason)),
+        _("Message"): row.message,
+        _("Address"): row.address,
+        _("Portal"): row.parent,
+        _("From"): row.origin,
     }

@@ -11,7 +11,9 @@ from ingestion.status.source_status import state_of
 from ingestion.status.views import in_quarantine
 from ingestion.types import RunRequest
 from pages._shared import resources
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import number
 
 _KEY, _LAST = "admin tab", "admin tab last open"
 _ASKED = "second run asked for"
@@ -26,6 +28,18 @@ _ICONS = {
     "feedback": ":material/thumbs_up_down:",
     "settings": ":material/settings:",
     "people": ":material/group:",
+}
+_NAMES = {
+    "sources": to_translate("Sources"),
+    "run": to_translate("Run"),
+    "review": to_translate("Review"),
+    "quarantine": to_translate("Quarantine"),
+    "metadata": to_translate("Metadata"),
+    "dataset": to_translate("Dataset"),
+    "knowledge": to_translate("Knowledge"),
+    "feedback": to_translate("Feedback"),
+    "settings": to_translate("Settings"),
+    "people": to_translate("People"),
 }
 
 
@@ -44,7 +58,7 @@ def choose_tab(names: Sequence[str]) -> str:
     # The address leads. The browser may report the tabs as unchosen while it still draws them.
     st.session_state[_KEY] = chosen
     st.segmented_control(
-        "Tab",
+        _("Tab"),
         names,
         format_func=lambda name: _label(name, waiting.get(name, 0)),
         key=_KEY,
@@ -77,15 +91,15 @@ def draw_second_run() -> None:
         return
     before = unfinished_runs(resources.desk())
     with st.container(border=True, key="second run"):
-        words = "; ".join(describe_unfinished(one) for one in before) or "The other run has ended."
-        st.markdown(f":material/hourglass_top: **Another run has not ended.** {escape(words)}")
-        st.caption(f"You asked for: {escape(asked.describe())}")
+        words = "; ".join(describe_unfinished(one) for one in before) or _("The other run has ended.")
+        st.markdown(_(":material/hourglass_top: **Another run has not ended.** {runs}").format(runs=escape(words)))
+        st.caption(_("You asked for: {request}").format(request=escape(asked.describe())))
         with st.container(horizontal=True):
-            if st.button("Queue it after", key="second run queue", icon=":material/playlist_add:", type="primary"):
+            if st.button(_("Run afterwards"), key="second run queue", icon=":material/playlist_add:", type="primary"):
                 del st.session_state[_ASKED]
                 run(resources.desk(), asked)
                 st.rerun()
-            if st.button("Cancel", key="second run leave"):
+            if st.button(_("Cancel"), key="second run leave"):
                 del st.session_state[_ASKED]
                 st.rerun()
 
@@ -96,4 +110,5 @@ def _open_chosen() -> None:
 
 
 def _label(name: str, count: int) -> str:
-    return f"{_ICONS[name]} {name.capitalize()}" + (f" ({count:,})" if count else "")
+    label = f"{_ICONS[name]} {_(_NAMES[name])}"
+    return f"{label} ({number(count)})" if count else label

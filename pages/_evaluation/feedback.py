@@ -16,14 +16,20 @@ from ingestion.operations.evaluation import (
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.markdown import escape
+from pages._shared.interface_language import _, to_translate
+from pages._shared.markdown import escape, quoted
+from pages._shared.numbers_and_dates import moment, number
 from rag_engine.conversations.feedback import RatedAnswer
 from rag_engine.evaluation.answers.own_questions import answer_id
 
 # Ratings drawn at once.
 _SHOWN = 30
 _MOST = "feedback shown"
-_KINDS = {"all": "All", "good": ":material/thumb_up: Good", "bad": ":material/thumb_down: Bad"}
+_KINDS = {
+    "all": to_translate("All ({n})"),
+    "good": to_translate(":material/thumb_up: Good ({n})"),
+    "bad": to_translate(":material/thumb_down: Bad ({n})"),
+}
 
 
 def draw_feedback() -> None:
@@ -31,7 +37,9 @@ def draw_feedback() -> None:
     with show_errors():
         found = list_feedback(resources.desk())
         if not found:
-            st.info("No feedback yet. The thumbs below an answer on the Ask page rate it.", icon=":material/thumb_up:")
+            st.info(
+                _("No feedback yet. The thumbs below an answer on the Ask page rate it."), icon=":material/thumb_up:"
+            )
             return
         shown = _draw_filter(found)
         most: int = st.session_state.setdefault(_MOST, _SHOWN)
@@ -39,8 +47,8 @@ def draw_feedback() -> None:
             with st.container(border=True, key=f"rating {one.conversation} {one.asked}"):
                 _draw_rating(one)
         if len(shown) > most:
-            label = f"Show more ratings ({len(shown) - most:,})"
-            st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more)
+            label = _("Show more ratings ({n})").format(n=number(len(shown) - most))
+            st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more, key="more ratings")
 
 
 def _draw_filter(found: Sequence[RatedAnswer]) -> list[RatedAnswer]:
@@ -48,17 +56,17 @@ def _draw_filter(found: Sequence[RatedAnswer]) -> list[RatedAnswer]:
     counts = {"all": len(found), "good": good, "bad": len(found) - good}
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = st.segmented_control(
-            "Rated",
+            _("Rated"),
             list(_KINDS),
             default="all",
             key="feedback kind",
-            format_func=lambda kind: f"{_KINDS[kind]} ({counts[kind]:,})",
+            format_func=lambda kind: _(_KINDS[kind]).format(n=number(counts[kind])),
             required=True,
             label_visibility="collapsed",
         )
         shown = [one for one in found if chosen == "all" or one.rating.good == (chosen == "good")]
         st.download_button(
-            "Export CSV",
+            _("Export CSV"),
             lambda: exported_feedback(shown),
             "feedback.csv",
             "application/octet-stream",
@@ -75,31 +83,33 @@ def _draw_rating(one: RatedAnswer) -> None:
     sign = ":green[:material/thumb_up:]" if one.rating.good else ":red[:material/thumb_down:]"
     st.markdown(f"{sign} **{escape(one.question)}**")
     if one.rating.reason:
-        st.markdown(f"“{escape(one.rating.reason)}”")
+        st.markdown(quoted(escape(one.rating.reason)))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{one.asked[:16].replace('T', ' ')} UTC", width="content")
+        st.caption(moment(one.asked), width="content")
         st.page_link(
             "pages/ask.py",
-            label="Open the answer",
+            label=_("Open the answer"),
             icon=":material/forum:",
             query_params={"conversation": one.conversation, "asked": one.asked},
         )
         if is_kept_answer(resources.desk(), one.conversation, one.asked):
-            st.caption(":material/check: Kept as a test question", width="content")
-            if st.button("Undo", key=f"unkeep {key}", icon=":material/undo:", type="tertiary"):
+            st.caption(_(":material/check: Kept as a test question"), width="content")
+            if st.button(_("Undo"), key=f"unkeep {key}", icon=":material/undo:", type="tertiary"):
                 remove_questions(resources.desk(), [answer_id(one.conversation, one.asked)])
                 st.rerun()
         elif one.rating.good and (one.cites or one.refused):
-            if st.button("Keep as a test question", key=f"keep {key}", icon=":material/fact_check:", type="tertiary"):
+            if st.button(
+                _("Keep as a test question"), key=f"keep {key}", icon=":material/fact_check:", type="tertiary"
+            ):
                 with show_errors():
                     keep_answer(resources.desk(), one.conversation, one.asked)
                     st.rerun()
         elif st.button(
-            "Write a test question",
+            _("Write a test question"),
             key=f"write {key}",
             icon=":material/fact_check:",
             type="tertiary",
-            help="With the passage that should have been cited: the evidence of this answer is not taken over.",
+            help=_("With the passage that should have been cited; the passages of this answer are not copied."),
         ):
             edit_question(None, one.question)
 

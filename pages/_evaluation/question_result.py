@@ -7,7 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.markdown import answer_markdown, escape
+from pages._shared.interface_language import _, to_translate
+from pages._shared.markdown import answer_markdown, escape, quoted
+from pages._shared.numbers_and_dates import number
+from pages._shared.shown_names import shown_name
 from rag_engine.evaluation.answers.own_questions import read_own_questions
 from rag_engine.evaluation.answers.own_results import QuestionChange, describe_result, is_as_expected
 from rag_engine.evaluation.answers.rows import AnswerRow
@@ -16,12 +19,14 @@ from rag_engine.evaluation.answers.rows import AnswerRow
 _SHOWN = 30
 _SIGNS = {"better": ":material/trending_up:", "worse": ":material/trending_down:", "same": ":material/trending_flat:"}
 
+_SIDES = (to_translate("Earlier"), to_translate("Later"))
+
 
 def draw_results_of(rows: Sequence[AnswerRow]) -> None:
     """Draw the questions of a run, each with its answer once it is opened."""
     for row in rows[: _shown(len(rows))]:
         icon = ":material/check:" if is_as_expected(row) else ":material/priority_high:"
-        title = f"{escape(row.question)} · {describe_result(row)}"
+        title = f"{escape(row.question)} · {shown_name(describe_result(row))}"
         with st.expander(title, icon=icon, key=f"result {row.id}", on_change="rerun") as folded:
             if folded.open:
                 _draw_answer(row)
@@ -32,14 +37,14 @@ def draw_results_of(rows: Sequence[AnswerRow]) -> None:
 def draw_changes_of(changes: Sequence[QuestionChange]) -> None:
     """Draw the questions of two runs, each with both answers once it is opened."""
     for one in changes[: _shown(len(changes))]:
-        was, is_ = describe_result(one.before), describe_result(one.after)
+        was, is_ = shown_name(describe_result(one.before)), shown_name(describe_result(one.after))
         results = was if was == is_ else f"{was} → {is_}"
         title = f"{escape(one.after.question)} · {escape(results)}"
         with st.expander(title, icon=_SIGNS[one.change], key=f"change {one.after.id}", on_change="rerun") as folded:
             if folded.open:
-                for column, name, row in zip(st.columns(2), ("Earlier", "Later"), (one.before, one.after), strict=True):
+                for column, name, row in zip(st.columns(2), _SIDES, (one.before, one.after), strict=True):
                     with column:
-                        st.caption(f"**{name}** · {describe_result(row)}")
+                        st.caption(f"**{_(name)}** · {shown_name(describe_result(row))}")
                         _draw_answer(row)
                 _draw_expected(one.after)
     _draw_more(len(changes))
@@ -49,8 +54,8 @@ def _draw_answer(row: AnswerRow) -> None:
     if row.failure:
         st.caption(f":material/error: {escape(row.failure)}")
     st.markdown(answer_markdown(row.answer, lambda n: f":green-badge[{n}]"))
-    cited = f"Cited: {escape('; '.join(row.cited))}" if row.cited else "Nothing cited"
-    st.caption(f"{cited} · {row.seconds:.1f} s")
+    cited = _("Cited: {passages}").format(passages=escape("; ".join(row.cited)))
+    st.caption(" · ".join((cited if row.cited else _("Nothing cited"), f"{number(row.seconds, 1)} s")))
 
 
 def _draw_expected(row: AnswerRow) -> None:
@@ -59,9 +64,12 @@ def _draw_expected(row: AnswerRow) -> None:
     expected = next((one for one in questions if (one.id, one.question) == (row.id, row.question)), None)
     if expected is None:
         return
-    st.caption("Expected" if expected.answerable else "Expected: no answer, since the collection does not answer this.")
+    st.caption(
+        _("Expected") if expected.answerable else _("Expected: no answer, since the collection does not answer this.")
+    )
     for quote in expected.passages:
-        st.markdown(f"> “{escape(quote.quote)}” {escape(quote.document)}, page {quote.page}")
+        place = _("page {n}").format(n=quote.page)
+        st.markdown(f"> {quoted(escape(quote.quote))} {escape(quote.document)}, {place}")
 
 
 def _shown(count: int) -> int:
@@ -71,7 +79,7 @@ def _shown(count: int) -> int:
 
 def _draw_more(count: int) -> None:
     if hidden := count - _shown(count):
-        label = f"Show more questions ({hidden:,})"
+        label = _("Show more questions ({n})").format(n=number(hidden))
         st.button(label, icon=":material/expand_more:", type="tertiary", key="more results", on_click=_show_more)
 
 

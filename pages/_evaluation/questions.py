@@ -16,14 +16,15 @@ from ingestion.operations.evaluation import (
     remove_questions,
     restore_questions,
 )
-from ingestion.status.views import pluralised
 from pages._admin.evidence import page_link
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text, filter_label
-from pages._shared.markdown import escape
+from pages._shared.interface_language import _
+from pages._shared.markdown import escape, quoted
+from pages._shared.numbers_and_dates import counted, number
 from rag_engine.evaluation.answers.own_questions import read_own_questions
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.filters import Filter
@@ -45,8 +46,10 @@ def draw_questions() -> None:
         _draw_undo()
         if not questions:
             st.info(
-                "No test questions yet. On the Ask page, “Keep as a test question” below a good answer keeps the "
-                "question with the passages that the answer cites.",
+                _(
+                    "No test questions yet. On the Ask page, “Keep as a test question” below a good answer keeps the "
+                    "question with the passages that the answer cites."
+                ),
                 icon=":material/fact_check:",
             )
             return
@@ -56,7 +59,7 @@ def draw_questions() -> None:
 def describe_filter(wanted: Filter) -> str:
     """Return a filter in words, "" for none."""
     parts = (
-        f"{filter_label(name)}: {', '.join(display_text(name, one) for one in values)}"
+        _("{name}: {value}").format(name=filter_label(name), value=", ".join(display_text(name, one) for one in values))
         for name, values in wanted.items()
     )
     return "; ".join(parts)
@@ -64,17 +67,17 @@ def describe_filter(wanted: Filter) -> str:
 
 def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Write a question", key="write question", icon=":material/add:"):
+        if st.button(_("Write a question"), key="write question", icon=":material/add:"):
             edit_question(None)
         good = good_answers(resources.desk())
         if good:
-            label = f"Keep {pluralised(len(good), 'answer')} rated good"
+            label = counted("Keep {n} answer rated good", "Keep {n} answers rated good", len(good))
             st.button(label, key="keep good", icon=":material/thumb_up:", on_click=_keep_good)
-        with st.popover("Import", icon=":material/upload:", type="tertiary"):
+        with st.popover(_("Import"), icon=":material/upload:", type="tertiary"):
             _draw_import()
         if questions:
             st.download_button(
-                "Export",
+                _("Export"),
                 lambda: exported_questions(resources.desk()),
                 "questions.jsonl",
                 "application/octet-stream",
@@ -82,20 +85,21 @@ def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
                 icon=":material/download:",
                 type="tertiary",
                 on_click="ignore",
-                help="One JSON object a line, as `sextant eval answers` reads them.",
+                help=_("One JSON object a line, as `sextant eval answers` reads them."),
             )
 
 
 def _draw_import() -> None:
-    file = draw_uploader(_IMPORT, "Questions, one JSON object a line", ["jsonl"])
-    st.caption("The format of `sextant eval answers`; a question with a known id replaces it.")
-    if file is not None and st.button("Import questions", key="import", icon=":material/upload:"):
+    file = draw_uploader(_IMPORT, _("Questions, one JSON object a line"), ["jsonl"])
+    st.caption(_("The format of `sextant eval answers`; a question with a known id replaces that one."))
+    if file is not None and st.button(_("Import questions"), key="import", icon=":material/upload:"):
         with show_errors():
             found = import_questions(resources.desk(), stored_preview(_IMPORT, file))
-            words = f"{found.added} added, {found.replaced} replaced."
+            done = _("{added} added, {replaced} replaced.")
+            told = [done.format(added=number(found.added), replaced=number(found.replaced))]
             if found.missing:
-                words += f" Not in the collection: {', '.join(found.missing[:3])}."
-            st.toast(escape(words))
+                told.append(_("Not in the collection: {names}.").format(names=", ".join(found.missing[:3])))
+            st.toast(escape(" ".join(told)))
             leave(_IMPORT)
 
 
@@ -112,10 +116,14 @@ def _draw_undo() -> None:
     kept: Sequence[str] = st.session_state.get(_KEPT, ())
     if not removed and not kept:
         return
-    words = f"{pluralised(len(removed or kept), 'question')} {'removed' if removed else 'kept'}."
+    words = (
+        counted("{n} question removed.", "{n} questions removed.", len(removed))
+        if removed
+        else counted("{n} question kept.", "{n} questions kept.", len(kept))
+    )
     with st.container(horizontal=True, vertical_alignment="center", key="test-questions-undo"):
         st.caption(words, width="content")
-        st.button("Undo", key="undo question", icon=":material/undo:", type="tertiary", on_click=_undo)
+        st.button(_("Undo"), key="undo question", icon=":material/undo:", type="tertiary", on_click=_undo)
 
 
 def _undo() -> None:
@@ -126,20 +134,27 @@ def _undo() -> None:
 
 def _draw_list(questions: Sequence[AnswerQuestion]) -> None:
     files = {one.file: one.document_id for one in resources.engine().collection.documents()}
-    sought = st.text_input("Find", key="find question", placeholder="Words of a question", label_visibility="collapsed")
+    sought = st.text_input(
+        _("Find"), key="find question", placeholder=_("Words of a question"), label_visibility="collapsed"
+    )
     found = [one for one in reversed(questions) if fold(sought) in fold(one.question)]
     answerable = sum(one.answerable for one in found)
     st.caption(
-        f"{pluralised(len(found), 'question')}: {answerable} with an answer in the collection, "
-        f"{len(found) - answerable} without."
+        counted(
+            "{n} question: {answerable} with an answer in the collection, {others} without.",
+            "{n} questions: {answerable} with an answer in the collection, {others} without.",
+            len(found),
+            answerable=number(answerable),
+            others=number(len(found) - answerable),
+        )
     )
     most: int = st.session_state.setdefault(_MOST, _SHOWN)
     for question in found[:most]:
         with st.container(border=True, key=f"question {question.id}"):
             _draw_question(question, files)
     if len(found) > most:
-        label = f"Show more questions ({len(found) - most:,})"
-        st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more)
+        label = _("Show more questions ({n})").format(n=number(len(found) - most))
+        st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more, key="more questions")
 
 
 def _draw_question(question: AnswerQuestion, files: Mapping[str, str]) -> None:
@@ -147,17 +162,18 @@ def _draw_question(question: AnswerQuestion, files: Mapping[str, str]) -> None:
     if wanted := describe_filter(question.filters):
         st.caption(f":material/filter_alt: {escape(wanted)}")
     if not question.answerable:
-        st.caption(":material/search_off: Expected: no answer, since the collection does not answer this.")
+        st.caption(_(":material/search_off: Expected: no answer, since the collection does not answer this."))
     for quote in question.passages:
         place = f"{escape(quote.document)}, {page_link(files.get(quote.document, ''), quote.page)}"
-        st.markdown(f":material/format_quote: “{escape(shorten(quote.quote, _QUOTED, placeholder=' …'))}” {place}")
+        shown = quoted(escape(shorten(quote.quote, _QUOTED, placeholder=" …")))
+        st.markdown(f":material/format_quote: {shown} {place}")
         if quote.document not in files:
-            st.caption(f":material/info: No longer in the collection: {escape(quote.document)}")
+            st.caption(_(":material/info: No longer in the collection: {name}").format(name=escape(quote.document)))
     with st.container(horizontal=True):
-        if st.button("Edit", key=f"edit {question.id}", icon=":material/edit:", type="tertiary"):
+        if st.button(_("Edit"), key=f"edit {question.id}", icon=":material/edit:", type="tertiary"):
             edit_question(question)
         st.button(
-            "Remove",
+            _("Remove"),
             key=f"remove {question.id}",
             icon=":material/delete:",
             type="tertiary",

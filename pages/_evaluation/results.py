@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
 from ingestion.operations.evaluation import exported_results
-from ingestion.status.views import pluralised
 from pages._evaluation.comparison import draw_comparison
 from pages._evaluation.question_result import draw_results_of
+from pages._evaluation.testing import judged_name, judged_names
 from pages._shared import resources
 from pages._shared.elements import draw_table
 from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import WORDING
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted, moment, number, percent
+from pages._shared.shown_names import shown_name
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS
 from rag_engine.evaluation.answers.own_results import MEASURES, describe_chance, is_as_expected, settings_of, shares
 from rag_engine.evaluation.answers.own_runs import OwnRun, OwnRunSummary, list_own_runs, read_own_run
@@ -21,10 +26,10 @@ from rag_engine.evaluation.answers.rows import AnswerRow
 
 _RUN, _OTHER = "evaluation run", "evaluation other run"
 _HELP = {
-    "found": "The passages found hold at least half of an expected passage.",
-    "cited": "The answer cites a page of an expected passage.",
-    "first": "The first quotation is an expected passage.",
-    "refused": "Where the collection does not answer, the answer says so.",
+    "found": to_translate("The passages found hold at least half of an expected passage."),
+    "cited": to_translate("The answer cites a page of an expected passage."),
+    "first": to_translate("The first quotation is an expected passage."),
+    "refused": to_translate("Where the collection does not answer, the answer says so."),
 }
 
 
@@ -34,10 +39,12 @@ def draw_results() -> None:
     with show_errors():
         runs = list_own_runs(workspace)
         if not runs:
-            st.info("No results yet. “Test now” asks every test question.", icon=":material/monitoring:")
+            st.info(_("No results yet. “Test now” asks every test question."), icon=":material/monitoring:")
             return
         # With the last run in its key: one that has just ended is the one to look at.
-        chosen = st.selectbox("Run", runs, key=f"{_RUN} {runs[0].id}", format_func=describe_run, width=520) or runs[0]
+        chosen = (
+            st.selectbox(_("Run"), runs, key=f"{_RUN} {runs[0].id}", format_func=describe_run, width=520) or runs[0]
+        )
         run = read_own_run(workspace, chosen.id)
         others = [one for one in runs if one != chosen]
         other = _draw_other(others) if others else None
@@ -49,44 +56,48 @@ def draw_results() -> None:
 
 def _draw_other(others: Sequence[OwnRunSummary]) -> OwnRunSummary | None:
     return st.selectbox(
-        "Compare with",
+        _("Compare with"),
         others,
         index=None,
         key=_OTHER,
         format_func=describe_run,
-        placeholder="No other run",
+        placeholder=_("No other run"),
         width=520,
     )
 
 
 def describe_run(run: OwnRunSummary) -> str:
     """Return when a run was, over how many questions, by which model and on which generation of the index."""
-    when = run.when.astimezone().strftime("%d %b %Y %H:%M:%S")
-    model = "quotations only" if run.model == "extractive" else run.model
-    return f"{when} · {pluralised(run.questions, 'question')} · {model} · index {run.generation}"
+    parts = (
+        moment(run.when, seconds=True),
+        counted("{n} question", "{n} questions", run.questions),
+        _("quotations only") if run.model == "extractive" else run.model,
+        _("index {n}").format(n=run.generation),
+    )
+    return " · ".join(parts)
 
 
 def _draw_run(run: OwnRun) -> None:
     rows = run.run.rows
     table = [
         {
-            "Measure": MEASURES[one.measure],
-            "Right": f"{one.right} of {one.questions}",
-            "Share": one.interval.value,
-            "95% interval": f"{one.interval.low:.0%} to {one.interval.high:.0%}",
-            "Meaning": _HELP[one.measure],
+            _("Measure"): shown_name(MEASURES[one.measure]),
+            _("Right"): _("{right} of {total}").format(right=number(one.right), total=number(one.questions)),
+            _("Share"): one.interval.value,
+            _("95% interval"): _("{low} to {high}").format(
+                low=percent(one.interval.low), high=percent(one.interval.high)
+            ),
+            _("Meaning"): _(_HELP[one.measure]),
         }
         for one in shares(rows)
     ]
-    percent = {"Share": st.column_config.NumberColumn(format="percent")}
-    draw_table(
-        table, f"shares {run.id}", "Share of the test questions that came out right by each measure", columns=percent
-    )
-    st.caption(describe_chance(len(rows)))
+    alt = _("Share of the test questions that came out right by each measure")
+    draw_table(table, f"shares {run.id}", alt, written={_("Share"): percent})
+    st.caption(describe_chance(len(rows), WORDING))
     _draw_judged(run)
     with st.container(horizontal=True):
         st.download_button(
-            "Export CSV",
+            _("Export CSV"),
             lambda: exported_results(run),
             f"results-{run.id}.csv",
             "application/octet-stream",
@@ -95,11 +106,11 @@ def _draw_run(run: OwnRun) -> None:
             type="tertiary",
             on_click="ignore",
         )
-        with st.popover("Settings of this run", icon=":material/settings:", type="tertiary"):
+        with st.popover(_("Settings of this run"), icon=":material/settings:", type="tertiary"):
             draw_table(
-                [{"Setting": name, "Value": value} for name, value in settings_of(run.run).items()],
+                [{_("Setting"): name, _("Value"): value} for name, value in settings_of(run.run).items()],
                 f"settings {run.id}",
-                "All that the run was made with",
+                _("All that the run was made with"),
             )
     _draw_rows(rows)
 
@@ -107,27 +118,30 @@ def _draw_run(run: OwnRun) -> None:
 def _draw_judged(run: OwnRun) -> None:
     judged = [one for one in run.run.figures if one.group == "all" and one.metric in JUDGED_METRICS]
     if not judged:
-        names = ", ".join(name.replace("_", " ") for name in JUDGED_METRICS)
-        st.caption(f"Not measured, as no judge was named: {names}.")
+        st.caption(_("Not measured, as no judge was named: {names}.").format(names=judged_names()))
         return
+    judge = _("Judged by {name}").format(name=run.run.settings["judge"])
     table = [
         {
-            "Judged by " + str(run.run.settings["judge"]): one.metric.replace("_", " "),
-            "Questions": one.questions,
-            "Mean": one.mean.value,
-            "95% interval": f"{one.mean.low:.2f} to {one.mean.high:.2f}",
+            judge: judged_name(one.metric),
+            _("Questions"): one.questions,
+            _("Mean"): one.mean.value,
+            _("95% interval"): _("{low} to {high}").format(low=number(one.mean.low, 2), high=number(one.mean.high, 2)),
         }
         for one in judged
     ]
-    columns = {"Mean": st.column_config.NumberColumn(format="%.2f")}
-    draw_table(table, f"judged {run.id}", "Figures that the judge gave", columns=columns)
+    written = {_("Mean"): partial(number, decimals=2)}
+    draw_table(table, f"judged {run.id}", _("Figures that the judge gave"), written=written)
 
 
 def _draw_rows(rows: Sequence[AnswerRow]) -> None:
     wrong = [row for row in rows if not is_as_expected(row)]
-    labels = {"look": f"To look at ({len(wrong)})", "all": f"All ({len(rows)})"}
+    labels = {
+        "look": _("To look at ({n})").format(n=number(len(wrong))),
+        "all": _("All ({n})").format(n=number(len(rows))),
+    }
     chosen = st.segmented_control(
-        "Questions",
+        _("Questions"),
         list(labels),
         format_func=lambda one: labels[one],
         default="look" if wrong else "all",

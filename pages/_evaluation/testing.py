@@ -6,15 +6,24 @@ import streamlit as st
 
 from ingestion.jobs.queue import Run
 from ingestion.operations.evaluation import queue_test
-from ingestion.status.views import pluralised
 from pages._shared import resources
 from pages._shared.errors import show_errors
+from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs_of
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import counted
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS
 from rag_engine.evaluation.answers.own_questions import read_own_questions
 
 _JUDGE = "evaluation judge"
+_EXAMPLE = "ollama/qwen3:8b"
+_FIGURES = {
+    "faithfulness": to_translate("faithfulness"),
+    "answer_relevancy": to_translate("answer relevancy"),
+    "judged_context_precision": to_translate("judged context precision"),
+    "judged_context_recall": to_translate("judged context recall"),
+    "answer_correctness": to_translate("answer correctness"),
+}
 
 
 def draw_testing() -> None:
@@ -22,16 +31,17 @@ def draw_testing() -> None:
     with show_errors():
         questions = read_own_questions(resources.workspace())
         with st.container(horizontal=True, vertical_alignment="center"):
-            label = f"Test now ({pluralised(len(questions), 'question')})" if questions else "Test now"
+            counting = counted("Test now ({n} question)", "Test now ({n} questions)", len(questions))
+            label = counting if questions else _("Test now")
             if st.button(label, key="test now", icon=":material/play_arrow:", type="primary", disabled=not questions):
                 queue_test(resources.desk(), str(st.session_state.get(_JUDGE, "")).strip())
                 st.rerun()
-            with st.popover("With a judge", icon=":material/gavel:", type="tertiary"):
+            with st.popover(_("With a judge"), icon=":material/gavel:", type="tertiary"):
                 _draw_judge()
     draw_runs_of(_is_test)
     latest = next((run for run in resources.jobs().runs() if _is_test(run) and not run.active), None)
     if latest is not None and latest.status == "done" and latest.message:
-        st.caption(f":material/info: Last test: {escape(latest.message)}")
+        st.caption(_(":material/info: Last test: {message}").format(message=escape(latest.message)))
 
 
 def _is_test(run: Run) -> bool:
@@ -39,11 +49,19 @@ def _is_test(run: Run) -> bool:
 
 
 def _draw_judge() -> None:
-    st.text_input(
-        "Second language model", key=_JUDGE, placeholder="ollama/qwen3:8b", max_chars=120, persist_state="session"
+    st.text_input(_("Second language model"), key=_JUDGE, placeholder=_EXAMPLE, max_chars=120, persist_state="session")
+    told = _(
+        "Only these figures need a judge: {names}. Evidence, quotations and refusals are measured without a language "
+        "model. Use another model than the one that answers."
     )
-    names = ", ".join(name.replace("_", " ") for name in JUDGED_METRICS)
-    st.caption(
-        f"Only these figures need a judge: {names}. Evidence, quotations and refusals are measured without a "
-        "language model. Better not the model that answers."
-    )
+    st.caption(told.format(names=judged_names()))
+
+
+def judged_name(metric: str) -> str:
+    """Return what a figure is called that only a judge gives."""
+    return _(_FIGURES[metric])
+
+
+def judged_names() -> str:
+    """Return what all of them are called."""
+    return ", ".join(map(judged_name, JUDGED_METRICS))

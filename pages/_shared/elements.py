@@ -57,11 +57,21 @@ def act_button(act: str, label: str, *, disabled: bool = False, help: str | None
 
 
 def draw_table(
-    rows: Sequence[Mapping[str, Any]], key: str, alt: str, tallest: int = 400, columns: Mapping[str, Any] | None = None
+    rows: Sequence[Mapping[str, Any]],
+    key: str,
+    alt: str,
+    tallest: int = 400,
+    columns: Mapping[str, Any] | None = None,
+    written: Mapping[str, Callable[..., str]] | None = None,
 ) -> None:
-    """Draw rows as a table, which scrolls when it would be taller than so many pixels."""
+    """Draw rows as a table, which scrolls when it would be taller than so many pixels.
+
+    `written` writes the figures of a column: they are sorted as numbers all the same.
+    """
     height = min(38 + 35 * len(rows), tallest)
-    st.dataframe(pd.DataFrame(rows), hide_index=True, height=height, key=key, column_config=columns, alt=alt)
+    table = pd.DataFrame(rows)
+    shown = table.style.format(dict(written)) if written else table
+    st.dataframe(shown, hide_index=True, height=height, key=key, column_config=columns, alt=alt)
 
 
 def draw_download(label: str, path: Path, name: str, key: str, help: str | None = None) -> None:

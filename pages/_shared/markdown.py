@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
+from pages._shared.interface_language import _
 from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines
 
 # Streamlit replaces some patterns after parsing, where a backslash is gone: links that are only an address,
@@ -31,6 +32,12 @@ def escape(text: str) -> str:
 def escape_paragraphs(text: str) -> str:
     """Return the same for several lines, each on a line of its own."""
     return "  \n".join(escape(line) for line in text.strip().splitlines())
+
+
+def quoted(markdown: str) -> str:
+    """Return markdown in the quotation marks of the language of the interface."""
+    # For translators: only the quotation marks of the language.
+    return _("“{text}”").format(text=markdown)
 
 
 def highlighted(pieces: Sequence[tuple[str, bool]]) -> str:

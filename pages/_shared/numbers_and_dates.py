@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, datetime
+from typing import Any
 
 from babel import Locale, dates, numbers
 
@@ -18,6 +20,19 @@ def number(value: float, decimals: int = 0) -> str:
     """Return a number with its thousands separated, rounded to so many decimals."""
     pattern = f"#,##0.{'0' * decimals}" if decimals else "#,##0"
     return str(numbers.format_decimal(value, format=pattern, locale=_locale()))
+
+
+def signed(value: float, decimals: int) -> str:
+    """Return a difference with its sign, rounded to so many decimals."""
+    digits = f"#,##0.{'0' * decimals}"
+    return str(numbers.format_decimal(value, format=f"+{digits};-{digits}", locale=_locale()))
+
+
+def vega_numbers() -> Mapping[str, Any]:
+    """Return what has a chart write its numbers so."""
+    decimal, thousands = numbers.get_decimal_symbol(_locale()), numbers.get_group_symbol(_locale())
+    written = {"decimal": decimal, "thousands": thousands, "grouping": [3], "currency": ["", ""]}
+    return {"embedOptions": {"formatLocale": written}}
 
 
 def percent(share: float) -> str:
@@ -50,10 +65,10 @@ def known_date(written: str) -> str:
     return written
 
 
-def moment(when: str | datetime) -> str:
+def moment(when: str | datetime, *, seconds: bool = False) -> str:
     """Return a moment by the clock of this machine, as in 5 Nov 2026, 14:02."""
     local = datetime.fromisoformat(when) if isinstance(when, str) else when
-    clock = dates.format_time(local.astimezone().time(), "short", locale=_locale())
+    clock = dates.format_time(local.astimezone().time(), "medium" if seconds else "short", locale=_locale())
     return f"{day(local)}, {clock}"
 
 

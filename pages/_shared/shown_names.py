@@ -66,12 +66,117 @@ _STATES = frozenset(
         to_translate("indexed"),
         to_translate("unchanged"),
         to_translate("rejected"),
+        to_translate("skipped"),
+        to_translate("restore"),
+        to_translate("unknown"),
+    )
+)
+# Why a phase ended as it did.
+_REASONS = frozenset(
+    (
+        to_translate("licence green"),
+        to_translate("licence unclear"),
+        to_translate("licence conflict"),
+        to_translate("licence reserved"),
+        to_translate("robots forbidden"),
+        to_translate("address forbidden"),
+        to_translate("host unknown"),
+        to_translate("connection failed"),
+        to_translate("certificate invalid"),
+        to_translate("timed out"),
+        to_translate("too large"),
+        to_translate("too many redirects"),
+        to_translate("http error"),
+        to_translate("not found"),
+        to_translate("access denied"),
+        to_translate("rate limited"),
+        to_translate("url missing"),
+        to_translate("url invalid"),
+        to_translate("wrong content"),
+        to_translate("empty page"),
+        to_translate("off topic"),
+        to_translate("no document link"),
+        to_translate("browser missing"),
+        to_translate("directory"),
+        to_translate("not modified"),
+        to_translate("file missing"),
+        to_translate("not a portal"),
+        to_translate("nothing found"),
+        to_translate("empty"),
+        to_translate("unsupported type"),
+        to_translate("mislabelled"),
+        to_translate("encrypted"),
+        to_translate("damaged"),
+        to_translate("no pages"),
+        to_translate("too many pages"),
+        to_translate("no text"),
+        to_translate("not utf8"),
+        to_translate("too slow"),
+        to_translate("too much memory"),
+        to_translate("crashed"),
+        to_translate("ocr missing"),
+        to_translate("office missing"),
+        to_translate("file too small"),
+        to_translate("too few pages"),
+        to_translate("too little text"),
+        to_translate("unreadable text"),
+        to_translate("title refused"),
+        to_translate("low score"),
+        to_translate("out of scope"),
+        to_translate("same content"),
+        to_translate("same text"),
+        to_translate("same work"),
+        to_translate("same address"),
+        to_translate("superseded"),
+        to_translate("translation"),
+        to_translate("model missing"),
+        to_translate("model failed"),
+        to_translate("decided"),
+        to_translate("unexpected"),
+    )
+)
+# How a source is doing, what was done with it, and the status of its licence.
+_SOURCES = frozenset(
+    (
+        to_translate("Licence to decide"),
+        to_translate("New"),
+        to_translate("Indexed"),
+        to_translate("Indexed, translation"),
+        to_translate("Indexed, superseded"),
+        to_translate("Portal"),
+        to_translate("Erased"),
+        to_translate("Added"),
+        to_translate("Address"),
+        to_translate("Removed"),
+        to_translate("Decision"),
+        to_translate("Correction"),
+        to_translate("GREEN"),
+        to_translate("YELLOW"),
+        to_translate("RED"),
+    )
+)
+# How questions came out, and what two runs of them differ in.
+_ANSWERS = frozenset(
+    (
+        to_translate("answered"),
+        to_translate("no answer"),
+        to_translate("Evidence found"),
+        to_translate("Evidence cited"),
+        to_translate("First quotation right"),
+        to_translate("Rightly refused"),
+        to_translate("Wrongly refused"),
+        to_translate("Answered without evidence"),
+        to_translate("Evidence not found"),
+        to_translate("Evidence found, not cited"),
+        to_translate("none"),
+        to_translate("more than chance"),
+        to_translate("may be chance"),
     )
 )
 _ROLES = frozenset((to_translate("reader"), to_translate("curator"), to_translate("admin")))
 # How a question was planned, where no model did.
 _PLANNERS = frozenset((to_translate("rules"),))
-_NAMES = _TAXONOMY | _STATES | _PLANNERS | _ROLES
+FIXED = _TAXONOMY | _STATES | _REASONS | _SOURCES | _ANSWERS | _PLANNERS | _ROLES
 # What an analyst meets now and then below an answer, kept with it in English.
 _SENTENCES = frozenset(
     (
@@ -128,4 +233,4 @@ def shown_sentence(text: str) -> str:
 
 def shown_name(value: str) -> str:
     """Return the name of a value that is of a fixed list; any other value as it is."""
-    return _(value) if value in _NAMES else value
+    return _(value) if value in FIXED else value

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit as st
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion import workspace as folders
@@ -64,6 +65,29 @@ def test_every_part_shows_sources_in_every_state(start: Start, listed: Path, tab
     assert app.query_params["tab"] in ([tab], tab)
 
 
+@pytest.mark.parametrize("tab", TABS)
+def test_every_part_is_drawn_in_another_language(
+    start: Start, listed: Path, tab: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "fr-FR"))
+    app = admin(start(listed), tab)
+
+    assert not app.exception
+    assert not app.error
+    assert app.title[0].value == "Administration"
+
+
+@pytest.mark.parametrize("locale", ["it", "fr", "es"])
+def test_no_two_columns_of_the_list_have_one_heading(
+    start: Start, listed: Path, locale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    english = admin(start(listed), "sources").dataframe[0].value.columns
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: locale))
+    headings = admin(start(listed), "sources").dataframe[0].value.columns
+    assert len(headings) == len(english)
+    assert list(headings) != list(english)
+
+
 def test_the_open_tab_stays_when_the_browser_reports_none_as_chosen(start: Start, listed: Path) -> None:
     app = admin(start(listed), "review")
 
@@ -91,7 +115,7 @@ def test_a_seed_list_says_which_columns_are_not_taken(start: Start, changed: Pat
     text = b"URL,Title,Priority\nhttps://example.net/a.pdf,Storm plan,high\n"
     uploader = next(one for one in app.file_uploader if one.label.startswith("Seed list"))
     uploader.set_value(("seeds.csv", text, "text/csv")).run()
-    assert "This column is not taken: “Priority”." in words(app)
+    assert "Ignored column: “Priority”" in words(app)
 
 
 def test_files_that_could_not_be_added_are_kept_and_the_reason_is_shown(
@@ -131,7 +155,7 @@ def test_a_link_to_a_source_shows_its_evidence_and_history(start: Start, listed:
 
     assert "QUA003" in app.header[0].value
     assert "ADM001" in words(app)
-    assert next(iter(app.dataframe[-1].value["Event"])) == "deduplication"
+    assert next(iter(app.dataframe[-1].value["Event"])) == "Deduplication"
 
 
 def test_a_licence_is_not_decided_without_a_note_and_a_group_is_decided_at_once(start: Start, changed: Path) -> None:
@@ -258,7 +282,7 @@ def test_the_funnel_counts_what_came_how_far(start: Start, listed: Path) -> None
 
     table = next(one.value for one in app.dataframe if "Stage" in one.value)
     assert list(table["Passed"]) == [24, 17, 13, 11, 9, 8, 8, 8]
-    assert "licence conflict" in table["Why"][1]
+    assert "licence conflict" in table["Why they were stopped"][1]
 
 
 def runs_of() -> list[dict[str, object]]:

@@ -130,7 +130,7 @@ def test_a_run_is_shown_with_intervals_and_two_are_compared(start: Start, worksp
     assert "2 questions: any difference between two runs may be chance" in texts(page)
     page.selectbox(key="evaluation other run").select_index(0).run()
     assert not page.exception
-    assert "**0 better**, **0 worse** and 2 as well" in texts(page)
+    assert "**0 better**, **0 worse** and 2 just as well" in texts(page)
     assert "made with the same settings" in texts(page)
     assert page.dataframe[0].value["Difference"].tolist() == ["none"] * 4
 

@@ -163,3 +163,13 @@ def test_every_label_of_the_taxonomy_has_a_name_in_every_language() -> None:
     taxonomy = tomllib.loads((DATA / "taxonomy.toml").read_text(encoding="utf-8"))
     labels = {entry["label"] for entries in taxonomy.values() for entry in entries}
     assert labels <= shown_names._TAXONOMY
+
+
+@pytest.mark.parametrize(("language", "written"), [("en", "+0.500 -1,234.000"), ("it", "+0,500 -1.234,000")])
+def test_a_difference_has_its_sign_and_a_chart_the_same_marks(
+    monkeypatch: pytest.MonkeyPatch, language: str, written: str
+) -> None:
+    monkeypatch.setattr(numbers_and_dates, "interface_language", lambda: language)
+    assert f"{numbers_and_dates.signed(0.5, 3)} {numbers_and_dates.signed(-1234, 3)}" == written
+    marks = numbers_and_dates.vega_numbers()["embedOptions"]
+    assert marks["formatLocale"]["decimal"] == written[2]

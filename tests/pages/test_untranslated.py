@@ -9,16 +9,26 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
+from ingestion.status.source_status import STATES
+from ingestion.status.views import display_reason
+from ingestion.types import PHASES, OutcomeReason, OutcomeStatus
+from pages._shared.shown_names import FIXED
+from rag_engine.evaluation.answers.own_results import MEASURES
 from tests.conftest import ROOT
 
 PAGES = ROOT / "pages"
 # The pages and folders whose words are messages.
 TRANSLATED = (
+    "_admin",
+    "admin.py",
+    "_evaluation",
+    "evaluation.py",
     "_ask",
     "ask.py",
     "_compare",
@@ -170,6 +180,12 @@ def test_a_message_is_a_whole_literal_and_looked_up_while_a_page_is_drawn(path: 
 
 def _uses_messages(tree: ast.Module) -> bool:
     return any(isinstance(node, ast.ImportFrom) and "_" in {one.name for one in node.names} for node in ast.walk(tree))
+
+
+def test_every_value_of_a_fixed_list_has_a_name() -> None:
+    reasons = [display_reason(reason) for reason in get_args(OutcomeReason) if reason]
+    phases, statuses = map(str.capitalize, PHASES), get_args(OutcomeStatus)
+    assert not {*reasons, *phases, *statuses, *STATES.values(), *MEASURES.values()} - FIXED
 
 
 def test_the_catalogs_hold_the_messages_of_the_code_and_no_others() -> None:

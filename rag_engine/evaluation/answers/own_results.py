@@ -11,6 +11,7 @@ from typing import Any, Literal
 from rag_engine.evaluation.answers.accepted_run import KeptRun
 from rag_engine.evaluation.answers.rows import AnswerRow
 from rag_engine.evaluation.significance import Interval, share_interval, sign_p
+from rag_engine.text.wording import ENGLISH, Wording
 
 Measure = Literal["found", "cited", "first", "refused"]
 MEASURES: Mapping[Measure, str] = {
@@ -146,12 +147,21 @@ def least_difference(questions: int) -> int | None:
     return ceil(100 * turned / questions) if questions >= turned else None
 
 
-def describe_chance(questions: int) -> str:
+def describe_chance(questions: int, words: Wording = ENGLISH) -> str:
     """Return in plain words how large a difference between two runs must be to mean something."""
-    least, counted = least_difference(questions), "1 question" if questions == 1 else f"{questions:,} questions"
+    least = least_difference(questions)
     if least is None:
-        return f"{counted}: any difference between two runs may be chance. Keep more questions."
-    return f"{counted}: a difference below {least} points between two runs may be chance."
+        return words.counted(
+            "{n} question: any difference between two runs may be chance. Keep more questions.",
+            "{n} questions: any difference between two runs may be chance. Keep more questions.",
+            questions,
+        )
+    return words.counted(
+        "{n} question: a difference below {points} points between two runs may be chance.",
+        "{n} questions: a difference below {points} points between two runs may be chance.",
+        questions,
+        points=words.number(least),
+    )
 
 
 def compare_own(before: KeptRun, after: KeptRun) -> RunComparison:
