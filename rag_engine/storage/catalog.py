@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import secrets
+import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -77,6 +79,7 @@ def pack_extracted(extracted: ExtractedText) -> dict[str, bytes]:
 
 
 SCHEMA = 3
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 _RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
 _PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
@@ -271,6 +274,32 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
             help="Check that the file is a Sextant catalog and the folder can be written, or name another --workspace.",
         ) from error
     return Catalog(engine)
+
+
+def damaged_catalog(path: Path, found: str) -> WorkspaceError:
+    """Return the error of a catalog whose file is damaged, with what was found in it."""
+    # A finding of SQLite is several lines of which the last says what is wrong.
+    return WorkspaceError(
+        f"The catalog {path} is damaged: {found.splitlines()[-1]}.",
+        help="Restore the latest backup beside it with `sextant restore ARCHIVE --workspace NEW`.",
+    )
+
+
+@contextmanager
+def damage_reported(path: Path) -> Iterator[None]:
+    """Raise WorkspaceError where SQLite finds the file damaged; a file that is locked, or a full disk, is not."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            raise damaged_catalog(path, str(error)) from error
+        raise
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Return whether SQLite says that a file is damaged or no database at all."""
+    # The lower byte is the kind of an error, the rest says more of it.
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
 def portions(items: Sequence[Item], size: int = 500) -> Iterator[Sequence[Item]]:
