@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _DISK_WANTED = 2 * 2**30
+# Of a damaged catalog, as many as help to see how far it goes.
+_FINDINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,11 @@ def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
     with errors_end(as_json):
         config, settings = _read_settings(workspace)
-        with closing(open_engine(config)) as engine:
-            checks = [settings, *examine(engine)]
+        checks = [settings, *_catalog(config)]
+        if all(check.name != "Catalog" or check.state == "good" for check in checks):
+            # A damaged catalog is not opened: whatever reads it next might write to it.
+            with closing(open_engine(config)) as engine:
+                checks += examine(engine)
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
     else:
@@ -69,6 +74,20 @@ def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
     kept = ", ".join(setting.name for origin, setting in origins if origin == "workspace") or "none"
     given = ", ".join(setting.variable for origin, setting in origins if origin == "environment") or "none"
     return config, Check("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")
+
+
+def _catalog(config: Config) -> Iterator[Check]:
+    """Yield whether the file of the catalog is whole, where there is one."""
+    from rag_engine.backends.sqlite_damage import damaged_catalog, find_damage
+
+    path = config.workspace / "catalog.sqlite"
+    if config.catalog_url or not path.is_file():
+        return
+    found = find_damage(path, most=_FINDINGS)
+    if found:
+        yield Check("Catalog", "bad", "; ".join(found), damaged_catalog(path, found[0]).help)
+    else:
+        yield Check("Catalog", "good", f"{path.stat().st_size / 2**20:,.0f} MiB, no damage found")
 
 
 def examine(engine: Engine) -> list[Check]:
@@ -201,6 +220,7 @@ def _index(engine: Engine) -> Iterator[Check]:
         found = f"index {waiting.number} of {waiting.made} was held back"
         remedy = "Run `sextant rebuild --accept` to put it in place, or `--discard` to remove it."
         yield Check("Waiting index", "note", found, remedy)
+    yield from _contents(engine)
     known = set(snapshot.keys.tolist())
     indexes: dict[str, Callable[[], VectorIndex | SparseIndex]] = {
         "Dense index (Chroma)": engine.collection.dense,
@@ -217,6 +237,16 @@ def _index(engine: Engine) -> Iterator[Check]:
         remedy = "Run `sextant rebuild`." if missing else ""
         yield Check(name, state, f"{len(held)} entries, {missing} missing, {extra} waiting for removal", remedy)
     yield _vectors(engine, len(snapshot))
+
+
+def _contents(engine: Engine) -> Iterator[Check]:
+    """Yield the documents of which the catalog keeps something else than was written, where there are any."""
+    damaged = [record.file for record in engine.catalog.damaged_documents()]
+    if damaged:
+        remedy = (
+            "`sextant erase` them and `sextant add` them again, or restore the latest backup with `sextant restore`."
+        )
+        yield Check("Contents", "bad", f"texts of {len(damaged)} documents are damaged: {_some(damaged)}", remedy)
 
 
 def _vectors(engine: Engine, wanted: int) -> Check:

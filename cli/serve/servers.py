@@ -22,10 +22,11 @@ import httpx
 from cli.serve.protection import LOOPBACK, Exposure
 from ingestion.jobs.process import end_worker
 from rag_engine import workspace as paths
-from rag_engine.backends.chroma import lock_folder
+from rag_engine.backends.chroma import check_database, lock_folder
 from rag_engine.config import ROOT, Config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.storage.catalog import check_catalog
 
 _WAIT = 60.0
 _WORKER_SECONDS = 10.0
@@ -72,6 +73,7 @@ def serving(engine: Engine, port: int, exposure: Exposure) -> Iterator[Servers]:
             f"Sextant already serves {config.workspace} at {running.address} (process {running.process}).",
             help="Open that address, or stop that process.",
         )
+    check_catalog(config.workspace, config.catalog_url)
     address = f"http://{exposure.reached_at}:{_take_port(port, exposure.host)}"
     log = config.workspace / "serving.log"
     processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -106,6 +108,7 @@ def _who_writes(workspace: Path) -> str:
 
 def _start_chroma(workspace: Path, processes: dict[str, subprocess.Popen[bytes]], log: Path) -> str:
     """Start the Chroma server beside the other processes; return its address when it answers."""
+    check_database(paths.chroma(workspace))
     port = _take_port(0)
     command = [sys.executable, "-m", "cli.serve.servers", str(workspace), str(port)]
     processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, log)

@@ -11,12 +11,11 @@ from pathlib import Path
 
 from ingestion.backup.contents import CATALOG
 from rag_engine import workspace as paths
+from rag_engine.backends.sqlite_damage import damage_reported, damaged_catalog, find_damage, reading
 from rag_engine.errors import WorkspaceError
-from rag_engine.storage.catalog import damage_reported, damaged_catalog
 
 # Pages of a database that are copied between two looks at how far it is.
 _PAGES = 4096
-_SECONDS = 30.0
 # Erasures in a row that may each have a copy begun again; one takes about a second for a gigabyte.
 _TRIES = 5
 _CHANGED_NAMES = (
@@ -61,7 +60,7 @@ def copy_stores(workspace: Path, folder: Path, seen: Callable[[str], None]) -> C
 
 def read_originals(catalog: Path) -> tuple[tuple[str, str], ...]:
     """Return the hash and name of every original that a catalog names, in the order in which they were added."""
-    with closing(_reading(catalog)) as connection:
+    with closing(reading(catalog)) as connection:
         return tuple((str(sha256), str(file)) for sha256, file in connection.execute(_ORIGINALS))
 
 
@@ -69,7 +68,7 @@ def _copy_catalog(source: Path, target: Path, seen: Callable[[str], None]) -> No
     target.unlink(missing_ok=True)
     with (
         damage_reported(source),
-        closing(_reading(source)) as read,
+        closing(reading(source)) as read,
         closing(sqlite3.connect(target)) as written,
     ):
         # Within a transaction that has begun to read, nothing that others write makes the copy begin again.
@@ -86,10 +85,8 @@ def _copy_catalog(source: Path, target: Path, seen: Callable[[str], None]) -> No
 
 def check_whole(catalog: Path, named: Path) -> None:
     """Raise WorkspaceError that names a file where a copy of it is no whole database."""
-    with damage_reported(named), closing(_reading(catalog)) as connection:
-        found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
-        if found != "ok":
-            raise damaged_catalog(named, found)
+    if found := find_damage(catalog):
+        raise damaged_catalog(named, found[0])
 
 
 def _copy_vectors(workspace: Path, folder: Path) -> tuple[Path, ...] | None:
@@ -107,20 +104,15 @@ def _copy_vectors(workspace: Path, folder: Path) -> tuple[Path, ...] | None:
 
 def _has_forgotten(catalog: Path, copy: Path) -> bool:
     """Return whether a vector that the copy names is no longer named: what was copied of it may be something else."""
-    with closing(_reading(catalog)) as connection:
+    with closing(reading(catalog)) as connection:
         connection.execute("ATTACH ? AS copied", (f"{copy.absolute().as_uri()}?mode=ro",))
         return connection.execute(_CHANGED_NAMES).fetchone() is not None
 
 
 def _described(catalog: Path, vectors: tuple[Path, ...]) -> CopiedStores:
-    with closing(_reading(catalog)) as connection:
+    with closing(reading(catalog)) as connection:
         [(documents, passages)] = connection.execute(
             "SELECT count(*), coalesce(sum(children), 0) FROM documents WHERE status = 'active'"
         )
         [(schema,)] = connection.execute("SELECT value FROM state WHERE name = 'schema'")
     return CopiedStores(catalog, vectors, read_originals(catalog), documents, passages, int(schema))
-
-
-def _reading(path: Path) -> sqlite3.Connection:
-    """Return a connection that writes nothing, with transactions as they are asked for."""
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_SECONDS, isolation_level=None)

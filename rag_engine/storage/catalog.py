@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import secrets
-import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import asdict, astuple, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -20,10 +20,11 @@ import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
+from rag_engine.backends.sqlite_damage import damage_reported, damaged_catalog, find_damage, is_damage
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.schema import TABLES, children, documents, parents, state, texts, vectors
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
-from rag_engine.workspace import make_folder
+from rag_engine.workspace import files, make_folder
 
 Item = TypeVar("Item")
 
@@ -40,7 +41,7 @@ def pack_text(text: str) -> bytes:
 
 def unpack_text(packed: bytes) -> str:
     """Return the text of `pack_text`."""
-    return zlib.decompress(packed).decode()
+    return _unpacked(packed).decode()
 
 
 def pack_lines(lines: Sequence[Line]) -> bytes:
@@ -51,7 +52,7 @@ def pack_lines(lines: Sequence[Line]) -> bytes:
 
 def unpack_lines(packed: bytes) -> tuple[Line, ...]:
     """Return the lines of `pack_lines`."""
-    rows = np.frombuffer(zlib.decompress(packed), _LINE).tolist()
+    rows = np.frombuffer(_unpacked(packed), _LINE).tolist()
     return tuple(
         Line(start, end, page, None if np.isnan(box[0]) else Box(*box.tolist())) for start, end, page, box in rows
     )
@@ -66,9 +67,30 @@ def pack_blocks(blocks: Sequence[Block]) -> bytes:
 
 def unpack_blocks(packed: bytes) -> tuple[Block, ...]:
     """Return the blocks of `pack_blocks`."""
-    rows = np.frombuffer(zlib.decompress(packed), _BLOCK).tolist()
+    rows = np.frombuffer(_unpacked(packed), _BLOCK).tolist()
     return tuple(
         Block(start, end, page, _KINDS[kind], None if np.isnan(size) else size) for start, end, page, kind, size in rows
+    )
+
+
+def _unpacked(packed: bytes) -> bytes:
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as error:
+        raise _damaged_row(str(error)) from error
+
+
+def _decoded(kept: str) -> Any:
+    try:
+        return json.loads(kept)
+    except ValueError as error:
+        raise _damaged_row(str(error)) from error
+
+
+def _damaged_row(found: str) -> WorkspaceError:
+    """Return the error of a value that is not as it was kept, though SQLite finds the file whole."""
+    return WorkspaceError(
+        f"What the catalog keeps of a document is damaged: {found}.", help="`sextant doctor` names it."
     )
 
 
@@ -79,7 +101,6 @@ def pack_extracted(extracted: ExtractedText) -> dict[str, bytes]:
 
 
 SCHEMA = 3
-_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 _RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
 _PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
@@ -228,7 +249,10 @@ class Catalog:
     def extracted(self, record: DocumentRecord) -> ExtractedText:
         """Return what the document's file says, as it is kept: text, lines and blocks, so that it can be cut anew."""
         t = texts.c
-        [(text, lines, blocks)] = self.read(sql.select(t.text, t.lines, t.blocks).where(t.document_key == record.key))
+        rows = self.read(sql.select(t.text, t.lines, t.blocks).where(t.document_key == record.key))
+        if not rows:
+            raise _damaged_row(f"the text of {record.file} is missing")
+        [(text, lines, blocks)] = rows
         return ExtractedText(
             text=unpack_text(text),
             pages=record.pages,
@@ -237,6 +261,21 @@ class Catalog:
             media_type=record.media_type,
             title=record.metadata.title,
         )
+
+    def damaged_documents(self) -> list[DocumentRecord]:
+        """Return the documents of which something kept is not as it was written, though the file is whole.
+
+        Their texts are compressed with a checksum, and every parent is a span of its text; a second for 2,000 passages.
+        """
+        return [record for record in self.active_documents() if not self._agrees(record)]
+
+    def _agrees(self, record: DocumentRecord) -> bool:
+        try:
+            text = self.extracted(record).text
+            kept = {child.parent.key: child.parent for child in self.document_children(record.key)}
+        except (WorkspaceError, ValueError):
+            return False
+        return all(parent.text == text[parent.start : parent.end] for parent in kept.values())
 
     def checkpoint(self) -> None:
         """Remove what was erased from the write-ahead log."""
@@ -263,11 +302,18 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
             help="Give it as postgresql+psycopg://USER:PASSWORD@HOST/NAME, with psycopg installed.",
         ) from error
     if engine.dialect.name == "sqlite":
-        sql.event.listen(engine, "connect", _configure_sqlite)
+        path = Path(engine.url.database or "")
+        sql.event.listen(engine, "connect", partial(_configure_sqlite, path))
+        sql.event.listen(engine, "handle_error", partial(_report_damage, path))
     try:
+        with engine.connect() as connection:
+            # Before anything is written: a newer Sextant keeps other things in the tables.
+            _check_schema(connection, workspace)
         TABLES.create_all(engine)
         with engine.begin() as connection:
-            _check_schema(connection, workspace)
+            if _value(connection, "schema") is None:
+                set_state(connection, "schema", str(SCHEMA))
+                set_state(connection, "workspace", secrets.token_hex(4))
     except sql.exc.DatabaseError as error:
         raise WorkspaceError(
             f"The catalog {engine.url.render_as_string(hide_password=True)} cannot be opened: {error.orig}.",
@@ -276,30 +322,12 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
     return Catalog(engine)
 
 
-def damaged_catalog(path: Path, found: str) -> WorkspaceError:
-    """Return the error of a catalog whose file is damaged, with what was found in it."""
-    # A finding of SQLite is several lines of which the last says what is wrong.
-    return WorkspaceError(
-        f"The catalog {path} is damaged: {found.splitlines()[-1]}.",
-        help="Restore the latest backup beside it with `sextant restore ARCHIVE --workspace NEW`.",
-    )
-
-
-@contextmanager
-def damage_reported(path: Path) -> Iterator[None]:
-    """Raise WorkspaceError where SQLite finds the file damaged; a file that is locked, or a full disk, is not."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        if is_damage(error):
-            raise damaged_catalog(path, str(error)) from error
-        raise
-
-
-def is_damage(error: BaseException | None) -> bool:
-    """Return whether SQLite says that a file is damaged or no database at all."""
-    # The lower byte is the kind of an error, the rest says more of it.
-    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+def check_catalog(workspace: Path, url: str = "") -> None:
+    """Raise WorkspaceError where a page of the catalog's file is damaged, wherever in it; a second for 300 MB."""
+    path = workspace / "catalog.sqlite"
+    found = find_damage(path) if path.is_file() and not url else []
+    if found:
+        raise damaged_catalog(path, found[0])
 
 
 def portions(items: Sequence[Item], size: int = 500) -> Iterator[Sequence[Item]]:
@@ -348,7 +376,7 @@ def read_metadata(values: Mapping[str, Any]) -> Metadata:
 
 def _record(row: Sequence[Any]) -> DocumentRecord:
     values = dict(zip(DocumentRecord.__dataclass_fields__, row, strict=True))
-    return DocumentRecord(**values | {"metadata": read_metadata(json.loads(values["metadata"]))})
+    return DocumentRecord(**values | {"metadata": read_metadata(_decoded(values["metadata"]))})
 
 
 def _child(row: Sequence[Any]) -> ChildRecord:
@@ -357,7 +385,7 @@ def _child(row: Sequence[Any]) -> ChildRecord:
 
 
 def _parent(row: Sequence[Any]) -> ParentRecord:
-    values = [*row[:-1], tuple(json.loads(row[-1]))]
+    values = [*row[:-1], tuple(_decoded(row[-1]))]
     return ParentRecord(*values)
 
 
@@ -367,27 +395,38 @@ def _value(connection: Connection, name: str) -> str | None:
 
 
 def _check_schema(connection: Connection, workspace: Path) -> None:
+    """Raise WorkspaceError for a catalog that another Sextant made, newer or older than this one can read."""
+    if not sql.inspect(connection).has_table(state.name):
+        return
     schema = _value(connection, "schema")
-    if schema is None:
-        set_state(connection, "schema", str(SCHEMA))
-        set_state(connection, "workspace", secrets.token_hex(4))
-    elif schema != str(SCHEMA):
+    if schema in (None, str(SCHEMA)):
+        return
+    if schema.isdigit() and int(schema) < SCHEMA:
         raise WorkspaceError(
-            f"The catalog of {workspace} has schema {schema}; this Sextant reads schema {SCHEMA}.",
-            help="Use the Sextant that made it, or another --workspace.",
+            f"The catalog of {workspace} was made by an older Sextant: it has schema {schema}, this one {SCHEMA}.",
+            help=f"Add the files in {files(workspace)} to a new workspace with `sextant add FOLDER --workspace NEW`.",
         )
+    raise WorkspaceError(
+        f"The catalog of {workspace} was made by a newer Sextant: it has schema {schema}, this one reads {SCHEMA}.",
+        help="Install a Sextant at least as new as the one that made it, or name another --workspace.",
+    )
 
 
-def _configure_sqlite(connection: Any, _record: object) -> None:
-    cursor = connection.cursor()
+def _report_damage(path: Path, context: sql.engine.ExceptionContext) -> None:
+    """Raise what SQLite says of a damaged file as WorkspaceError, whatever was being read or written."""
+    if is_damage(context.original_exception):
+        raise damaged_catalog(path, str(context.original_exception)) from context.original_exception
+
+
+def _configure_sqlite(path: Path, connection: Any, _record: object) -> None:
     # WAL lets readers go on while a document is written; secure_delete overwrites what is erased. FULL, because
     # vectors are overwritten on the disk right after the commit that frees them: it must outlast a power failure.
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "secure_delete=ON",
-        "busy_timeout=30000",
-        "cache_size=-32000",
-    ):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+    with damage_reported(path), closing(connection.cursor()) as cursor:
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "secure_delete=ON",
+            "busy_timeout=30000",
+            "cache_size=-32000",
+        ):
+            cursor.execute(f"PRAGMA {pragma}")
