@@ -94,7 +94,7 @@ def examine(engine: Engine) -> list[Check]:
     """Everything that Sextant needs or can use, looked at one by one."""
     models = _encoder(engine), _language_model(engine), *_judge(engine), *_ocr()
     programs = _browser(), _office()
-    return [*models, *programs, _servers(engine), *_index(engine), *_sources(engine), _disk(engine)]
+    return [*models, *programs, _servers(engine), *_index(engine), *_journal(engine), *_sources(engine), _disk(engine)]
 
 
 def _encoder(engine: Engine) -> Check:
@@ -237,6 +237,17 @@ def _index(engine: Engine) -> Iterator[Check]:
         remedy = "Run `sextant rebuild`." if missing else ""
         yield Check(name, state, f"{len(held)} entries, {missing} missing, {extra} waiting for removal", remedy)
     yield _vectors(engine, len(snapshot))
+
+
+def _journal(engine: Engine) -> Iterator[Check]:
+    """Yield whether the journal says what the catalog says of what people decided, where anybody has."""
+    from ingestion.records.source_store import SourceStore
+
+    lost, unreadable = SourceStore(engine.catalog).missing_in_journal()
+    if lost or unreadable:
+        found = f"{lost} decisions and corrections are not in it, {len(unreadable)} lines cannot be read"
+        remedy = "Remove journal.jsonl from the workspace: it is written anew from the catalog, which has them all."
+        yield Check("Journal", "note", found, remedy)
 
 
 def _contents(engine: Engine) -> Iterator[Check]:

@@ -151,14 +151,17 @@ class ChildRecord:
 class Catalog:
     """A connection pool to one catalog database."""
 
-    def __init__(self, engine: sql.Engine, visible: str = "active", values: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, workspace: Path, engine: sql.Engine, visible: str = "active", values: Mapping[str, str] | None = None
+    ) -> None:
         """Readers see the documents of the status `visible`; `values` are read instead of those of the workspace."""
+        self.workspace = workspace
         self._engine, self._visible = engine, visible
         self._values = values or {}
 
     def candidate(self, visible: str, values: Mapping[str, str]) -> Catalog:
         """Return the catalog as it will be read once documents of this status answer, with these named values."""
-        return Catalog(self._engine, visible, values)
+        return Catalog(self.workspace, self._engine, visible, values)
 
     def begin(self) -> sql.engine.base.Engine._trans_ctx:  # type: ignore[name-defined]
         """Return a connection in a transaction that commits at the end of the block."""
@@ -319,7 +322,7 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
             f"The catalog {engine.url.render_as_string(hide_password=True)} cannot be opened: {error.orig}.",
             help="Check that the file is a Sextant catalog and the folder can be written, or name another --workspace.",
         ) from error
-    return Catalog(engine)
+    return Catalog(workspace, engine)
 
 
 def check_catalog(workspace: Path, url: str = "") -> None:

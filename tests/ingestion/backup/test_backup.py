@@ -66,8 +66,8 @@ def test_nothing_of_a_running_process_and_no_index_is_in_a_backup(workspace: Pat
     with zipfile.ZipFile(backup(place(workspace), tmp_path / "backup.zip").file) as packed:
         tops = {name.split("/")[0] for name in packed.namelist()}
     assert tops == {
-        "audit.jsonl", "catalog.sqlite", "conversations", "files", "manifest.json", "people.json", "settings.toml",
-        "vectors",
+        "audit.jsonl", "catalog.sqlite", "conversations", "files", "journal.jsonl", "manifest.json", "people.json",
+        "settings.toml", "vectors",
     }  # fmt: skip
 
 
