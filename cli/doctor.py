@@ -263,11 +263,14 @@ def _contents(engine: Engine) -> Iterator[Check]:
 def _vectors(engine: Engine, wanted: int) -> Check:
     try:
         missing = engine.collection.missing_vectors()
+        damaged = [record.file for record in engine.collection.damaged_vectors()]
     except SextantError as error:
         return Check("Vectors", "bad", str(error))
-    remedy = "Run `sextant rebuild --encode`." if missing else ""
-    state: Literal["good", "bad"] = "bad" if missing else "good"
-    return Check("Vectors", state, f"{wanted - missing} of {wanted} passages have theirs", remedy)
+    found = f"{wanted - missing} of {wanted} passages have theirs"
+    if damaged:
+        found += f"; some of {len(damaged)} documents are not as they were written: {_some(damaged)}"
+    remedy = "Run `sextant rebuild --encode`." if missing or damaged else ""
+    return Check("Vectors", "bad" if missing or damaged else "good", found, remedy)
 
 
 def _sources(engine: Engine) -> Iterator[Check]:
