@@ -88,6 +88,26 @@ def test_the_vectors_of_a_workspace_without_checksums_count_as_they_are_until_it
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model-4.crc", "model-4.f32"]
 
 
+def test_a_collection_from_before_checksums_has_them_from_its_next_change_on(workspace: Path) -> None:
+    [checksums] = (workspace / "vectors").glob("*.crc")
+    checksums.unlink()
+    with closing(open_engine(workspace)) as engine:
+        rows = engine.collection.snapshot().rows.tolist()
+        engine.rebuild()
+    damage(workspace, rows[0], b"\x01")
+    checksums.unlink()
+    damage(workspace, rows[1], np.float32("nan").tobytes())
+    with closing(open_engine(workspace)) as engine:
+        # That it is no number is seen without a checksum, that it is another number is not.
+        with pytest.raises(WorkspaceError, match="1 vectors of"):
+            engine.collection.view()
+        engine.rebuild(encode=True)
+    assert checksums.is_file()
+    damage(workspace, rows[0], b"\x02")
+    with closing(open_engine(workspace)) as engine, pytest.raises(WorkspaceError, match="1 vectors of"):
+        engine.collection.view()
+
+
 def test_a_flipped_byte_anywhere_in_the_keyword_index_is_told_and_made_anew(workspace: Path) -> None:
     folder = workspace / "index" / "1" / "keywords"
     check_files(folder)
