@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.terminal import AsJson, Workspace, errors_end, out, print_json
+from cli.terminal import AsJson, Workspace, bar, errors_end, out, print_json
 from rag_engine.config import Config, read_config
 from rag_engine.errors import InputError, SextantError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _DISK_WANTED = 2 * 2**30
+_DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
 # Of a damaged catalog, as many as help to see how far it goes.
 _FINDINGS = 3
 
@@ -37,8 +38,18 @@ class Check:
 
 
 @app.command()
-def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Check models, servers, OCR, indexes and disk; say what is missing and how to get it."""
+def doctor(
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make indexes and vectors anew that are damaged or incomplete.")
+    ] = False,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check models, servers, OCR, catalog, indexes and disk; say what is missing and how to get it.
+
+    With --repair, what can be made from the catalog is made anew first; only texts whose vectors are damaged or missing
+    are encoded. A damaged catalog is not repaired: a backup of it is restored.
+    """
     from rag_engine.engine import open_engine
 
     with errors_end(as_json):
@@ -48,6 +59,8 @@ def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
             # A damaged catalog is not opened: whatever reads it next might write to it.
             with closing(open_engine(config)) as engine:
                 checks += examine(engine)
+                if repair and _repair(engine, checks):
+                    checks = [settings, *_catalog(config), *examine(engine)]
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
     else:
@@ -74,6 +87,24 @@ def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
     kept = ", ".join(setting.name for origin, setting in origins if origin == "workspace") or "none"
     given = ", ".join(setting.variable for origin, setting in origins if origin == "environment") or "none"
     return config, Check("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")
+
+
+def _repair(engine: Engine, checks: Sequence[Check]) -> bool:
+    """Make anew which of indexes and vectors were found bad; return whether any was."""
+    from ingestion.operations.desk import local_person, open_desk
+    from ingestion.operations.indexes import rebuild
+    from rag_engine.storage.manifest import check_encoder
+
+    bad = {check.name for check in checks if check.state == "bad"}
+    encode = _VECTORS in bad
+    if not encode and not bad & {_DENSE, _KEYWORDS}:
+        return False
+    if encode:
+        # Another encoder would encode everything, and answer otherwise.
+        check_encoder(engine.collection.manifest(), engine.embedder(), engine.config.workspace)
+    with bar("Repairing") as advance:
+        rebuild(open_desk(engine, local_person()), encode=encode, progress=advance)
+    return True
 
 
 def _catalog(config: Config) -> Iterator[Check]:
@@ -223,8 +254,8 @@ def _index(engine: Engine) -> Iterator[Check]:
     yield from _contents(engine)
     known = set(snapshot.keys.tolist())
     indexes: dict[str, Callable[[], VectorIndex | SparseIndex]] = {
-        "Dense index (Chroma)": engine.collection.dense,
-        "Keyword index (tantivy)": engine.collection.sparse,
+        _DENSE: engine.collection.dense,
+        _KEYWORDS: engine.collection.sparse,
     }
     for name, index in indexes.items():
         try:
@@ -265,12 +296,12 @@ def _vectors(engine: Engine, wanted: int) -> Check:
         missing = engine.collection.missing_vectors()
         damaged = [record.file for record in engine.collection.damaged_vectors()]
     except SextantError as error:
-        return Check("Vectors", "bad", str(error))
+        return Check(_VECTORS, "bad", str(error))
     found = f"{wanted - missing} of {wanted} passages have theirs"
     if damaged:
         found += f"; some of {len(damaged)} documents are not as they were written: {_some(damaged)}"
     remedy = "Run `sextant rebuild --encode`." if missing or damaged else ""
-    return Check("Vectors", "bad" if missing or damaged else "good", found, remedy)
+    return Check(_VECTORS, "bad" if missing or damaged else "good", found, remedy)
 
 
 def _sources(engine: Engine) -> Iterator[Check]:
