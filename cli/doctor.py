@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.terminal import AsJson, Workspace, errors_end, out, print_json
+from cli.terminal import AsJson, Workspace, bar, errors_end, out, print_json
 from rag_engine.config import Config, read_config
 from rag_engine.errors import InputError, SextantError
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _DISK_WANTED = 2 * 2**30
+_DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
+# Of a damaged catalog, as many as help to see how far it goes.
+_FINDINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +38,29 @@ class Check:
 
 
 @app.command()
-def doctor(workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Check models, servers, OCR, indexes and disk; say what is missing and how to get it."""
+def doctor(
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make indexes and vectors anew that are damaged or incomplete.")
+    ] = False,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check models, servers, OCR, catalog, indexes and disk; say what is missing and how to get it.
+
+    With --repair, what can be made from the catalog is made anew first; only texts whose vectors are damaged or missing
+    are encoded. A damaged catalog is not repaired: a backup of it is restored.
+    """
     from rag_engine.engine import open_engine
 
     with errors_end(as_json):
         config, settings = _read_settings(workspace)
-        with closing(open_engine(config)) as engine:
-            checks = [settings, *examine(engine)]
+        checks = [settings, *_catalog(config)]
+        if all(check.name != "Catalog" or check.state == "good" for check in checks):
+            # A damaged catalog is not opened: whatever reads it next might write to it.
+            with closing(open_engine(config)) as engine:
+                checks += examine(engine)
+                if repair and _repair(engine, checks):
+                    checks = [settings, *_catalog(config), *examine(engine)]
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
     else:
@@ -71,11 +89,44 @@ def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
     return config, Check("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")
 
 
+def _repair(engine: Engine, checks: Sequence[Check]) -> bool:
+    """Make anew which of indexes and vectors were found bad; return whether any was."""
+    from ingestion.operations.desk import local_person, open_desk
+    from ingestion.operations.indexes import rebuild
+    from rag_engine.storage.manifest import check_encoder
+
+    bad = {check.name for check in checks if check.state == "bad"}
+    encode = _VECTORS in bad
+    if not encode and not bad & {_DENSE, _KEYWORDS}:
+        return False
+    if encode:
+        # Another encoder would encode everything, and answer otherwise.
+        check_encoder(engine.collection.manifest(), engine.embedder(), engine.config.workspace)
+    with bar("Repairing") as advance:
+        rebuild(open_desk(engine, local_person()), encode=encode, progress=advance)
+    return True
+
+
+def _catalog(config: Config) -> Iterator[Check]:
+    """Yield whether the file of the catalog is whole, where there is one."""
+    from rag_engine.backends.sqlite_damage import damaged_catalog, find_damage
+
+    path = config.workspace / "catalog.sqlite"
+    if config.catalog_url or not path.is_file():
+        return
+    found = find_damage(path, most=_FINDINGS)
+    if found:
+        yield Check("Catalog", "bad", "; ".join(found), damaged_catalog(path, found[0]).help)
+    else:
+        yield Check("Catalog", "good", f"{path.stat().st_size / 2**20:,.0f} MiB, no damage found")
+
+
 def examine(engine: Engine) -> list[Check]:
     """Everything that Sextant needs or can use, looked at one by one."""
     models = _encoder(engine), _language_model(engine), *_judge(engine), *_ocr()
     programs = _browser(), _office(), _sandbox()
-    return [*models, *programs, _servers(engine), *_index(engine), *_sources(engine), _disk(engine)]
+    kept = *_index(engine), *_journal(engine), *_sources(engine)
+    return [*models, *programs, _servers(engine), *kept, _disk(engine)]
 
 
 def _encoder(engine: Engine) -> Check:
@@ -222,10 +273,11 @@ def _index(engine: Engine) -> Iterator[Check]:
         found = f"index {waiting.number} of {waiting.made} was held back"
         remedy = "Run `sextant rebuild --accept` to put it in place, or `--discard` to remove it."
         yield Check("Waiting index", "note", found, remedy)
+    yield from _contents(engine)
     known = set(snapshot.keys.tolist())
     indexes: dict[str, Callable[[], VectorIndex | SparseIndex]] = {
-        "Dense index (Chroma)": engine.collection.dense,
-        "Keyword index (tantivy)": engine.collection.sparse,
+        _DENSE: engine.collection.dense,
+        _KEYWORDS: engine.collection.sparse,
     }
     for name, index in indexes.items():
         try:
@@ -240,14 +292,38 @@ def _index(engine: Engine) -> Iterator[Check]:
     yield _vectors(engine, len(snapshot))
 
 
+def _journal(engine: Engine) -> Iterator[Check]:
+    """Yield whether the journal says what the catalog says of what people decided, where anybody has."""
+    from ingestion.records.source_store import SourceStore
+
+    lost, unreadable = SourceStore(engine.catalog).missing_in_journal()
+    if lost or unreadable:
+        found = f"{lost} decisions and corrections are not in it, {len(unreadable)} lines cannot be read"
+        remedy = "Remove journal.jsonl from the workspace: it is written anew from the catalog, which has them all."
+        yield Check("Journal", "note", found, remedy)
+
+
+def _contents(engine: Engine) -> Iterator[Check]:
+    """Yield the documents of which the catalog keeps something else than was written, where there are any."""
+    damaged = [record.file for record in engine.catalog.damaged_documents()]
+    if damaged:
+        remedy = (
+            "`sextant erase` them and `sextant add` them again, or restore the latest backup with `sextant restore`."
+        )
+        yield Check("Contents", "bad", f"texts of {len(damaged)} documents are damaged: {_some(damaged)}", remedy)
+
+
 def _vectors(engine: Engine, wanted: int) -> Check:
     try:
         missing = engine.collection.missing_vectors()
+        damaged = [record.file for record in engine.collection.damaged_vectors()]
     except SextantError as error:
-        return Check("Vectors", "bad", str(error))
-    remedy = "Run `sextant rebuild --encode`." if missing else ""
-    state: Literal["good", "bad"] = "bad" if missing else "good"
-    return Check("Vectors", state, f"{wanted - missing} of {wanted} passages have theirs", remedy)
+        return Check(_VECTORS, "bad", str(error))
+    found = f"{wanted - missing} of {wanted} passages have theirs"
+    if damaged:
+        found += f"; some of {len(damaged)} documents are not as they were written: {_some(damaged)}"
+    remedy = "Run `sextant rebuild --encode`." if missing or damaged else ""
+    return Check(_VECTORS, "bad" if missing or damaged else "good", found, remedy)
 
 
 def _sources(engine: Engine) -> Iterator[Check]:

@@ -11,6 +11,7 @@ import typer
 
 from cli import (
     ask,
+    backup,
     chunk,
     collection,
     dataset,
@@ -37,7 +38,8 @@ app = typer.Typer(
 )
 
 for verbs in (
-    collection, search, ask, compare, chat, doctor, serve, index_table, chunk, sources, runs, review, dataset, audit,
+    collection, search, ask, compare, chat, doctor, serve, backup, index_table, chunk, sources, runs, review, dataset,
+    audit,
 ):  # fmt: skip
     app.add_typer(verbs.app)
 app.add_typer(sources.seeds, name="seeds")

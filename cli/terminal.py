@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -99,8 +100,9 @@ def _of_the_machine(error: Exception) -> SextantError | None:
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         place = f"{error.filename}: " if error.filename else ""
         return WorkspaceError(f"{place}{error.strerror or error}.", help=_DISK, retryable=True)
-    if isinstance(error, OperationalError):
-        return WorkspaceError(f"The catalog cannot be used: {error.orig}.", help=_DISK, retryable=True)
+    if isinstance(error, OperationalError | sqlite3.OperationalError):
+        cause = error.orig if isinstance(error, OperationalError) else error
+        return WorkspaceError(f"The catalog cannot be used: {cause}.", help=_DISK, retryable=True)
     return None
 
 

@@ -1,12 +1,18 @@
-"""Atomic writes: a file has its name only when all of its content is there."""
+"""Atomic writes: a file or folder has its name only when all of its content is there."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+# A folder in which something large is being made, held by the lock in it while its process lives.
+_STAGING, _HELD = ".sextant-{}.part", "lock"
 
 
 @contextmanager
@@ -35,3 +41,31 @@ def write_atomic(path: Path, content: bytes, *, durable: bool = False, private: 
     with replacing(path, durable=durable) as temporary:
         temporary.touch(mode=0o600 if private else 0o666)
         temporary.write_bytes(content)
+
+
+@contextmanager
+def staging(path: Path) -> Iterator[Path]:
+    """Yield a new folder beside `path`, its owner's alone; what is made in it is renamed to `path` when it is whole.
+
+    The folder is removed at the end with whatever is still in it. Those that a killed process left there go first.
+    """
+    for abandoned in path.parent.glob(_STAGING.format("*")):
+        _remove_abandoned(abandoned)
+    folder = path.with_name(_STAGING.format(secrets.token_hex(8)))
+    folder.mkdir(mode=0o700)
+    try:
+        with FileLock(folder / _HELD):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    # Without a lock in it, its process is about to take one.
+    if not (folder / _HELD).is_file():
+        return
+    try:
+        with FileLock(folder / _HELD, timeout=0):
+            shutil.rmtree(folder, ignore_errors=True)
+    except Timeout:
+        pass

@@ -58,6 +58,9 @@ class VectorFile(Protocol):
     def erase(self, rows: Keys) -> None:
         """Overwrite the rows with zeros."""
 
+    def damaged(self, rows: Keys) -> Keys:
+        """Return those of the rows that are not as they were written."""
+
     def keep_only_this_model(self) -> None:
         """Remove the vectors of every other model."""
 

@@ -24,10 +24,11 @@ import httpx
 from cli.serve.protection import LOOPBACK, Exposure
 from ingestion.jobs.process import end_worker
 from rag_engine import workspace as paths
-from rag_engine.backends.chroma import lock_folder
+from rag_engine.backends.chroma import check_database, lock_folder
 from rag_engine.config import ROOT, Config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
+from rag_engine.storage.catalog import check_catalog
 
 _WAIT = 60.0
 _WORKER_SECONDS = 10.0
@@ -78,6 +79,7 @@ class Servers:
     def start_chroma(self) -> None:
         """Start the Chroma server at the address and with the key of the one before, and announce it."""
         workspace, url = self.engine.config.workspace, self.here.chroma_url
+        check_database(paths.chroma(workspace))
         try:
             port = _take_port(urlsplit(url).port or 0)
         except InputError:
@@ -116,6 +118,7 @@ def serving(engine: Engine, port: int, exposure: Exposure) -> Iterator[Servers]:
             f"Sextant already serves {config.workspace} at {running.address} (process {running.process}).",
             help="Open that address, or stop that process.",
         )
+    check_catalog(config.workspace, config.catalog_url)
     address = f"http://{exposure.reached_at}:{_take_port(port, exposure.host)}"
     waits_for = "" if config.chroma_url else _who_writes(config.workspace)
     here = paths.new_serving(config.workspace, address, config.chroma_url)

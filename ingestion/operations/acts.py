@@ -22,6 +22,9 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "remove_answers": ("curator", "Removing answers"),
     "queue_gate": ("curator", "Checking the answers"),
     "measure_gate": ("curator", "Checking the answers"),
+    # backups
+    "backup": ("admin", "Backing up the workspace"),
+    "restore": ("admin", "Restoring a backup"),
     # comparisons
     "list_comparisons": ("reader", "Listing comparisons"),
     "find_comparison": ("reader", "Opening a comparison"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock
 from pydantic import TypeAdapter, ValidationError
+
+from ingestion.records.line_log import append_lines, read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +30,12 @@ _CODEC = TypeAdapter(AuditEntry)
 
 def append_entry(workspace: Path, entry: AuditEntry) -> None:
     """Add an entry at the end of the log; it is on the disk when this returns."""
-    path = _file(workspace)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_suffix(".lock")), path.open("ab+") as log:
-        if log.tell() and (log.seek(-1, os.SEEK_END), log.read(1))[1] != b"\n":
-            # Whoever wrote the line before was killed in it.
-            log.write(b"\n")
-        log.write(_CODEC.dump_json(entry) + b"\n")
-        log.flush()
-        os.fsync(log.fileno())
+    append_lines(_file(workspace), [_CODEC.dump_json(entry)])
 
 
 def read_entries(workspace: Path) -> list[AuditEntry]:
     """Return all entries, oldest first; a damaged line is one of the act "unreadable"."""
-    try:
-        lines = _file(workspace).read_bytes().splitlines()
-    except FileNotFoundError:
-        return []
-    return [_entry(line, number) for number, line in enumerate(lines, start=1)]
+    return [_entry(line, number) for number, line in enumerate(read_lines(_file(workspace)), start=1)]
 
 
 def _entry(line: bytes, number: int) -> AuditEntry:

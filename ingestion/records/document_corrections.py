@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
+from ingestion.records.journal import enter_in_journal, forget_corrections
 from ingestion.types import FieldName, FieldValue
 from rag_engine.storage.catalog import Catalog
 
@@ -63,7 +64,7 @@ class CorrectionJournal:
                 _take_over(connection)
 
     def append(self, connection: Connection, given: Sequence[Correction]) -> None:
-        """Add entries within a transaction."""
+        """Add entries within a transaction, and to the journal beside the catalog."""
         rows = [
             {"code": one.code, "field": one.field, "values": json.dumps(one.values, ensure_ascii=False)}
             | {"author": one.author, "note": one.note, "when": one.when, "act": one.act, "batch": one.batch}
@@ -71,6 +72,7 @@ class CorrectionJournal:
         ]
         if rows:
             connection.execute(sql.insert(journal), rows)
+            enter_in_journal(self._catalog.workspace, "correction", map(asdict, given))
 
     def entries(self, code: str = "", connection: Connection | None = None) -> list[Correction]:
         """Return what was ever entered, oldest first: of one document, of all without a code.
@@ -88,6 +90,7 @@ class CorrectionJournal:
         """Remove the entries of a document that was erased: they repeat what it says."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(journal).where(journal.c.code == code))
+        forget_corrections(self._catalog.workspace, code)
 
 
 def standing(entries: Iterable[Correction]) -> list[Correction]:

@@ -10,6 +10,8 @@ from pathlib import Path
 import sqlalchemy as sql
 from filelock import FileLock, Timeout
 
+from ingestion.records.journal import enter_in_journal
+from ingestion.records.source_store import now
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.catalog import Catalog
 
@@ -64,8 +66,11 @@ class BegunErasures:
             connection.execute(sql.delete(erasures).where(erasures.c.key == erasure.key))
             connection.execute(sql.insert(erasures).values(asdict(erasure)))
 
-    def end(self, erasure: BegunErasure) -> None:
-        """Forget an erasure after its last step."""
+    def end(self, erasure: BegunErasure, by: str) -> None:
+        """Forget an erasure after its last step; the journal keeps that it was, by whom and why."""
+        said = {"when": now(), "code": erasure.code, "source": erasure.source, "document_id": erasure.document_id}
+        said |= {"author": by, "note": erasure.note}
+        enter_in_journal(self._catalog.workspace, "erasure", [said])
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(erasures).where(erasures.c.key == erasure.key))
         self._catalog.checkpoint()

@@ -5,6 +5,7 @@ Only the latest outcome of a phase counts; every one that ever was stays in the 
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -16,6 +17,7 @@ from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
+from ingestion.records.journal import enter_in_journal, has_journal, read_journal
 from ingestion.records.source_record import Decision, SourceRecord, decided
 from ingestion.types import (
     PHASES,
@@ -134,6 +136,13 @@ class SourceStore:
             _tables.create_all(connection)
         if not files_known:
             self._note_present_files()
+        if not has_journal(catalog.workspace):
+            self._begin_journal()
+
+    def _begin_journal(self) -> None:
+        """Enter in the journal what was said in a workspace that was made before there was one."""
+        enter_in_journal(self._catalog.workspace, "decision", map(asdict, self.decisions()))
+        enter_in_journal(self._catalog.workspace, "correction", map(asdict, self.journal.entries()))
 
     # --- sources
 
@@ -161,8 +170,15 @@ class SourceStore:
 
         A decision on the licence was made on what stood at the former address, and goes with it.
         """
-        self._require([one.code for one in corrected])
+        codes = [one.code for one in corrected]
+        self._require(codes)
         with self._catalog.begin() as connection:
+            undone = [one for one in self.decisions() if one.phase == "licence" and one.code in codes]
+            enter_in_journal(
+                self._catalog.workspace,
+                "decision",
+                (asdict(replace(one, choice="", author=author, note="", when=now())) for one in undone),
+            )
             for one in corrected:
                 connection.execute(sql.update(sources).where(sources.c.code == one.code).values(url=one.url))
                 connection.execute(
@@ -273,6 +289,7 @@ class SourceStore:
             else:
                 connection.execute(sql.delete(decisions).where(_same_key(decisions, asdict(decision))))
             message = ": ".join(filter(None, (decision.choice or "undone", decision.note)))
+            enter_in_journal(self._catalog.workspace, "decision", [asdict(decision)])
             _note(connection, decision.code, "decision", status=decision.phase, message=message, author=decision.author)
 
     def correct(self, given: Sequence[Correction]) -> None:
@@ -299,6 +316,14 @@ class SourceStore:
     def corrections(self) -> list[Correction]:
         """Return the corrections that count, of documents of any kind."""
         return standing(self.journal.entries())
+
+    def missing_in_journal(self) -> tuple[int, list[int]]:
+        """Return how much of what people said the journal lacks, and the numbers of its lines that cannot be read."""
+        lines = read_journal(self._catalog.workspace)
+        written = {json.dumps(one.said, sort_keys=True) for one in lines}
+        said = [*map(asdict, self.decisions()), *map(asdict, self.journal.entries())]
+        lost = [one for one in said if json.dumps(one, sort_keys=True) not in written]
+        return len(lost), [one.number for one in lines if one.kind is None]
 
     # --- all of it
 

@@ -20,6 +20,7 @@ import httpx
 import numpy as np
 from filelock import FileLock
 
+from rag_engine.backends.sqlite_damage import find_damage
 from rag_engine.errors import BackendError, ServerLostError, WorkspaceError
 from rag_engine.protocols import ChildFacets, Keys, Vectors
 from rag_engine.workspace import lock_or_name_holder
@@ -41,7 +42,7 @@ _SEGMENTS_OF = (
     "SELECT segments.id FROM segments JOIN collections ON collections.id = segments.collection "
     "WHERE scope = 'VECTOR' AND name = ?"
 )
-_HEADER, _VECTORS, _LENGTHS = "header.bin", "data_level0.bin", "length.bin"
+_DATABASE, _HEADER, _VECTORS, _LENGTHS = "chroma.sqlite3", "header.bin", "data_level0.bin", "length.bin"
 _LENGTH_BYTES = 4
 # The version, then in eight bytes each: where the vectors begin, room for how many, how many there are, bytes of one.
 _HEAD = struct.Struct("<i4Q")
@@ -232,7 +233,7 @@ def open_chroma(folder: Path, name: str, *, url: str = "", key: str = "", elsewh
     from chromadb.config import Settings
 
     settings = Settings(anonymized_telemetry=False)
-    database = None if elsewhere else folder / "chroma.sqlite3"
+    database = None if elsewhere else folder / _DATABASE
     if url:
         address = urlsplit(url)
         if not address.hostname:
@@ -252,6 +253,7 @@ def open_chroma(folder: Path, name: str, *, url: str = "", key: str = "", elsewh
         return ChromaIndex(client, name, database=database)
     lock = lock_folder(folder)
     try:
+        check_database(folder)
         with _reported(name):
             client = chromadb.PersistentClient(str(folder), settings=settings)
         return ChromaIndex(client, name, lock, database=database)
@@ -260,6 +262,20 @@ def open_chroma(folder: Path, name: str, *, url: str = "", key: str = "", elsewh
         SharedSystemClient.clear_system_cache()
         lock.release()
         raise
+
+
+def check_database(folder: Path) -> None:
+    """Raise BackendError where the database of a Chroma folder is damaged.
+
+    Chroma itself may end the whole process on it.
+    """
+    database = folder / _DATABASE
+    found = find_damage(database) if database.is_file() else []
+    if found:
+        raise BackendError(
+            f"The database of Chroma {database} is damaged: {found[0]}.",
+            help="`sextant rebuild` makes it anew from the catalog; nothing is encoded again.",
+        )
 
 
 def lock_folder(folder: Path) -> FileLock:

@@ -10,7 +10,9 @@ import json
 import secrets
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, astuple, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -18,10 +20,11 @@ import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
+from rag_engine.backends.sqlite_damage import damage_reported, damaged_catalog, find_damage, is_damage
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.schema import TABLES, children, documents, parents, state, texts, vectors
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
-from rag_engine.workspace import make_folder
+from rag_engine.workspace import files, make_folder
 
 Item = TypeVar("Item")
 
@@ -38,7 +41,7 @@ def pack_text(text: str) -> bytes:
 
 def unpack_text(packed: bytes) -> str:
     """Return the text of `pack_text`."""
-    return zlib.decompress(packed).decode()
+    return _unpacked(packed).decode()
 
 
 def pack_lines(lines: Sequence[Line]) -> bytes:
@@ -49,7 +52,7 @@ def pack_lines(lines: Sequence[Line]) -> bytes:
 
 def unpack_lines(packed: bytes) -> tuple[Line, ...]:
     """Return the lines of `pack_lines`."""
-    rows = np.frombuffer(zlib.decompress(packed), _LINE).tolist()
+    rows = np.frombuffer(_unpacked(packed), _LINE).tolist()
     return tuple(
         Line(start, end, page, None if np.isnan(box[0]) else Box(*box.tolist())) for start, end, page, box in rows
     )
@@ -64,9 +67,30 @@ def pack_blocks(blocks: Sequence[Block]) -> bytes:
 
 def unpack_blocks(packed: bytes) -> tuple[Block, ...]:
     """Return the blocks of `pack_blocks`."""
-    rows = np.frombuffer(zlib.decompress(packed), _BLOCK).tolist()
+    rows = np.frombuffer(_unpacked(packed), _BLOCK).tolist()
     return tuple(
         Block(start, end, page, _KINDS[kind], None if np.isnan(size) else size) for start, end, page, kind, size in rows
+    )
+
+
+def _unpacked(packed: bytes) -> bytes:
+    try:
+        return zlib.decompress(packed)
+    except zlib.error as error:
+        raise _damaged_row(str(error)) from error
+
+
+def _decoded(kept: str) -> Any:
+    try:
+        return json.loads(kept)
+    except ValueError as error:
+        raise _damaged_row(str(error)) from error
+
+
+def _damaged_row(found: str) -> WorkspaceError:
+    """Return the error of a value that is not as it was kept, though SQLite finds the file whole."""
+    return WorkspaceError(
+        f"What the catalog keeps of a document is damaged: {found}.", help="`sextant doctor` names it."
     )
 
 
@@ -127,14 +151,17 @@ class ChildRecord:
 class Catalog:
     """A connection pool to one catalog database."""
 
-    def __init__(self, engine: sql.Engine, visible: str = "active", values: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, workspace: Path, engine: sql.Engine, visible: str = "active", values: Mapping[str, str] | None = None
+    ) -> None:
         """Readers see the documents of the status `visible`; `values` are read instead of those of the workspace."""
+        self.workspace = workspace
         self._engine, self._visible = engine, visible
         self._values = values or {}
 
     def candidate(self, visible: str, values: Mapping[str, str]) -> Catalog:
         """Return the catalog as it will be read once documents of this status answer, with these named values."""
-        return Catalog(self._engine, visible, values)
+        return Catalog(self.workspace, self._engine, visible, values)
 
     def begin(self) -> sql.engine.base.Engine._trans_ctx:  # type: ignore[name-defined]
         """Return a connection in a transaction that commits at the end of the block."""
@@ -225,7 +252,10 @@ class Catalog:
     def extracted(self, record: DocumentRecord) -> ExtractedText:
         """Return what the document's file says, as it is kept: text, lines and blocks, so that it can be cut anew."""
         t = texts.c
-        [(text, lines, blocks)] = self.read(sql.select(t.text, t.lines, t.blocks).where(t.document_key == record.key))
+        rows = self.read(sql.select(t.text, t.lines, t.blocks).where(t.document_key == record.key))
+        if not rows:
+            raise _damaged_row(f"the text of {record.file} is missing")
+        [(text, lines, blocks)] = rows
         return ExtractedText(
             text=unpack_text(text),
             pages=record.pages,
@@ -234,6 +264,21 @@ class Catalog:
             media_type=record.media_type,
             title=record.metadata.title,
         )
+
+    def damaged_documents(self) -> list[DocumentRecord]:
+        """Return the documents of which something kept is not as it was written, though the file is whole.
+
+        Their texts are compressed with a checksum, and every parent is a span of its text; a second for 2,000 passages.
+        """
+        return [record for record in self.active_documents() if not self._agrees(record)]
+
+    def _agrees(self, record: DocumentRecord) -> bool:
+        try:
+            text = self.extracted(record).text
+            kept = {child.parent.key: child.parent for child in self.document_children(record.key)}
+        except (WorkspaceError, ValueError):
+            return False
+        return all(parent.text == text[parent.start : parent.end] for parent in kept.values())
 
     def checkpoint(self) -> None:
         """Remove what was erased from the write-ahead log."""
@@ -260,17 +305,32 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
             help="Give it as postgresql+psycopg://USER:PASSWORD@HOST/NAME, with psycopg installed.",
         ) from error
     if engine.dialect.name == "sqlite":
-        sql.event.listen(engine, "connect", _configure_sqlite)
+        path = Path(engine.url.database or "")
+        sql.event.listen(engine, "connect", partial(_configure_sqlite, path))
+        sql.event.listen(engine, "handle_error", partial(_report_damage, path))
     try:
+        with engine.connect() as connection:
+            # Before anything is written: a newer Sextant keeps other things in the tables.
+            _check_schema(connection, workspace)
         TABLES.create_all(engine)
         with engine.begin() as connection:
-            _check_schema(connection, workspace)
+            if _value(connection, "schema") is None:
+                set_state(connection, "schema", str(SCHEMA))
+                set_state(connection, "workspace", secrets.token_hex(4))
     except sql.exc.DatabaseError as error:
         raise WorkspaceError(
             f"The catalog {engine.url.render_as_string(hide_password=True)} cannot be opened: {error.orig}.",
             help="Check that the file is a Sextant catalog and the folder can be written, or name another --workspace.",
         ) from error
-    return Catalog(engine)
+    return Catalog(workspace, engine)
+
+
+def check_catalog(workspace: Path, url: str = "") -> None:
+    """Raise WorkspaceError where a page of the catalog's file is damaged, wherever in it; a second for 300 MB."""
+    path = workspace / "catalog.sqlite"
+    found = find_damage(path) if path.is_file() and not url else []
+    if found:
+        raise damaged_catalog(path, found[0])
 
 
 def portions(items: Sequence[Item], size: int = 500) -> Iterator[Sequence[Item]]:
@@ -319,7 +379,7 @@ def read_metadata(values: Mapping[str, Any]) -> Metadata:
 
 def _record(row: Sequence[Any]) -> DocumentRecord:
     values = dict(zip(DocumentRecord.__dataclass_fields__, row, strict=True))
-    return DocumentRecord(**values | {"metadata": read_metadata(json.loads(values["metadata"]))})
+    return DocumentRecord(**values | {"metadata": read_metadata(_decoded(values["metadata"]))})
 
 
 def _child(row: Sequence[Any]) -> ChildRecord:
@@ -328,7 +388,7 @@ def _child(row: Sequence[Any]) -> ChildRecord:
 
 
 def _parent(row: Sequence[Any]) -> ParentRecord:
-    values = [*row[:-1], tuple(json.loads(row[-1]))]
+    values = [*row[:-1], tuple(_decoded(row[-1]))]
     return ParentRecord(*values)
 
 
@@ -338,27 +398,38 @@ def _value(connection: Connection, name: str) -> str | None:
 
 
 def _check_schema(connection: Connection, workspace: Path) -> None:
+    """Raise WorkspaceError for a catalog that another Sextant made, newer or older than this one can read."""
+    if not sql.inspect(connection).has_table(state.name):
+        return
     schema = _value(connection, "schema")
-    if schema is None:
-        set_state(connection, "schema", str(SCHEMA))
-        set_state(connection, "workspace", secrets.token_hex(4))
-    elif schema != str(SCHEMA):
+    if schema in (None, str(SCHEMA)):
+        return
+    if schema.isdigit() and int(schema) < SCHEMA:
         raise WorkspaceError(
-            f"The catalog of {workspace} has schema {schema}; this Sextant reads schema {SCHEMA}.",
-            help="Use the Sextant that made it, or another --workspace.",
+            f"The catalog of {workspace} was made by an older Sextant: it has schema {schema}, this one {SCHEMA}.",
+            help=f"Add the files in {files(workspace)} to a new workspace with `sextant add FOLDER --workspace NEW`.",
         )
+    raise WorkspaceError(
+        f"The catalog of {workspace} was made by a newer Sextant: it has schema {schema}, this one reads {SCHEMA}.",
+        help="Install a Sextant at least as new as the one that made it, or name another --workspace.",
+    )
 
 
-def _configure_sqlite(connection: Any, _record: object) -> None:
-    cursor = connection.cursor()
+def _report_damage(path: Path, context: sql.engine.ExceptionContext) -> None:
+    """Raise what SQLite says of a damaged file as WorkspaceError, whatever was being read or written."""
+    if is_damage(context.original_exception):
+        raise damaged_catalog(path, str(context.original_exception)) from context.original_exception
+
+
+def _configure_sqlite(path: Path, connection: Any, _record: object) -> None:
     # WAL lets readers go on while a document is written; secure_delete overwrites what is erased. FULL, because
     # vectors are overwritten on the disk right after the commit that frees them: it must outlast a power failure.
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "secure_delete=ON",
-        "busy_timeout=30000",
-        "cache_size=-32000",
-    ):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
+    with damage_reported(path), closing(connection.cursor()) as cursor:
+        for pragma in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "secure_delete=ON",
+            "busy_timeout=30000",
+            "cache_size=-32000",
+        ):
+            cursor.execute(f"PRAGMA {pragma}")

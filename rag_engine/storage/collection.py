@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from rag_engine import workspace as paths
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import ServerLostError, SextantError, WorkspaceError
@@ -48,6 +50,7 @@ from rag_engine.storage.stores import DENSE_DUE, CurrentIndex, Stores, put_due_d
 from rag_engine.storage.vector_rows import sweep
 from rag_engine.types import DocumentRecord
 
+_ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
 # Children for which an erasure makes both indexes anew, in a quarter of a minute.
 _MADE_ANEW = 20_000
 
@@ -96,6 +99,8 @@ class Collection:
         self._lock = threading.RLock()
         self._snapshot: Snapshot | None = None
         self._view: CollectionView | None = None
+        # Rows of the vector file that were held against their checksums.
+        self._checked_rows = 0
 
     def snapshot(self) -> Snapshot:
         """Return the visible documents and children at this moment."""
@@ -149,9 +154,33 @@ class Collection:
         if int(snapshot.rows.max(initial=-1)) >= len(view.file):
             raise WorkspaceError(
                 f"Vectors of {self.workspace} are missing: {len(view.file)} are on the disk.",
-                help="Run `sextant rebuild --encode`.",
+                help=_ENCODE,
             )
-        return view
+        return view if self._are_whole(view) else self.view()
+
+    def _are_whole(self, view: CollectionView) -> bool:
+        """Return whether the vectors that were not read before are as they were written; else raise WorkspaceError.
+
+        False where the collection has changed meanwhile: then what was read may have just been erased.
+        """
+        rows, end = view.snapshot.rows, len(view.file)
+        damaged = view.file.damaged(np.unique(rows[rows >= self._checked_rows]))
+        if not len(damaged):
+            self._checked_rows = end
+            return True
+        if self.snapshot() is not view.snapshot:
+            return False
+        raise self._damaged_vectors(len(damaged))
+
+    def damaged_vectors(self) -> list[DocumentRecord]:
+        """Return the documents of whose passages some have a vector that is not as it was written."""
+        manifest, snapshot = self._require_manifest(), self.snapshot()
+        file = self._backends.vectors(manifest.name, manifest.dimension)
+        owners = snapshot.owners[np.isin(snapshot.rows, file.damaged(np.unique(snapshot.rows)))]
+        return [snapshot.documents[key] for key in np.unique(owners).tolist()]
+
+    def _damaged_vectors(self, count: int) -> WorkspaceError:
+        return WorkspaceError(f"{count} vectors of {self.workspace} are not as they were written.", help=_ENCODE)
 
     def generation(self) -> int:
         """Return the number of the index generation that answers."""
@@ -251,6 +280,10 @@ class Collection:
         """
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
+            file = self._backends.vectors(manifest.name, manifest.dimension)
+            if embedder is None and len(damaged := file.damaged(np.unique(self.snapshot().rows))):
+                # Indexes made of them would hold them, and no longer say so.
+                raise self._damaged_vectors(len(damaged))
             self._forget_waiting()
             generation = self.generation() + 1
             indexes = self._backends.new_indexes(generation)

@@ -52,14 +52,14 @@ def forget_rows(stores: Stores, rows: Keys) -> None:
 
 
 def forget_missing_vectors(stores: Stores) -> None:
-    """Remove the names of vectors that are beyond the file's end or zero, so that their texts are encoded again."""
+    """Remove the names of vectors that are lost, zero or damaged, so that their texts are encoded again."""
     v = tables.vectors
     pairs = stores.catalog.read(sql.select(v.c.row).where(v.c.model == stores.vectors.model))
     rows = np.array([int(row[0]) for row in pairs], np.int64)
     held = stores.vectors.all()
     inside = rows[rows < len(held)]
     empty = [part[~held[part].any(axis=1)] for part in np.array_split(inside, len(inside) // 10_000 + 1)]
-    _forget_names(stores, np.concatenate([rows[rows >= len(held)], *empty]))
+    _forget_names(stores, np.concatenate([rows[rows >= len(held)], *empty, stores.vectors.damaged(inside)]))
 
 
 def forget_unused_models(stores: Stores) -> None:

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from cli.doctor import Check, examine
+from cli.main import app as terminal
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.workspace import announce, new_serving
@@ -128,3 +133,36 @@ def test_an_index_that_waits_is_named_with_both_decisions(workspace: Path) -> No
     assert (waiting.state, "was held back" in waiting.found) == ("note", True)
     assert "--accept" in waiting.remedy
     assert "--discard" in waiting.remedy
+
+
+def test_a_damaged_catalog_is_a_finding_with_its_cure_and_nothing_is_opened(workspace: Path) -> None:
+    catalog = workspace / "catalog.sqlite"
+    with catalog.open("r+b") as file:
+        file.seek(catalog.stat().st_size - 4096)
+        file.write(b"\xff" * 4096)
+    before = catalog.read_bytes()
+    result = CliRunner().invoke(terminal, ["doctor", "--workspace", str(workspace), "--json"])
+    assert result.exit_code == 1
+    found = {one["name"]: one for one in json.loads(result.output)["checks"]}
+    assert found["Catalog"]["state"] == "bad"
+    assert "sextant restore" in found["Catalog"]["remedy"]
+    assert catalog.read_bytes() == before
+
+
+def test_a_whole_catalog_is_good_and_a_damaged_text_names_its_document(workspace: Path) -> None:
+    with closing(sqlite3.connect(workspace / "catalog.sqlite")) as connection:
+        connection.execute("UPDATE texts SET text = x'00' WHERE document_key = 1")
+        connection.commit()
+    result = CliRunner().invoke(terminal, ["doctor", "--workspace", str(workspace), "--json"])
+    found = {one["name"]: one for one in json.loads(result.output)["checks"]}
+    assert found["Catalog"]["state"] == "good"
+    assert found["Contents"]["state"] == "bad"
+    assert "texts of 1 documents are damaged: " in found["Contents"]["found"]
+
+
+def test_a_damaged_database_of_chroma_is_a_finding_with_its_cure(workspace: Path) -> None:
+    with (workspace / "index" / "chroma" / "chroma.sqlite3").open("r+b") as file:
+        file.write(b"\xff" * 100)
+    found = checks(workspace)["Dense index (Chroma)"]
+    assert found.state == "bad"
+    assert "sextant rebuild" in found.found

@@ -32,6 +32,9 @@ class MemoryVectors:
     def erase(self, rows: Keys) -> None:
         self._rows[rows[rows < len(self._rows)]] = 0
 
+    def damaged(self, rows: Keys) -> Keys:
+        return rows[:0]
+
     def keep_only_this_model(self) -> None:
         pass
 

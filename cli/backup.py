@@ -1,0 +1,85 @@
+"""Commands of backups: write one archive of the workspace, and make a new workspace from it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from cli.terminal import AsJson, Workspace, bar, closed_desk, err, errors_end, out, print_json
+
+if TYPE_CHECKING:
+    from ingestion.backup.back_up import BackupMade
+
+app = typer.Typer()
+
+
+@app.command()
+def backup(file: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Write documents, decisions, conversations, vectors and settings to one new file; the workspace stays in use.
+
+    A document that is erased later stays in the backups that were made before.
+    """
+    from ingestion.operations import backups
+
+    with errors_end(as_json), bar("Backing up") as advance:
+        made = backups.backup(closed_desk(workspace), file, progress=advance)
+    incomplete = bool(made.lost_originals or made.damaged_originals)
+    if as_json:
+        print_json(asdict(made) | {"file": str(made.file)})
+    else:
+        out.print(
+            f"{made.file}: {made.documents} documents, {made.passages} passages, {made.files} files, "
+            f"{made.size / 2**20:,.1f} MiB.",
+            markup=False,
+            soft_wrap=True,
+        )
+        _warn(made)
+    raise typer.Exit(1 if incomplete else 0)
+
+
+@app.command()
+def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Make a workspace from a backup, in a folder that is empty or not there; every file is checked first.
+
+    The indexes are made anew from the vectors in the backup; nothing is encoded again.
+    """
+    from ingestion.operations import backups
+
+    with errors_end(as_json), bar("Restoring") as advance:
+        restored = backups.restore(closed_desk(workspace), archive, progress=advance)
+    if as_json:
+        print_json(asdict(restored) | {"workspace": str(restored.workspace)})
+        return
+    out.print(
+        f"{restored.workspace}: {restored.documents} documents and {restored.passages} passages, "
+        f"as {restored.former} was at {restored.made}.",
+        markup=False,
+        soft_wrap=True,
+    )
+    if restored.without_vectors:
+        err.print(
+            f"{restored.without_vectors} passages had no vector when they were backed up; "
+            "run `sextant rebuild --encode`.",
+            style="yellow",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _warn(made: BackupMade) -> None:
+    """Print which originals a backup lacks, or has as they are and not as they were added."""
+    for names, what in (
+        (made.lost_originals, "are missing from the workspace, and so from the backup"),
+        (made.damaged_originals, "are no longer as they were added, and in the backup as they are"),
+    ):
+        if names:
+            err.print(
+                f"{len(names)} originals {what}: {', '.join(names[:5])}{' ...' if len(names) > 5 else ''}. "
+                "`sextant add` with these files puts them back.",
+                style="yellow",
+                markup=False,
+                soft_wrap=True,
+            )

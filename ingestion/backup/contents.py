@@ -1,0 +1,55 @@
+"""Contents of a backup: the files of a workspace that it holds, and the names that an archive may hold."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+CATALOG = "catalog.sqlite"
+_ORIGINALS, _VECTORS = "files", "vectors"
+# Made again from the rest, or of no use to anybody once its process has ended. A log tells of a machine.
+_DERIVED = {"index"}
+_OF_PROCESSES = re.compile(r"^\.|^(?:serving|writer)\.json$|\.(?:lock|log)$")
+_HALF_WRITTEN = re.compile(r"^\.[0-9a-f]{16}\.part$")
+# The catalog, the originals and the vectors must be of one moment: copied by themselves (copy_stores.py).
+_OF_ONE_MOMENT = re.compile(rf"^(?:{re.escape(CATALOG)}(?:-wal|-shm|-journal)?|{_ORIGINALS}|{_VECTORS})$")
+
+
+def other_files(workspace: Path) -> Iterator[str]:
+    """Yield what a backup holds beside catalog, originals and vectors, each by its path in the workspace."""
+    for entry in sorted(workspace.iterdir()):
+        if entry.name in _DERIVED or _OF_PROCESSES.search(entry.name) or _OF_ONE_MOMENT.match(entry.name):
+            continue
+        if entry.is_file():
+            yield entry.name
+        for folder, _, names in os.walk(entry):
+            inside = Path(folder).relative_to(workspace)
+            yield from ((inside / name).as_posix() for name in sorted(names) if not _HALF_WRITTEN.match(name))
+
+
+def original_name(sha256: str, file: str) -> str:
+    """Return the path in the workspace of the copy of a file of the collection."""
+    return f"{_ORIGINALS}/{sha256[:12]}/{file}"
+
+
+def vector_name(file: str) -> str:
+    """Return the path in the workspace of a file of vectors."""
+    return f"{_VECTORS}/{file}"
+
+
+def may_hold(name: str) -> bool:
+    """Return whether a backup may hold a file of this name: inside the workspace, and nothing that a process obeys.
+
+    An archive may come from anybody: a `serving.json` in it would lead every question to a server of theirs.
+    """
+    parts = name.split("/")
+    if any(part in ("", ".", "..") or "\0" in part or Path(part).name != part for part in parts):
+        return False
+    top = parts[0]
+    if top in (_ORIGINALS, _VECTORS):
+        return len(parts) == (3 if top == _ORIGINALS else 2)
+    if name == CATALOG:
+        return True
+    return top not in _DERIVED and not _OF_PROCESSES.search(top) and not _OF_ONE_MOMENT.match(top)

@@ -1,0 +1,57 @@
+"""Acts of an admin upon the whole workspace: backing it up, and restoring a backup as a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from ingestion.backup.back_up import BackupMade, back_up
+from ingestion.backup.restore import Restored, restore_files
+from ingestion.operations.acts import ActingPlace, ClosedDesk, act, enter
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from rag_engine.errors import InputError
+
+Shown = Callable[[int, int, str], None]
+
+
+@act
+def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) -> BackupMade:
+    """Write everything that the workspace holds to a new archive, while it goes on being used.
+
+    InputError where the file is there already, and where the catalog is in a database elsewhere.
+    """
+    _check_catalog(desk.workspace, "backed up")
+    made = back_up(desk.workspace, file, progress)
+    enter(desk, "backup", made.file.name)
+    return made
+
+
+@act
+def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: None) -> Restored:
+    """Make the workspace of the desk from an archive; its folder is empty or not there.
+
+    The indexes are made from the catalog and the vectors of the archive, and nothing is encoded again.
+    """
+    _check_catalog(desk.workspace, "restored")
+
+    def finish(folder: Path, restored: Restored) -> Restored:
+        with closing(open_engine(read_config(folder, kept=False))) as engine:
+            collection = engine.collection
+            missing = collection.missing_vectors() if collection.manifest() is not None else 0
+            if collection.snapshot().documents and not missing:
+                collection.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
+        enter(ClosedDesk(folder, desk.person), "restore", archive.name, f"made {restored.made} of {restored.former}")
+        return replace(restored, without_vectors=missing)
+
+    return restore_files(archive, desk.workspace, progress, finish)
+
+
+def _check_catalog(workspace: Path, what: str) -> None:
+    if read_config(workspace, kept=False).catalog_url:
+        raise InputError(
+            f"A workspace whose catalog is in a database of its own (SEXTANT_CATALOG_URL) is not {what} by Sextant.",
+            help="Use the tools of that database, such as pg_dump, and copy the workspace's folder.",
+        )

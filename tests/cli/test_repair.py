@@ -1,0 +1,63 @@
+"""`sextant doctor --repair` makes anew what is damaged and can be made from the rest, and says what cannot."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app as terminal
+
+
+@pytest.fixture
+def workspace(small_workspace: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+
+
+def run(workspace: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    result = CliRunner().invoke(terminal, [*words, "--workspace", str(workspace), "--json"])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.output
+    return result.exit_code, json.loads(result.output)
+
+
+def states(reply: dict[str, Any]) -> dict[str, str]:
+    return {one["name"]: one["state"] for one in reply["checks"]}
+
+
+def overwrite(path: Path, begin: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(begin)
+        file.write(b"\x5a" * 16)
+
+
+def found(workspace: Path) -> list[tuple[str, float]]:
+    return [(one["child_id"], one["cosine"]) for one in run(workspace, "search", "heat waves")[1]["hits"]]
+
+
+def test_damaged_vectors_and_indexes_are_made_anew_with_the_same_results(workspace: Path) -> None:
+    before = found(workspace)
+    overwrite(next((workspace / "vectors").glob("*.f32")), 4096)
+    overwrite(next((workspace / "index" / "1" / "keywords").glob("*.idx")), 8)
+    overwrite(workspace / "index" / "chroma" / "chroma.sqlite3", 0)
+    damaged = {"Vectors", "Keyword index (tantivy)", "Dense index (Chroma)"}
+    code, reply = run(workspace, "doctor")
+    assert code == 1
+    assert {name for name, state in states(reply).items() if state == "bad"} == damaged
+    code, reply = run(workspace, "doctor", "--repair")
+    assert (code, [name for name, state in states(reply).items() if state == "bad"]) == (0, [])
+    assert found(workspace) == before != []
+    assert run(workspace, "audit")[1]["entries"][0]["act"] == "rebuild"
+
+
+def test_a_damaged_catalog_is_not_repaired_and_says_what_to_do(workspace: Path) -> None:
+    overwrite(workspace / "catalog.sqlite", 0)
+    before = (workspace / "catalog.sqlite").read_bytes()
+    code, reply = run(workspace, "doctor", "--repair")
+    [finding] = [one for one in reply["checks"] if one["state"] == "bad"]
+    assert (code, finding["name"]) == (1, "Catalog")
+    assert "sextant restore" in finding["remedy"]
+    assert (workspace / "catalog.sqlite").read_bytes() == before

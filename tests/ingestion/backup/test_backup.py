@@ -1,0 +1,211 @@
+"""A backup is the workspace of one moment, whatever is done to the workspace meanwhile."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import zipfile
+from collections import namedtuple
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ingestion.backup.back_up import BackupMade
+from ingestion.operations.backups import backup, restore
+from ingestion.operations.documents import queue_files
+from ingestion.operations.people import audit_entries
+from rag_engine.conversations.store import list_conversations
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.settings import read_settings
+from tests.conftest import ROOT
+from tests.ingestion.backup.workspaces import add, desk_of, erase, found, once, open_engine, place
+from tests.ingestion.left_behind import state_of
+
+MORE = "# Rules of the marina\n\n" + "The marina has a keeper of its own, who counts the boats. " * 20
+# Its own id, which generation of the indexes answers, and what was due in the former one.
+_OWN = ("'name': 'workspace'", "'name': 'generation'", "'name': 'waiting generation'", "'name': 'dense facets due'")
+
+
+def test_a_restored_workspace_is_the_one_that_was_backed_up(workspace: Path, archive: Path, tmp_path: Path) -> None:
+    restored = restore(place(tmp_path / "restored"), archive)
+    assert (restored.documents, restored.former, restored.without_vectors) == (2, str(workspace), 0)
+    states = []
+    for folder in (workspace, restored.workspace):
+        with closing(open_engine(folder)) as engine:
+            states.append(state_of(folder, engine))
+    before, after = states
+    for table, rows in before.rows.items():
+        kept = [row for row in rows if not any(own in row for own in _OWN)]
+        assert [row for row in after.rows[table] if not any(own in row for own in _OWN)] == kept, table
+    assert (after.dense, after.sparse) == (before.dense, before.sparse)
+    assert before.files.items() - after.files.items() == {("audit.jsonl", before.files["audit.jsonl"])}
+    assert after.files.keys() == before.files.keys()
+    assert found(restored.workspace) == found(workspace) != []
+    assert [one.title for one in list_conversations(restored.workspace)] == ["How long is a plan valid?"]
+    assert read_settings(restored.workspace).state("answer_seconds").value == 600
+    assert audit_entries(place(restored.workspace))[0].act == "restore"
+    assert audit_entries(place(workspace))[0].on == "backup.zip"
+
+
+def test_a_backup_is_its_owners_alone_and_nothing_is_left_beside_it(archive: Path) -> None:
+    assert archive.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in archive.parent.iterdir() if path.name.startswith(".sextant")] == []
+    restored = restore(place(archive.parent / "restored"), archive).workspace
+    assert restored.stat().st_mode & 0o077 == 0
+    assert (restored / "catalog.sqlite").stat().st_mode & 0o077 == 0
+
+
+def test_nothing_of_a_running_process_and_no_index_is_in_a_backup(workspace: Path, tmp_path: Path) -> None:
+    for name in ("serving.json", "writer.json", "worker.log", "write.lock", ".licence/page.pdf"):
+        (workspace / name).parent.mkdir(exist_ok=True)
+        (workspace / name).write_text("{}")
+    with zipfile.ZipFile(backup(place(workspace), tmp_path / "backup.zip").file) as packed:
+        tops = {name.split("/")[0] for name in packed.namelist()}
+    assert tops == {
+        "audit.jsonl", "catalog.sqlite", "conversations", "files", "journal.jsonl", "manifest.json", "people.json",
+        "settings.toml", "vectors",
+    }  # fmt: skip
+
+
+def test_a_backup_overwrites_nothing_and_is_not_made_in_the_workspace(workspace: Path, archive: Path) -> None:
+    before = archive.read_bytes()
+    with pytest.raises(InputError, match="is there already, and a backup is never written over"):
+        backup(place(workspace), archive)
+    assert archive.read_bytes() == before
+    with pytest.raises(InputError, match="lies in the workspace"):
+        backup(place(workspace), workspace / "backup.zip")
+    with pytest.raises(InputError, match="holds no workspace"):
+        backup(place(workspace.parent), workspace.parent / "other.zip")
+    with pytest.raises(InputError, match=r"is not there\. Make it first"):
+        backup(place(workspace), workspace.parent / "nowhere" / "backup.zip")
+
+
+def test_a_disk_without_room_is_told_before_anything_is_written(
+    workspace: Path, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**9, 10**9, 2**10))
+    with pytest.raises(WorkspaceError, match=r"The backup takes \d+ MiB, and .* has room for 0 MiB"):
+        backup(place(workspace), tmp_path / "second.zip")
+    with pytest.raises(WorkspaceError, match=r"The restored workspace takes \d+ MiB"):
+        restore(place(tmp_path / "restored"), archive)
+    assert not (tmp_path / "restored").exists()
+
+
+def test_a_document_erased_while_files_are_packed_is_not_in_the_backup(workspace: Path, tmp_path: Path) -> None:
+    # The catalog is packed when the first original is shown; bay.md comes last.
+    made = backup(
+        place(workspace),
+        tmp_path / "backup.zip",
+        progress=once("harbour.md", lambda: erase(workspace, "bay.md")),
+    )
+    assert (made.documents, made.lost_originals) == (1, ())
+    assert b"warden" not in made.file.read_bytes()
+    assert len({one[0][:12] for one in found(restore(place(tmp_path / "restored"), made.file).workspace)}) == 1
+
+
+def test_a_vector_that_was_given_to_another_text_meanwhile_is_not_taken_for_the_former(
+    workspace: Path, tmp_path: Path
+) -> None:
+    def replace_a_document() -> None:
+        erase(workspace, "harbour.md")
+        add(workspace, "marina.md", MORE)
+
+    # Between the copy of the catalog and that of the vectors.
+    made = backup(place(workspace), tmp_path / "backup.zip", progress=once("vectors", replace_a_document))
+    restored = restore(place(tmp_path / "restored"), made.file).workspace
+    assert found(restored, "Who counts the boats?") == found(workspace, "Who counts the boats?") != []
+    assert b"zanzibar" not in made.file.read_bytes()
+
+
+def test_a_lost_and_a_changed_original_are_named(workspace: Path, tmp_path: Path) -> None:
+    next(workspace.glob("files/*/bay.md")).unlink()
+    next(workspace.glob("files/*/harbour.md")).write_text("Somebody else's rules.")
+    made = backup(place(workspace), tmp_path / "backup.zip")
+    assert (made.lost_originals, made.damaged_originals) == (("bay.md",), ("harbour.md",))
+    assert found(restore(place(tmp_path / "restored"), made.file).workspace) == found(workspace)
+
+
+def test_a_backup_that_is_broken_off_leaves_nothing(workspace: Path, tmp_path: Path) -> None:
+    before = sorted(path.name for path in tmp_path.iterdir())
+
+    def end() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        backup(place(workspace), tmp_path / "backup.zip", progress=once("harbour.md", end))
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_what_a_killed_backup_left_goes_with_the_next_one(workspace: Path, tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from ingestion.backup.back_up import back_up\n"
+        "kill = lambda done, total, name: name.endswith('.md') and os.kill(os.getpid(), signal.SIGKILL)\n"
+        "back_up(Path(sys.argv[1]), Path(sys.argv[2]), kill)"
+    )
+    command = [sys.executable, "-c", code, str(workspace), str(tmp_path / "backup.zip")]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+    assert not (tmp_path / "backup.zip").exists()
+    assert len(list(tmp_path.glob(".sextant-*.part"))) == 1
+    backup(place(workspace), tmp_path / "backup.zip")
+    assert list(tmp_path.glob(".sextant-*.part")) == []
+
+
+def test_a_damaged_catalog_is_not_backed_up_as_if_it_were_whole(workspace: Path, tmp_path: Path) -> None:
+    catalog = workspace / "catalog.sqlite"
+    size = catalog.stat().st_size
+    with catalog.open("r+b") as file:
+        file.seek(size // 2)
+        file.write(b"\xff" * 8192)
+    with pytest.raises(WorkspaceError, match=r"The catalog .*catalog\.sqlite is damaged"):
+        backup(place(workspace), tmp_path / "backup.zip")
+    assert not (tmp_path / "backup.zip").exists()
+
+
+def test_a_restored_workspace_has_an_id_and_places_of_its_own(workspace: Path, tmp_path: Path) -> None:
+    upload = workspace / "uploads" / "0123456789abcdef" / "marina.md"
+    upload.parent.mkdir(parents=True)
+    upload.write_text(MORE, encoding="utf-8")
+    with closing(open_engine(workspace)) as engine:
+        queue_files(desk_of(engine), [upload])
+    made = backup(place(workspace), tmp_path / "backup.zip")
+    restored = restore(place(tmp_path / "restored"), made.file).workspace
+    ids = []
+    for folder in (workspace, restored):
+        with closing(sqlite3.connect(folder / "catalog.sqlite")) as connection:
+            ids += connection.execute("SELECT value FROM state WHERE name = 'workspace'").fetchone()
+    assert len(set(ids)) == 2
+    with closing(open_engine(restored)) as engine:
+        [run] = desk_of(engine).jobs.runs()
+    assert run.arguments["paths"] == [str(restored / "uploads" / "0123456789abcdef" / "marina.md")]
+
+
+def test_backups_made_while_another_process_adds_documents_are_each_whole(workspace: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    for number in range(3):
+        paragraphs = [f"Measure {n} of plan {number} binds authority {n * number} until {2020 + n}." for n in range(80)]
+        (folder / f"plan{number}.txt").write_text("\n\n".join(paragraphs))
+    code = (
+        "import sys; from pathlib import Path; from tests.ingestion.killed_addition import run\n"
+        "for file in sorted(Path(sys.argv[2]).iterdir()): run(sys.argv[1], str(file))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(workspace), str(folder)], cwd=ROOT)
+    made: list[BackupMade] = []
+    while process.poll() is None:
+        made.append(backup(place(workspace), tmp_path / f"backup{len(made)}.zip"))
+    assert process.returncode == 0
+    last = backup(place(workspace), tmp_path / "last.zip")
+    assert (made[0].documents, last.documents) == (2, 5)
+    growing = {one.documents: one for one in (*made, last)}
+    assert len(growing) > 2
+    for documents in sorted(growing)[1::2]:
+        one = growing[documents]
+        restored = restore(place(tmp_path / f"restored{documents}"), one.file)
+        assert (restored.documents, restored.without_vectors, one.lost_originals) == (documents, 0, ())
+        assert found(restored.workspace)[0] == found(workspace)[0]

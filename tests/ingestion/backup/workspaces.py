@@ -1,0 +1,73 @@
+"""Workspaces to be backed up, with an encoder of counted words, and what a search finds in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from ingestion.operations import corrections, documents, people, settings
+from ingestion.operations.acts import ClosedDesk
+from ingestion.operations.desk import Desk, local_person, open_desk
+from rag_engine.config import read_config
+from rag_engine.conversations.store import begin_turn, end_turn, new_id
+from rag_engine.engine import Engine
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conversations.test_store import REPLY
+
+HARBOUR = "# Rules of the harbour\n\n" + "The harbourmaster keeps the zanzibar rules of the harbour. " * 20
+BAY = "# Rules of the bay\n\n" + "The bay has other rules, which the warden keeps. " * 20
+
+
+def open_engine(workspace: Path) -> Engine:
+    return Engine(read_config(workspace), embedder=CountingEmbedder())
+
+
+def desk_of(engine: Engine) -> Desk:
+    return replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
+
+
+def place(workspace: Path) -> ClosedDesk:
+    return ClosedDesk(workspace, local_person("Ada"))
+
+
+def add(workspace: Path, name: str, text: str) -> None:
+    (workspace.parent / name).write_text(text, encoding="utf-8")
+    with closing(open_engine(workspace)) as engine:
+        assert documents.add_files(desk_of(engine), [workspace.parent / name])[0].status == "indexed"
+
+
+def erase(workspace: Path, name: str) -> None:
+    with closing(open_engine(workspace)) as engine:
+        documents.erase(desk_of(engine), name)
+
+
+def found(workspace: Path, question: str = "Who keeps the rules of the harbour?") -> list[tuple[str, float, str]]:
+    """Return what a search finds: passages with their cosines and texts."""
+    with closing(open_engine(workspace)) as engine:
+        return [(hit.child_id, hit.cosine, hit.text) for hit in engine.search(question).hits]
+
+
+def make_workspace(folder: Path) -> Path:
+    """Return a workspace of two documents with a correction, a person, a setting and a conversation."""
+    add(folder, "harbour.md", HARBOUR)
+    add(folder, "bay.md", BAY)
+    with closing(open_engine(folder)) as engine:
+        corrections.correct(desk_of(engine), {"bay.md": {"title": ["The rules of the bay"]}}, "Ada", "So it says.")
+    people.set_role(place(folder), "ada@example.org", "admin")
+    settings.change_setting(place(folder), "answer_seconds", "600", "Ada")
+    end_turn(folder, begin_turn(folder, new_id(), "How long is a plan valid?"), REPLY)
+    return folder
+
+
+def once(name: str, do: Callable[[], object]) -> Callable[[int, int, str], None]:
+    """Return a progress that does something when a file of this name is first shown."""
+    done: list[object] = []
+
+    def show(_: int, __: int, now: str) -> None:
+        if name in now and not done:
+            done.append(now)
+            do()
+
+    return show

@@ -1,0 +1,140 @@
+"""Bytes that a disk has changed in vectors or in the keyword index are noticed, named, and made anew alone."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_engine.backends.tantivy import check_files, open_sparse_index
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
+from rag_engine.errors import WorkspaceError
+from rag_engine.storage.vector_file import VectorStore
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import indexed
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = tmp_path_factory.mktemp("whole") / "workspace"
+    indexed(workspace, CountingEmbedder()).close()
+    return workspace
+
+
+@pytest.fixture
+def workspace(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "workspace"))
+
+
+def open_engine(workspace: Path, embedder: CountingEmbedder | None = None) -> Engine:
+    return Engine(read_config(workspace), embedder=embedder or CountingEmbedder())
+
+
+def damage(workspace: Path, row: int, value: bytes) -> None:
+    [file] = (workspace / "vectors").glob("*.f32")
+    with file.open("r+b") as vectors:
+        vectors.seek(row * 4 * CountingEmbedder.dimension + 8)
+        vectors.write(value)
+
+
+@pytest.mark.parametrize("value", [np.float32("nan").tobytes(), b"\x01", np.full(9, 1e30, np.float32).tobytes()])
+def test_a_damaged_vector_is_named_and_answers_nothing_until_it_is_encoded_again(workspace: Path, value: bytes) -> None:
+    with closing(open_engine(workspace)) as engine:
+        assert engine.collection.damaged_vectors() == []
+        vectors = np.array(engine.collection.view().vectors)
+        row = int(engine.collection.snapshot().rows[0])
+        named = engine.collection.snapshot().documents[int(engine.collection.snapshot().owners[0])].file
+    damage(workspace, row, value)
+    embedder = CountingEmbedder()
+    with closing(open_engine(workspace, embedder)) as engine:
+        assert [one.file for one in engine.collection.damaged_vectors()] == [named]
+        with pytest.raises(WorkspaceError, match=r"1 vectors of .* are not as they were written.*rebuild --encode"):
+            engine.collection.view()
+        with pytest.raises(WorkspaceError, match="are not as they were written"):
+            engine.rebuild()
+        embedder.encoded = 0
+        engine.rebuild(encode=True)
+        with_damage = embedder.encoded
+        assert engine.collection.damaged_vectors() == []
+        again = engine.collection.view()
+        assert np.isfinite(again.vectors).all()
+        assert {one.tobytes() for one in again.vectors[again.snapshot.rows]} == {
+            one.tobytes() for one in vectors if one.any()
+        }
+        embedder.encoded = 0
+        engine.rebuild(encode=True)
+    # What chunking reads is encoded each time; of the passages the damaged one alone, with its sentences.
+    assert 0 < with_damage - embedder.encoded < 20
+
+
+def test_the_vectors_of_a_workspace_without_checksums_count_as_they_are_until_it_is_written(tmp_path: Path) -> None:
+    store = VectorStore(tmp_path, "model", 4)
+    store.write(np.arange(3), np.eye(3, 4, dtype=np.float32))
+    (tmp_path / "model-4.crc").unlink()
+    assert store.damaged(np.arange(3)).tolist() == []
+    store.write(np.array([5]), np.ones((1, 4), np.float32))
+    assert store.damaged(np.arange(9)).tolist() == []
+    with (tmp_path / "model-4.f32").open("r+b") as file:
+        file.seek(16)
+        file.write(b"\xff")
+    assert store.damaged(np.arange(9)).tolist() == [1]
+    store.erase(np.array([1]))
+    assert store.damaged(np.arange(9)).tolist() == []
+    store.keep_only_this_model()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model-4.crc", "model-4.f32"]
+
+
+def test_a_collection_from_before_checksums_has_them_from_its_next_change_on(workspace: Path) -> None:
+    [checksums] = (workspace / "vectors").glob("*.crc")
+    checksums.unlink()
+    with closing(open_engine(workspace)) as engine:
+        rows = engine.collection.snapshot().rows.tolist()
+        engine.rebuild()
+    damage(workspace, rows[0], b"\x01")
+    checksums.unlink()
+    damage(workspace, rows[1], np.float32("nan").tobytes())
+    with closing(open_engine(workspace)) as engine:
+        # That it is no number is seen without a checksum, that it is another number is not.
+        with pytest.raises(WorkspaceError, match="1 vectors of"):
+            engine.collection.view()
+        engine.rebuild(encode=True)
+    assert checksums.is_file()
+    damage(workspace, rows[0], b"\x02")
+    with closing(open_engine(workspace)) as engine, pytest.raises(WorkspaceError, match="1 vectors of"):
+        engine.collection.view()
+
+
+def test_a_flipped_byte_anywhere_in_the_keyword_index_is_told_and_made_anew(workspace: Path) -> None:
+    folder = workspace / "index" / "1" / "keywords"
+    check_files(folder)
+    files = [path for path in folder.iterdir() if path.suffix in (".idx", ".pos", ".term", ".store", ".fast")]
+    assert len(files) >= 5
+    for path in files:
+        content = path.read_bytes()
+        for place in (0, len(content) // 2, len(content) - 1):
+            flipped = bytearray(content)
+            flipped[place] ^= 0x10
+            path.write_bytes(flipped)
+            with pytest.raises(WorkspaceError, match=rf"is damaged: {path.name}\. Run `sextant rebuild`"):
+                open_sparse_index(folder, writable=False)
+        path.write_bytes(content[: len(content) // 2])
+        with pytest.raises(WorkspaceError, match=rf"is damaged: {path.name}"):
+            open_sparse_index(folder, writable=True)
+        path.write_bytes(content)
+    path.write_bytes(b"")
+    with closing(open_engine(workspace)) as engine:
+        with pytest.raises(WorkspaceError, match="is damaged"):
+            engine.collection.sparse()
+        engine.rebuild()
+        assert engine.collection.sparse().keys() == set(engine.collection.snapshot().keys.tolist())
+
+
+def test_a_damaged_list_of_segments_is_told(workspace: Path) -> None:
+    meta = workspace / "index" / "1" / "keywords" / "meta.json"
+    meta.write_bytes(meta.read_bytes()[:40])
+    with pytest.raises(WorkspaceError, match=r"is damaged: meta\.json\. Run `sextant rebuild`"):
+        open_sparse_index(meta.parent, writable=False)

@@ -1,0 +1,188 @@
+"""A damaged catalog ends in a sentence that names the file, wherever the damage is and whatever is asked."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sql
+
+from rag_engine.backends.chroma import check_database, collection_name, open_chroma
+from rag_engine.backends.sqlite_damage import find_damage
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError, SextantError, WorkspaceError
+from rag_engine.storage import schema as tables
+from rag_engine.storage.catalog import SCHEMA, check_catalog, open_catalog
+from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.small_collection import NOTICE, document_of, indexed
+
+TOLD = r"The catalog .*catalog\.sqlite is damaged: .*sextant restore ARCHIVE --workspace NEW"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = tmp_path_factory.mktemp("whole") / "workspace"
+    indexed(workspace, CountingEmbedder()).close()
+    return workspace
+
+
+@pytest.fixture
+def workspace(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "workspace"))
+
+
+def open_engine(workspace: Path) -> Engine:
+    return Engine(read_config(workspace), embedder=CountingEmbedder())
+
+
+def read_all(engine: Engine) -> None:
+    for record in engine.collection.documents():
+        engine.catalog.extracted(record)
+        engine.catalog.document_children(record.key)
+    view = engine.collection.view()
+    assert view.index is not None
+    view.sentences(range(100))
+
+
+def add_one(engine: Engine) -> None:
+    with engine.indexer() as indexer:
+        indexer.add(document_of(NOTICE), "again")
+        indexer.finish()
+
+
+def erase_one(engine: Engine) -> None:
+    engine.collection.erase(engine.collection.documents()[0])
+
+
+def rebuild(engine: Engine) -> None:
+    engine.rebuild()
+
+
+def overwrite(path: Path, begin: int, length: int = 512) -> None:
+    with path.open("r+b") as file:
+        file.seek(begin)
+        file.write(b"\xff" * length)
+
+
+def first_page(database: Path, name: str) -> int:
+    """Return where the first page of a table or index begins."""
+    with closing(sqlite3.connect(database)) as connection:
+        [(size,)] = connection.execute("PRAGMA page_size")
+        [(page,)] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,))
+    return (int(page) - 1) * int(size)
+
+
+@pytest.mark.parametrize("use", [read_all, add_one, erase_one, rebuild])
+@pytest.mark.parametrize("part", ["documents", "children"])
+def test_a_damaged_page_ends_every_use_of_it_with_file_and_cure(
+    workspace: Path, part: str, use: Callable[[Engine], None]
+) -> None:
+    catalog = workspace / "catalog.sqlite"
+    overwrite(catalog, first_page(catalog, part))
+    with pytest.raises(WorkspaceError, match=TOLD), closing(open_engine(workspace)) as engine:
+        use(engine)
+    with pytest.raises(WorkspaceError, match=TOLD):
+        check_catalog(workspace)
+
+
+@pytest.mark.parametrize("part", ["ix_children_document_key", "vectors_by_row", "texts", "state"])
+def test_a_damaged_page_is_found_where_nobody_has_read_it(workspace: Path, part: str) -> None:
+    catalog = workspace / "catalog.sqlite"
+    check_catalog(workspace)
+    overwrite(catalog, first_page(catalog, part))
+    with pytest.raises(WorkspaceError, match=TOLD):
+        check_catalog(workspace)
+
+
+@pytest.mark.parametrize("begin", [0, 100])
+def test_a_damaged_header_or_table_of_tables_is_told_when_it_is_opened(workspace: Path, begin: int) -> None:
+    overwrite(workspace / "catalog.sqlite", begin)
+    with pytest.raises(WorkspaceError, match=TOLD):
+        open_catalog(workspace)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.5, 0.9])
+def test_a_truncated_catalog_is_told(workspace: Path, share: float) -> None:
+    catalog = workspace / "catalog.sqlite"
+    os.truncate(catalog, int(catalog.stat().st_size * share))
+    with pytest.raises(WorkspaceError, match=TOLD):
+        check_catalog(workspace)
+    with pytest.raises(WorkspaceError, match=TOLD), closing(open_engine(workspace)) as engine:
+        read_all(engine)
+
+
+def test_wherever_bytes_are_overwritten_nothing_but_a_sentence_comes_of_it(whole: Path, tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    size, told = (whole / "catalog.sqlite").stat().st_size, 0
+    for number in range(40):
+        chance = random.Random(number)
+        shutil.rmtree(workspace, ignore_errors=True)
+        shutil.copytree(whole, workspace)
+        for _ in range(chance.choice((1, 4, 20))):
+            overwrite(workspace / "catalog.sqlite", chance.randrange(size - 64), chance.choice((1, 8, 64)))
+        try:
+            with closing(open_engine(workspace)) as engine:
+                read_all(engine)
+        except SextantError:
+            told += 1
+    assert told > 10
+
+
+def test_a_text_that_is_not_as_it_was_kept_names_its_document(workspace: Path) -> None:
+    with closing(open_engine(workspace)) as engine:
+        assert engine.catalog.damaged_documents() == []
+        first, second, *_ = engine.collection.documents()
+        with engine.catalog.begin() as connection:
+            of = tables.texts.c.document_key == first.key
+            connection.execute(sql.update(tables.texts).where(of).values(text=b"no text"))
+            of = tables.parents.c.document_key == second.key
+            connection.execute(sql.update(tables.parents).where(of).values(text="Somebody else's words."))
+        with pytest.raises(WorkspaceError, match=r"of a document is damaged.*sextant doctor"):
+            engine.catalog.text(first.key)
+        assert [one.key for one in engine.catalog.damaged_documents()] == [first.key, second.key]
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        (str(SCHEMA + 1), "was made by a newer Sextant: .*Install a Sextant at least as new"),
+        ("of another program", "was made by a newer Sextant"),
+        ("1", r"was made by an older Sextant: .*sextant add FOLDER --workspace NEW"),
+    ],
+)
+def test_a_catalog_of_another_sextant_is_refused_before_anything_is_written(
+    workspace: Path, schema: str, words: str
+) -> None:
+    catalog = workspace / "catalog.sqlite"
+    with closing(sqlite3.connect(catalog)) as connection:
+        connection.execute("UPDATE state SET value = ? WHERE name = 'schema'", (schema,))
+        # As if a newer one had another table in its place.
+        connection.execute("DROP TABLE anchors")
+        connection.commit()
+    before = catalog.read_bytes()
+    with pytest.raises(WorkspaceError, match=words):
+        open_catalog(workspace)
+    assert catalog.read_bytes() == before
+
+
+@pytest.mark.parametrize("part", ["header", "migrations", "collections"])
+def test_a_damaged_database_of_chroma_is_told_before_chroma_ends_the_process(workspace: Path, part: str) -> None:
+    database = workspace / "index" / "chroma" / "chroma.sqlite3"
+    check_database(database.parent)
+    overwrite(database, 0 if part == "header" else first_page(database, part))
+    assert find_damage(database)
+    name = collection_name("any", 1)
+    with pytest.raises(BackendError, match=r"chroma\.sqlite3 is damaged: .*`sextant rebuild` makes it anew"):
+        open_chroma(database.parent, name)
+    with pytest.raises(BackendError, match=r"chroma\.sqlite3 is damaged"), closing(open_engine(workspace)) as engine:
+        add_one(engine)
+    with closing(open_engine(workspace)) as engine:
+        engine.rebuild()
+        assert engine.collection.dense().keys() == set(engine.collection.snapshot().keys.tolist())
