@@ -28,11 +28,11 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support.labels import LabelJudge, SupportModels
+from rag_engine.backends.drawing.page_cache import PageCache
+from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.office.layout import OfficeLayouts, is_office_file
 from rag_engine.backends.office.program import office_program
-from rag_engine.backends.page_cache import PageCache
-from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
 from rag_engine.calibration import languages_of

@@ -18,7 +18,7 @@ import pymupdf
 
 from benchmarks.report import machine, write_table
 from ingestion.tools import open_reader
-from rag_engine.backends.page_renderer import PageRenderer
+from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.config import ROOT
 from rag_engine.reading.find import find_words
 from rag_engine.reading.pages import PagedText, text_layer

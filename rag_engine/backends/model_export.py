@@ -6,18 +6,14 @@ against which every runtime is checked at each start.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from filelock import FileLock
 
-from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import BackendError
 
 CHECK = "check.npy"
@@ -39,11 +35,10 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
 
     `build` writes beside it and the result is renamed into place, so a build that is killed leaves nothing
     under the final name; what it did leave goes with the next build. Of several processes that want the same
-    folder one builds and the others wait, since a build can take most of the memory of a small machine. BackendError
-    where a file of it was changed since.
+    folder one builds and the others wait, since a build can take most of the memory of a small machine.
     """
     if folder.is_dir():
-        return _unchanged(folder)
+        return folder
     partial = folder.with_name(f".{folder.name}.partial")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -52,46 +47,12 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
                 shutil.rmtree(partial, ignore_errors=True)
                 partial.mkdir()
                 build(partial)
-                _record(folder).unlink(missing_ok=True)
                 partial.rename(folder)
     except OSError as error:
         raise BackendError(
             f"Cannot write {folder}: {error}.", help="Free space there or set SEXTANT_CACHE to another folder."
         ) from error
-    return _unchanged(folder)
-
-
-def _unchanged(folder: Path) -> Path:
-    """Return the folder whose files have the hashes that were taken when they were seen first.
-
-    Beside the hash stand size and time of each file: only where these differ is it read again, since half a gigabyte
-    would cost a third of a second of every start.
-    """
-    record = _record(folder)
-    known: dict[str, list[object]] = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
-    now: dict[str, list[object]] = {}
-    # Folders in it are made later, and have records of their own.
-    for file in sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")):
-        name, state = file.name, file.stat()
-        before, seen = known.get(name, [None, 0, 0]), [state.st_size, state.st_mtime_ns]
-        now[name] = before if before[1:] == seen else [file_digest(file), *seen]
-        if name in known and now[name][0] != before[0]:
-            raise BackendError(f"{file} was changed after it was made.", help=f"Remove {folder}; it is made anew.")
-    if now != known:
-        # A cache that is not ours to write in is one that nobody here changes.
-        with suppress(OSError):
-            write_atomic(record, json.dumps(now, indent=1).encode())
     return folder
-
-
-def _record(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}.sha256.json")
-
-
-def file_digest(file: Path) -> str:
-    """Return the sha256 of a file."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def open_quietly(kind: str, location: str, load: Callable[[], Loaded], cure: str) -> Loaded:

@@ -9,7 +9,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_engine.backends.model_export import file_digest, first_line
+from rag_engine.backends.model_export import first_line
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 
@@ -52,13 +52,19 @@ def checked_weights(model: str, folder: Path) -> Path:
     """
     record = recorded_models()[model]
     file = folder / record["file"]
-    if not file.is_file() or file_digest(file) != record["sha256"]:
+    if not file.is_file() or _digest(file).hex() != record["sha256"]:
         state = "is not the file that was recorded" if file.is_file() else "is missing"
         raise BackendError(
             f"{file}, the weights of {model}, {state}.",
             help=f"Install {record['package']} again, in the version of the lock file.",
         )
     return file
+
+
+def _digest(file: Path) -> bytes:
+    """Return the sha256 of a file."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()
 
 
 def in_folder(name: str) -> ModelSource | None:
@@ -68,8 +74,7 @@ def in_folder(name: str) -> ModelSource | None:
         return None
     digest = hashlib.sha256()
     for file in sorted(p for p in folder.rglob("*") if p.suffix in (".json", ".safetensors", ".bin")):
-        with file.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
+        digest.update(_digest(file))
     return ModelSource(f"{folder.name}@{digest.hexdigest()[:12]}", folder)
 
 

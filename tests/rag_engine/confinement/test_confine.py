@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.extraction.sandbox.sandbox import Sandbox
-from rag_engine.backends.page_renderer import PageRenderer
+from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.confinement.confine import unprivileged_user
 from rag_engine.confinement.landlock import landlock_version
 from rag_engine.confinement.probe import probe_confinement

@@ -12,9 +12,9 @@ import docx
 import pymupdf
 import pytest
 
+from rag_engine.backends.drawing.page_cache import PageCache
+from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.backends.office.layout import OfficeLayouts, is_office_file
-from rag_engine.backends.page_cache import PageCache
-from rag_engine.backends.page_renderer import PageRenderer
 from rag_engine.errors import WorkspaceError
 
 CONTENT = "e" * 64

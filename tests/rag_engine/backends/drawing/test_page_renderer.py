@@ -17,7 +17,7 @@ import pymupdf
 import pytest
 from numpy.typing import NDArray
 
-from rag_engine.backends.page_renderer import PageRenderer
+from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.types import Box
 from tests.conftest import ROOT
@@ -222,7 +222,7 @@ def test_a_page_that_got_no_processor_is_tried_again_after_a_while(
         stopped.result()
     assert caught.value.retryable
     assert renderer.page(report, 1, []) is stopped
-    monkeypatch.setattr("rag_engine.backends.page_renderer._AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("rag_engine.backends.drawing.page_renderer._AGAIN_SECONDS", 0.0)
     assert renderer.page(report, 1, []).result().startswith(b"\x89PNG")
     renderer.close()
 
@@ -257,7 +257,7 @@ def test_closing_ends_what_is_being_drawn(endless: Path) -> None:
 def test_a_process_in_the_middle_of_a_page_ends_with_its_parent(endless: Path) -> None:
     script = (
         "from pathlib import Path\n"
-        "from rag_engine.backends.page_renderer import PageRenderer\n"
+        "from rag_engine.backends.drawing.page_renderer import PageRenderer\n"
         "renderer = PageRenderer()\n"
         "renderer.text('Words', [], []).result()\n"
         f"renderer.page(Path({str(endless)!r}), 1, [])\n"

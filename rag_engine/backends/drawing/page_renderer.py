@@ -23,7 +23,7 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-from rag_engine.backends.page_cache import REMEMBERED_SECONDS, PageCache
+from rag_engine.backends.drawing.page_cache import REMEMBERED_SECONDS, PageCache
 from rag_engine.confinement.confine import Reach, child_environment, unprivileged_user
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.text.sentences import Span
@@ -271,7 +271,7 @@ class _Child:
         with theirs:
             descriptor = theirs.fileno()
             reach = Reach(user=unprivileged_user()).to_argument()
-            module = [sys.executable, "-P", "-s", "-m", "rag_engine.backends.page_drawing"]
+            module = [sys.executable, "-P", "-s", "-m", "rag_engine.backends.drawing.page_drawing"]
             self._process = subprocess.Popen(
                 [*module, reach, str(descriptor), str(memory_bytes), str(seconds)],
                 pass_fds=[descriptor],

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from rag_engine.backends.page_cache import REMEMBERED_SECONDS, PageCache
-from rag_engine.backends.page_renderer import PageRenderer
+from rag_engine.backends.drawing.page_cache import REMEMBERED_SECONDS, PageCache
+from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.errors import WorkspaceError
-from tests.rag_engine.backends.test_page_renderer import endless, report
+from tests.rag_engine.backends.drawing.test_page_renderer import endless, report
 
 __all__ = ["endless", "report"]
 

@@ -1,0 +1,1 @@
+"""Pages as pictures: drawn in processes of their own, and kept."""
