@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -128,23 +129,25 @@ def test_the_probe_reports_what_holds_here() -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0 or not Path("/usr/bin/python3").exists(), reason="only root can become nobody")
-def test_a_process_of_root_becomes_nobody_where_files_allow(tmp_path: Path) -> None:
-    # With a copy of the code where anybody can read it, as in an installation for all users.
-    code = Path(shutil.copytree(ROOT / "rag_engine" / "confinement", tmp_path / "rag_engine" / "confinement")).parent
-    (code / "__init__.py").touch()
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+def test_a_process_of_root_becomes_nobody_where_files_allow() -> None:
     script = (
         "import os\nfrom rag_engine.confinement.confine import Reach, confine, unprivileged_user\n"
         "user = unprivileged_user()\nassert user == 65534, user\nprint(confine(Reach(user=user)).user, os.getuid())\n"
     )
-    done = subprocess.run(
-        ["/usr/bin/python3", "-s", "-c", script],
-        env={"PYTHONPATH": str(tmp_path), "PATH": os.defpath},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    # With a copy of the code where anybody can read it, as in an installation for all users, unlike folders of pytest.
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        code = Path(
+            shutil.copytree(ROOT / "rag_engine" / "confinement", Path(folder, "rag_engine", "confinement"))
+        ).parent
+        (code / "__init__.py").touch()
+        done = subprocess.run(
+            ["/usr/bin/python3", "-s", "-c", script],
+            env={"PYTHONPATH": folder, "PATH": os.defpath},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.stdout.split() == ["65534", "65534"], done.stderr
 
 
