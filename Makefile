@@ -27,9 +27,10 @@ check: .venv/tested
 	$(BIN)/vulture
 
 # The environment is made anew when the lock changes; another pyproject.toml only puts Sextant into it again.
-.venv/locked: requirements.lock
+.venv/locked: requirements.lock requirements-torch.lock
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else f"Sextant needs Python 3.11 to 3.13, this is {v[0]}.{v[1]}: make PYTHON=python3.11")'
 	$(PYTHON) -m venv --clear .venv
+	$(BIN)/pip install --disable-pip-version-check --quiet -r requirements-torch.lock
 	$(BIN)/pip install --disable-pip-version-check --quiet --require-hashes -r requirements.lock
 	@touch $@
 
@@ -42,16 +43,16 @@ check: .venv/tested
 	$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --editable .
 	@touch $@
 
+# Without what the packages ask for: the lock holds all of it, and pip of 3.11 wants a hash for `coverage[toml]` by itself.
 .venv/tested: .venv/installed requirements-dev.lock
-	$(BIN)/pip install --disable-pip-version-check --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/pip install --disable-pip-version-check --quiet --require-hashes --no-deps -r requirements-dev.lock
 	@touch $@
 
-# Versions that resolve together, with the hashes of their files. torch is held at the last release whose ordinary wheel
-# is the CPU build.
+# Versions that resolve together, with the hashes of their files but for torch's.
 REPORT := $(BIN)/pip install --dry-run --ignore-installed --quiet --report
 lock:
-	$(REPORT) /tmp/sextant-run.json torch==2.13.0 .
-	$(REPORT) /tmp/sextant-dev.json torch==2.13.0 '.[dev]'
+	$(REPORT) /tmp/sextant-run.json -r requirements-torch.lock .
+	$(REPORT) /tmp/sextant-dev.json -r requirements-torch.lock '.[dev]'
 	$(REPORT) /tmp/sextant-models.json --no-deps $$(sed -n 's/^\([a-z]*==[^ ]*\).*/\1/p' requirements-models.lock)
 	$(BIN)/python .ci/write_lock.py /tmp/sextant-run.json > requirements.lock
 	$(BIN)/python .ci/write_lock.py /tmp/sextant-dev.json > requirements-dev.lock

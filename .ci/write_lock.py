@@ -26,8 +26,9 @@ _JSON = {"Accept": "application/vnd.pypi.simple.v1+json"}
 
 def main(report: Path) -> None:
     """Print the lock file."""
-    items = [_Item.of(one) for one in json.loads(report.read_text(encoding="utf-8"))["install"]]
-    items = sorted((item for item in items if item.name != "sextant"), key=lambda item: item.name.lower())
+    # torch has a file of its own (requirements-torch.lock).
+    read = [_Item.of(one) for one in json.loads(report.read_text(encoding="utf-8"))["install"]]
+    items = sorted((one for one in read if one.name not in ("sextant", "torch")), key=lambda one: one.name.lower())
     with httpx.Client(headers=_JSON, follow_redirects=True, timeout=120.0) as client, ThreadPoolExecutor(4) as pool:
         for item, hashes in zip(items, pool.map(lambda item: item.hashes(client), items), strict=True):
             print(" \\\n    ".join([f"{item.name}=={item.version}", *(f"--hash=sha256:{one}" for one in hashes)]))

@@ -11,14 +11,15 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import PackageMetadata, metadata
+from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / "docs" / "licences.md"
 LOCKS = {
-    "requirements.lock": "Needed to run",
-    "requirements-models.lock": "Needed for the models inside",
-    "requirements-dev.lock": "Needed for development alone",
+    "Needed to run": ("requirements.lock", "requirements-torch.lock"),
+    "Needed for the models inside": ("requirements-models.lock",),
+    "Needed for development alone": ("requirements-dev.lock",),
 }
 # Packages whose metadata does not say it, with where it is said.
 SAID_ELSEWHERE = {
@@ -77,9 +78,9 @@ def text() -> str:
     for name, one in tomllib.loads((ROOT / "data" / "models.toml").read_text(encoding="utf-8")).items():
         lines.append(f"| {name} | {one['role']} | {one['package'] or 'Sextant'} | {one['licence']} | {one['said']} |")
     seen: set[str] = set()
-    for lock, title in LOCKS.items():
+    for title, locks in LOCKS.items():
         lines += ["", f"## {title}", "", "| package | version | licence |", "| --- | --- | --- |"]
-        for name, version in locked(lock):
+        for name, version in sorted(chain.from_iterable(map(locked, locks)), key=lambda one: one[0].lower()):
             if name not in seen:
                 lines.append(f"| {name} | {version} | {licence(metadata(name))} |")
                 seen.add(name)
