@@ -6,6 +6,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -49,7 +50,7 @@ def open_frame() -> Any:
     # the menu's when the tab has none yet.
     st.set_page_config(page_title="Sextant", page_icon=ICON)
     st.logo(WORDMARK, icon_image=ICON, size="large")
-    require_login()
+    require_login(_wanted_address())
     # Only now: a page that finds the frame open is drawn.
     st.session_state[_OPEN] = True
     _recall_language()
@@ -76,6 +77,16 @@ def open_frame() -> Any:
         st.switch_page(wanted[0], query_params=wanted[1])
     resources.follow_settings()
     return page
+
+
+def _wanted_address() -> str:
+    """Return the path and query of a page that was asked for before the frame was open, "" where none was."""
+    if _WANTED not in st.session_state:
+        return ""
+    page, query = st.session_state[_WANTED]
+    name = Path(page).stem
+    # The first page has no name in its address.
+    return f"/{'' if name == 'ask' else name}?{urlencode(query, doseq=True)}"
 
 
 def _recall_language() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,13 @@ _REFUSED = (
     "This server asks nobody to log in, so it answers its own machine alone. "
     "To open it to others, name an OpenID Connect provider (README.md, “For several people”)."
 )
+# The provider leads back to the first page, whatever was asked for: the browser's tab remembers what that was.
+_REMEMBER = "<script>sessionStorage.setItem('sextant-wanted', new URL({wanted}, location.href).href);</script>"
+_RETURN = """<script>
+  const wanted = sessionStorage.getItem("sextant-wanted");
+  sessionStorage.removeItem("sextant-wanted");
+  if (wanted && wanted !== location.href) location.replace(wanted);
+</script>"""
 
 
 def login_settings() -> Mapping[str, Any]:
@@ -23,11 +31,20 @@ def login_settings() -> Mapping[str, Any]:
     return dict(st.secrets.get("auth", {})) if st.secrets.load_if_toml_exists() else {}
 
 
-def require_login() -> None:
-    """Draw the login instead of the page where one is needed and nobody is logged in."""
+def require_login(wanted: str) -> None:
+    """Draw the login instead of the page where one is needed and nobody is logged in.
+
+    `wanted` is the address that was asked for, as a path with its query, "" for the one that the browser shows.
+    """
     login = login_settings()
-    if not login or st.user.get("is_logged_in"):
+    if not login:
         return
+    if st.user.get("is_logged_in"):
+        st.html(_RETURN, unsafe_allow_javascript=True)
+        return
+    # What stands in an address must not end the script.
+    address = json.dumps(wanted).replace("<", "\\u003c")
+    st.html(_REMEMBER.format(wanted=address), unsafe_allow_javascript=True)
     st.title("Sextant")
     st.markdown(_("Log in to use this collection."))
     providers = [name for name, one in login.items() if isinstance(one, Mapping)]

@@ -71,7 +71,7 @@ def test_the_model_that_wrote_an_answer_and_what_was_warned_of_are_named() -> No
 def test_sentences_to_check_are_exported_with_their_reasons() -> None:
     support = (SentenceSupport(0, 9, "unsupported", ("number 6 is not in the passage",)),)
     text = exported(replied(replace(PLAIN, support=support)))
-    assert "*0 of 1 sentences supported by the cited passages; 1 unsupported." in text
+    assert "*0 of 1 sentence supported by the cited passages; 1 unsupported." in text
     assert "*Unsupported: Six years (number 6 is not in the passage)*" in text
 
 
