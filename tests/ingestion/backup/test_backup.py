@@ -27,7 +27,7 @@ from tests.ingestion.left_behind import state_of
 
 MORE = "# Rules of the marina\n\n" + "The marina has a keeper of its own, who counts the boats. " * 20
 # Its own id, which generation of the indexes answers, and what was due in the former one.
-_OWN = ("'name': 'workspace'", "'name': 'generation'", "'name': 'waiting generation'", "'name': 'dense facets due'")
+_OWN = ("'name': 'workspace'", "'name': 'generation'", "'name': 'waiting generation'", "'name': 'dense index due'")
 
 
 def test_a_restored_workspace_is_the_one_that_was_backed_up(workspace: Path, archive: Path, tmp_path: Path) -> None:
