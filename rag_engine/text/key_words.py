@@ -35,7 +35,11 @@ def wanted_words(text: str, language: str, languages: Collection[str]) -> Wanted
     Stop words of the query's language are left out; what stands between quotation marks is a phrase.
     """
     phrases = tuple(tuple(surface(next(filter(None, match.groups())))) for match in _PHRASE.finditer(text))
-    words = [word for word in cited_words(_PHRASE.sub(" ", text), language) if not language or stems_of(word, language)]
+    cited = cited_words(_PHRASE.sub(" ", text), language)
+    # As they are found: in a word of two scripts each stands for itself.
+    words = [
+        piece for word in cited for _, _, piece in located_words(word) if not language or stems_of(piece, language)
+    ]
     stems = {one: tuple(dict.fromkeys(stem for word in words for stem in stems_of(word, one))) for one in languages}
     return WantedWords({one: some for one, some in stems.items() if some}, tuple(filter(None, phrases)))
 

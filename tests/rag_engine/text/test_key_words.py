@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_engine.text.analyzer import analyse, located_words
@@ -63,6 +63,7 @@ def test_located_words_stand_where_they_say(text: str) -> None:
     assert all(before[0] <= after[0] for before, after in pairwise(places))
 
 
+@example("a.字", "en")
 @given(st.text(alphabet="abc é’-./& \u00ad²ﬁŁ§1(),漢字", max_size=60), st.sampled_from(["en", "it", "de", "tr", ""]))
 def test_every_word_of_a_text_is_marked_when_the_text_itself_is_sought(text: str, language: str) -> None:
     wanted = wanted_words(text.replace("“", ""), language, {language})
