@@ -61,8 +61,7 @@ def _carry_out(workspace: Path, portal: Portal) -> None:
 def _dataset(workspace: Path, portal: Portal) -> list[str]:
     """Every row of every sheet of the exported workbook, with the servers' addresses made the same each time."""
     catalog = open_catalog(workspace)
-    [finished] = JobQueue(catalog).finished()
-    assert (finished.status, finished.message) == ("done", "")
+    assert {(run.status, run.message) for run in JobQueue(catalog).finished()} == {("done", "")}
     path = workspace / "dataset.xlsx"
     export(path, list(SourceStore(catalog).records().values()), workspace=workspace)
     catalog.close()
@@ -110,8 +109,23 @@ def test_a_run_killed_at_twenty_moments_ends_as_if_it_had_not_been(portal: Porta
         workspace = _prepared(tmp_path / f"workspace {number}", portal)
         killed += _kill_until_done(workspace, portal, moments, 20 - killed)
         _carry_out(workspace, portal)
+        if _set_aside(workspace):
+            # Killed twice at one source, as by a source that kills its worker: once more on purpose.
+            _carry_out(workspace, portal)
+        assert not _set_aside(workspace)
         assert _dataset(workspace, portal) == EXPECTED.read_text(encoding="utf-8").splitlines()
     assert number <= 3
+
+
+def _set_aside(workspace: Path) -> bool:
+    """Whether sources were set aside because a worker ended at them twice; a run then waits that tries them again."""
+    catalog = open_catalog(workspace)
+    stopped = {code: record.stopped for code, record in SourceStore(catalog).records().items()}
+    codes = [code for code, stop in stopped.items() if stop and "is set aside" in stop[1].message]
+    if codes:
+        JobQueue(catalog).queue("run", {"codes": codes, "which": "all"})
+    catalog.close()
+    return bool(codes)
 
 
 def _kill_until_done(workspace: Path, portal: Portal, moments: random.Random, most: int) -> int:
