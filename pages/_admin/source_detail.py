@@ -13,10 +13,10 @@ from ingestion.status.views import display_reason
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, licence_name, light_badge, similarity, size_of
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_author, draw_heading, draw_table
+from pages._shared.elements import act_button, draw_author, draw_heading, draw_table, translated_dialog
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import heading_of
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, day, moment, number
 from pages._shared.shown_names import shown_name
@@ -64,12 +64,8 @@ def draw_source(code: str) -> None:
             draw_events(code)
 
 
+@translated_dialog(to_translate("Correct the address"), icon=":material/edit:")
 def _correct(record: SourceRecord) -> None:
-    """Open the dialog; its title is in the language of the moment."""
-    st.dialog(_("Correct the address"), icon=":material/edit:")(_draw_address_form)(record)
-
-
-def _draw_address_form(record: SourceRecord) -> None:
     code = record.source.code
     with st.form("correct address", border=False):
         address = st.text_input(_("Address of {code}").format(code=code), record.source.url, key=f"address {code}")

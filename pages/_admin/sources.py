@@ -17,9 +17,9 @@ from pages._admin.add_sources import draw_added, draw_discovery, draw_document_u
 from pages._admin.source_detail import draw_source
 from pages._admin.tabs import start_run
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_author, follow_choice, open_in_address
+from pages._shared.elements import act_button, draw_author, follow_choice, open_in_address, translated_dialog
 from pages._shared.errors import show_errors
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import shown_name
@@ -101,12 +101,8 @@ def _draw_actions(codes: Sequence[str]) -> None:
             _confirm(codes)
 
 
+@translated_dialog(to_translate("Remove from the list?"), icon=":material/playlist_remove:")
 def _confirm(codes: Sequence[str]) -> None:
-    """Open the dialog that asks once more; its title is in the language of the moment."""
-    st.dialog(_("Remove from the list?"), icon=":material/playlist_remove:")(_draw_confirmation)(codes)
-
-
-def _draw_confirmation(codes: Sequence[str]) -> None:
     named, more = escape(", ".join(codes[:_NAMED])), len(codes) - _NAMED
     others = counted("**{names}** and {n} more", "**{names}** and {n} more", more, names=named)
     st.markdown(others if more > 0 else f"**{named}**")

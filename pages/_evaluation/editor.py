@@ -8,6 +8,7 @@ import streamlit as st
 
 from ingestion.operations.evaluation import put_question
 from pages._shared import resources
+from pages._shared.elements import translated_dialog
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from rag_engine.evaluation.answers.questions import AnswerQuestion
@@ -20,13 +21,9 @@ _EXPECTED = {
 _NEW = AnswerQuestion("", "", "", "", "", (), ())
 
 
+@translated_dialog(to_translate("Test question"), width="large", icon=":material/fact_check:")
 def edit_question(question: AnswerQuestion | None, words: str = "") -> None:
-    """Open the form for a question, a new one with these words where there is none."""
-    st.dialog(_("Test question"), width="large", icon=":material/fact_check:")(_draw_form)(question, words)
-
-
-def _draw_form(question: AnswerQuestion | None, words: str) -> None:
-    """Draw the form and keep what is saved."""
+    """Open the form for a question, a new one with these words where there is none, and keep what is saved."""
     before, id = question or _NEW, question.id if question else "new"
     asked = st.text_area(_("Question"), before.question or words, key=f"asked {id}", max_chars=2000)
     answerable: bool = st.radio(

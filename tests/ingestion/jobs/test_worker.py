@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -358,6 +359,10 @@ def test_a_deletion_can_be_undone_until_the_work_has_begun(engine: Engine) -> No
     assert engine.collection.documents() == [record]
 
 
+def has_beaten_since(last: float, run: Run) -> bool:
+    return run.heartbeat != last
+
+
 def test_a_deletion_that_has_begun_is_not_called_cancelled(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     upload(engine, "rules.txt", HARBOUR)
     work(engine)
@@ -367,7 +372,10 @@ def test_a_deletion_that_has_begun_is_not_called_cancelled(engine: Engine, monke
 
     def late(record: DocumentRecord) -> Erasure:
         jobs.cancel(id)
-        time.sleep(1.2)
+        # One heartbeat may have been under way; with the next the worker has heard of it.
+        for _ in range(2):
+            last = jobs.runs()[0].heartbeat
+            await_run(jobs, partial(has_beaten_since, last))
         return erase(record)
 
     monkeypatch.setattr(engine.collection, "erase", late)

@@ -1,4 +1,4 @@
-"""What people said is kept beside the catalog too, in the order in which they said it, and goes with a document."""
+"""Journal of what people said: beside the catalog, in the order in which they said it, gone with a document."""
 
 from __future__ import annotations
 

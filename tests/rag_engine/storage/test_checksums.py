@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -15,19 +14,6 @@ from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.vector_file import VectorStore
 from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.small_collection import indexed
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    workspace = tmp_path_factory.mktemp("whole") / "workspace"
-    indexed(workspace, CountingEmbedder()).close()
-    return workspace
-
-
-@pytest.fixture
-def workspace(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(whole, tmp_path / "workspace"))
 
 
 def open_engine(workspace: Path, embedder: CountingEmbedder | None = None) -> Engine:

@@ -21,21 +21,9 @@ from rag_engine.errors import BackendError, SextantError, WorkspaceError
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import SCHEMA, check_catalog, open_catalog
 from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.small_collection import NOTICE, document_of, indexed
+from tests.rag_engine.small_collection import NOTICE, document_of
 
 TOLD = r"The catalog .*catalog\.sqlite is damaged: .*sextant restore ARCHIVE --workspace NEW"
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    workspace = tmp_path_factory.mktemp("whole") / "workspace"
-    indexed(workspace, CountingEmbedder()).close()
-    return workspace
-
-
-@pytest.fixture
-def workspace(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(whole, tmp_path / "workspace"))
 
 
 def open_engine(workspace: Path) -> Engine:
