@@ -54,10 +54,10 @@ lock:
 	$(REPORT) /tmp/sextant-run.json -r requirements-torch.lock .
 	$(REPORT) /tmp/sextant-dev.json -r requirements-torch.lock '.[dev]'
 	$(REPORT) /tmp/sextant-models.json --no-deps $$(sed -n 's/^\([a-z]*==[^ ]*\).*/\1/p' requirements-models.lock)
-	$(BIN)/python .ci/write_lock.py /tmp/sextant-run.json > requirements.lock
-	$(BIN)/python .ci/write_lock.py /tmp/sextant-dev.json > requirements-dev.lock
+	$(BIN)/python .ci/write_lock.py /tmp/sextant-run.json > requirements.new
+	$(BIN)/python .ci/write_lock.py /tmp/sextant-dev.json > requirements-dev.new
 	(grep '^#' requirements-models.lock; $(BIN)/python .ci/write_lock.py /tmp/sextant-models.json) > requirements-models.new
-	mv requirements-models.new requirements-models.lock
+	for name in requirements requirements-dev requirements-models; do mv $$name.new $$name.lock; done
 
 # Every table of benchmarks/results/ on retrieval, from the documents and sets under SEXTANT_SHARED (by default ../shared);
 # a part alone: $(BIN)/python -m benchmarks.measure --only retrieval.

@@ -61,7 +61,7 @@ def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False)
     )
     if restored.without_vectors:
         err.print(
-            f"{restored.without_vectors} passages had no vector when they were backed up; "
+            f"{restored.without_vectors} passages are of documents with missing or damaged vectors; "
             "run `sextant rebuild --encode`.",
             style="yellow",
             markup=False,

@@ -20,6 +20,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+from sqlalchemy.exc import OperationalError
 
 from cli.serve.protection import LOOPBACK, Exposure
 from ingestion.jobs.process import end_worker
@@ -58,11 +59,12 @@ class Servers:
     log: Path
     waits_for: str = ""
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _noted: str = ""
     _ends: deque[float] = field(default_factory=lambda: deque(maxlen=_MOST_ENDS))
 
     def watch(self, stop: threading.Event) -> None:
         """Keep the servers running until stopped; BackendError when one ends by itself again and again."""
-        collection, waiting, next_try = self.engine.collection, bool(self.waits_for), 0.0
+        waiting, next_try = bool(self.waits_for), 0.0
         while not stop.wait(_LOOK_SECONDS):
             for name, process in [*self.processes.items()]:
                 if process.poll() is not None:
@@ -70,11 +72,27 @@ class Servers:
             if waiting and not _who_writes(self.engine.config.workspace):
                 self.start_chroma()
                 waiting = False
-            if time.monotonic() >= next_try and collection.is_behind():
-                # Where another process writes, that one does it, or the next try here.
-                next_try = time.monotonic() + _CATCH_UP_SECONDS
-                with suppress(SextantError):
-                    collection.catch_up()
+            if time.monotonic() >= next_try:
+                next_try = self._catch_up()
+
+    def _catch_up(self) -> float:
+        """Have the dense index take up what it lacks; return when to look again."""
+        try:
+            if not self.engine.collection.is_behind():
+                return 0.0
+            self.engine.collection.catch_up()
+        except (SextantError, OperationalError, OSError) as error:
+            # Where another process writes, that one does it. Neither that nor a catalog that is away ends the servers.
+            if not (isinstance(error, SextantError) and error.retryable):
+                self._note(f"The dense index was not brought up to date: {error}")
+        return time.monotonic() + _CATCH_UP_SECONDS
+
+    def _note(self, text: str) -> None:
+        """Add a line to the log of the servers; the one before is not repeated."""
+        if text != self._noted:
+            self._noted = text
+            with self.log.open("a", encoding="utf-8") as file:
+                file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
 
     def start_chroma(self) -> None:
         """Start the Chroma server at the address and with the key of the one before, and announce it."""
@@ -102,6 +120,7 @@ class Servers:
         self._ends.append(time.monotonic())
         if len(self._ends) == _MOST_ENDS and self._ends[-1] - self._ends[0] < _ENDS_SECONDS:
             _check_alive(name, ended, self.log)
+        self._note(f"The {name} server ended by itself (exit code {ended.returncode}) and is started again.")
         if name == "Chroma":
             self.start_chroma()
         else:

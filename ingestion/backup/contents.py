@@ -10,9 +10,10 @@ from pathlib import Path
 CATALOG = "catalog.sqlite"
 _ORIGINALS, _VECTORS = "files", "vectors"
 # Made again from the rest, or of no use to anybody once its process has ended. A log tells of a machine.
-_DERIVED = {"index"}
+_DERIVED = {"index", "drawings"}
 _OF_PROCESSES = re.compile(r"^\.|^(?:serving|writer)\.json$|\.(?:lock|log)$")
-_HALF_WRITTEN = re.compile(r"^\.[0-9a-f]{16}\.part$")
+# Half written, or what a worker was at, which would count as its stop in the restored workspace.
+_PASSING = re.compile(r"^\.[0-9a-f]{16}\.part$|\.begun$")
 # The catalog, the originals and the vectors must be of one moment: copied by themselves (copy_stores.py).
 _OF_ONE_MOMENT = re.compile(rf"^(?:{re.escape(CATALOG)}(?:-wal|-shm|-journal)?|{_ORIGINALS}|{_VECTORS})$")
 
@@ -26,7 +27,7 @@ def other_files(workspace: Path) -> Iterator[str]:
             yield entry.name
         for folder, _, names in os.walk(entry):
             inside = Path(folder).relative_to(workspace)
-            yield from ((inside / name).as_posix() for name in sorted(names) if not _HALF_WRITTEN.match(name))
+            yield from ((inside / name).as_posix() for name in sorted(names) if not _PASSING.search(name))
 
 
 def original_name(sha256: str, file: str) -> str:
@@ -52,4 +53,6 @@ def may_hold(name: str) -> bool:
         return len(parts) == (3 if top == _ORIGINALS else 2)
     if name == CATALOG:
         return True
+    if _PASSING.search(parts[-1]):
+        return False
     return top not in _DERIVED and not _OF_PROCESSES.search(top) and not _OF_ONE_MOMENT.match(top)

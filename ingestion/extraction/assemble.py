@@ -73,13 +73,19 @@ def paragraph(text: str, page: int = 1, kind: BlockKind = "text") -> DraftBlock:
 
 
 def within(drafts: Iterable[DraftBlock], most: int) -> tuple[list[DraftBlock], bool]:
-    """Return the blocks up to so many characters, a block that is longer by its first lines; and whether all fit."""
+    """Return the blocks up to so many characters, and whether all fit.
+
+    A block that is longer is kept by its first lines, a text of one long line by its beginning.
+    """
     kept: list[DraftBlock] = []
     left = most
     for draft in drafts:
         ends = list(accumulate(len(line.text) for line in draft.lines))
         fitting = bisect_right(ends, left)
         if fitting < len(ends):
+            if not kept and not fitting:
+                beginning = replace(draft.lines[0], text=draft.lines[0].text[:left])
+                return [replace(draft, lines=(beginning,), grid=None)], False
             return [*kept, replace(draft, lines=draft.lines[:fitting], grid=None)], False
         kept.append(draft)
         left -= ends[-1] if ends else 0

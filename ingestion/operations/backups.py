@@ -40,7 +40,10 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
     def finish(folder: Path, restored: Restored) -> Restored:
         with closing(open_engine(read_config(folder, kept=False))) as engine:
             collection = engine.collection
-            missing = collection.missing_vectors() if collection.manifest() is not None else 0
+            missing = 0
+            if collection.manifest() is not None:
+                damaged = sum(one.children for one in collection.damaged_vectors())
+                missing = collection.missing_vectors() + damaged
             if collection.snapshot().documents and not missing:
                 collection.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
         enter(ClosedDesk(folder, desk.person), "restore", archive.name, f"made {restored.made} of {restored.former}")

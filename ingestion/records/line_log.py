@@ -39,5 +39,4 @@ def remove_lines(path: Path, unwanted: Callable[[bytes], bool]) -> None:
         lines = read_lines(path)
         kept = [line for line in lines if not unwanted(line)]
         if len(kept) < len(lines):
-            write_atomic(path, b"".join(line + b"\n" for line in kept), durable=True)
-            path.chmod(0o600)
+            write_atomic(path, b"".join(line + b"\n" for line in kept), durable=True, private=True)

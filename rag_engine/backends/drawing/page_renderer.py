@@ -117,7 +117,8 @@ class PageRenderer:
 
     def _of_file(self, file: Path, page: int, content: str, asked: Mapping[str, object]) -> Future[bytes]:
         request = json.dumps({"page": page, **asked})
-        return self._cached(_Drawing(f"Page {page} of {file.name}", request, file, page, content, _state(file)))
+        name, of_one_page = f"Page {page} of {file.name}", "find" not in asked
+        return self._cached(_Drawing(name, request, file, page, content, _state(file), of_one_page))
 
     def _cached(self, drawing: _Drawing) -> Future[bytes]:
         """Return what was begun before, unless it failed and may be tried again by now."""
@@ -176,7 +177,8 @@ class PageRenderer:
             late = f"it takes longer than {self._seconds} seconds"
             cause = late if answer is None else f"it ends the program (exit code {code})"
             starved = answer is None and busy < _STARVED * self._seconds
-            if cache is not None and drawing.file is not None and not (self._turns.cancelled or starved):
+            blamed = drawing.of_one_page and not (self._turns.cancelled or starved)
+            if cache is not None and drawing.file is not None and blamed:
                 cache.refuse(drawing.file, drawing.content, drawing.page, cause)
             raise _cannot(drawing.name, cause, retryable=starved)
         self._idle.put(child)
@@ -203,6 +205,8 @@ class _Drawing:
     page: int = 0
     content: str = ""
     state: tuple[int, int, int] | None = None
+    # Words are looked for on many pages: that it takes long says nothing about the one.
+    of_one_page: bool = True
 
 
 class _Turns:

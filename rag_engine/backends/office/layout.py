@@ -6,8 +6,10 @@ Run as a module it is that process.
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -26,6 +28,8 @@ _SECONDS = 60
 # What the process needs to start and to end beside the time of LibreOffice.
 _MORE_SECONDS = 15
 _MADE = "layout.pdf"
+# Of any file that the process writes.
+_MOST_BYTES = 2**29
 
 
 def is_office_file(name: str) -> bool:
@@ -42,6 +46,7 @@ class OfficeLayouts:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="office layout")
         self._begun = lru_cache(50)(self._begin)
         self._running: subprocess.Popen[bytes] | None = None
+        self._closed = False
 
     def pdf(self, file: Path, content: str) -> Future[Path]:
         """Make a PDF of a file with this hash, or return the one that was made.
@@ -61,6 +66,7 @@ class OfficeLayouts:
 
     def close(self) -> None:
         """End what is being made."""
+        self._closed = True
         self._thread.shutdown(wait=False, cancel_futures=True)
         running = self._running
         if running is not None:
@@ -86,11 +92,12 @@ class OfficeLayouts:
             reach = Reach(readable, (str(scratch.own),), programs=True, user=user)
             with scratch.lend(file) as lent:
                 cause = self._run([reach.to_argument(), program, str(lent), str(self._seconds)], scratch.own)
-            made = scratch.own / _MADE
-            if not made.is_file():
-                self._cache.refuse(file, content, 0, cause)
+            made = read_made(scratch.own / _MADE)
+            if not made:
+                if not self._closed:
+                    self._cache.refuse(file, content, 0, cause)
                 raise _not_shown(file, cause)
-            self._cache.keep_layout(file, content, made.read_bytes())
+            self._cache.keep_layout(file, content, made)
         finally:
             scratch.close()
         return self._cache.layout(content)
@@ -116,6 +123,25 @@ class OfficeLayouts:
         return "LibreOffice cannot read it"
 
 
+def read_made(path: Path) -> bytes:
+    """Return the PDF that the process left, b"" where it left none.
+
+    It may have been taken over by the document: a link would be followed with our rights.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:
+            return b""
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     try:
         os.killpg(process.pid, signal.SIGKILL)
@@ -131,6 +157,7 @@ def _not_shown(file: Path, cause: str) -> WorkspaceError:
 def main() -> None:
     """Convert the file that the arguments name into the folder where this process may write."""
     confine(Reach.from_argument(sys.argv[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_BYTES, _MOST_BYTES))
     program, file, seconds = sys.argv[2], Path(sys.argv[3]), float(sys.argv[4])
     with office_copy(program, file, "pdf", seconds) as (made, _):
         if made is not None:

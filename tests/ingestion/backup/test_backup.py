@@ -60,7 +60,8 @@ def test_a_backup_is_its_owners_alone_and_nothing_is_left_beside_it(archive: Pat
 
 
 def test_nothing_of_a_running_process_and_no_index_is_in_a_backup(workspace: Path, tmp_path: Path) -> None:
-    for name in ("serving.json", "writer.json", "worker.log", "write.lock", ".licence/page.pdf"):
+    running = ("serving.json", "writer.json", "worker.log", "write.lock", ".licence/page.pdf", "refused/a.begun")
+    for name in (*running, "drawings/1-a"):
         (workspace / name).parent.mkdir(exist_ok=True)
         (workspace / name).write_text("{}")
     with zipfile.ZipFile(backup(place(workspace), tmp_path / "backup.zip").file) as packed:
@@ -209,3 +210,17 @@ def test_backups_made_while_another_process_adds_documents_are_each_whole(worksp
         restored = restore(place(tmp_path / f"restored{documents}"), one.file)
         assert (restored.documents, restored.without_vectors, one.lost_originals) == (documents, 0, ())
         assert found(restored.workspace)[0] == found(workspace)[0]
+
+
+def test_a_backup_with_a_damaged_vector_is_restored_and_says_so(workspace: Path, tmp_path: Path) -> None:
+    before = found(workspace)
+    [vectors] = (workspace / "vectors").glob("*.f32")
+    with vectors.open("r+b") as file:
+        file.seek(8)
+        file.write(b"\xff\xff\x01")
+    restored = restore(place(tmp_path / "restored"), backup(place(workspace), tmp_path / "damaged.zip").file)
+    assert restored.documents == 2
+    assert restored.without_vectors > 0
+    with closing(open_engine(restored.workspace)) as engine:
+        engine.rebuild(encode=True)
+    assert found(restored.workspace) == before != []

@@ -14,7 +14,7 @@ import pytest
 
 from rag_engine.backends.drawing.page_cache import PageCache
 from rag_engine.backends.drawing.page_renderer import PageRenderer
-from rag_engine.backends.office.layout import OfficeLayouts, is_office_file
+from rag_engine.backends.office.layout import OfficeLayouts, is_office_file, read_made
 from rag_engine.errors import WorkspaceError
 
 CONTENT = "e" * 64
@@ -111,3 +111,14 @@ def test_office_files_are_known_by_their_names() -> None:
     assert is_office_file("budget.ods")
     assert not is_office_file("plan.pdf")
     assert not is_office_file("docx")
+
+
+def test_a_link_in_the_place_of_the_layout_is_not_followed(tmp_path: Path) -> None:
+    secret, made = tmp_path / "secret.pdf", tmp_path / "layout.pdf"
+    secret.write_bytes(b"%PDF of somebody else")
+    made.symlink_to(secret)
+    assert read_made(made) == b""
+    made.unlink()
+    made.write_bytes(b"%PDF")
+    assert read_made(made) == b"%PDF"
+    assert read_made(tmp_path) == read_made(tmp_path / "none") == b""
