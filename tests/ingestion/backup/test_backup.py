@@ -213,7 +213,7 @@ def test_backups_made_while_another_process_adds_documents_are_each_whole(worksp
 
 
 def test_a_backup_with_a_damaged_vector_is_restored_and_says_so(workspace: Path, tmp_path: Path) -> None:
-    before = found(workspace)
+    before = [child for child, *_ in found(workspace)]
     [vectors] = (workspace / "vectors").glob("*.f32")
     with vectors.open("r+b") as file:
         file.seek(8)
@@ -223,4 +223,5 @@ def test_a_backup_with_a_damaged_vector_is_restored_and_says_so(workspace: Path,
     assert restored.without_vectors > 0
     with closing(open_engine(restored.workspace)) as engine:
         engine.rebuild(encode=True)
-    assert found(restored.workspace) == before != []
+    # Encoded under the title that was corrected since: the passages are the same, their cosines nearly.
+    assert [child for child, *_ in found(restored.workspace)] == before != []
