@@ -107,7 +107,8 @@ def test_a_person_logs_in_changes_a_setting_under_that_name_and_logs_out(page: P
     expect(page.get_by_text("Log in to use this collection.")).to_be_visible()
     expect(page.get_by_text("Answer")).to_have_count(0)
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_text("Ada Lovelace (ada@example.org)")).to_be_visible()
+    sidebar = page.get_by_test_id("stSidebarUserContent")
+    expect(sidebar.get_by_text("Ada Lovelace (ada@example.org)")).to_be_visible()
 
     # Back where she wanted to go, not on the first page.
     expect(page).to_have_url(re.compile(r"/admin\?tab=settings$"))
