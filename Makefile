@@ -6,7 +6,7 @@ export HF_HUB_OFFLINE ?= 1
 # The least coverage of each package, in percent: `make test COVER=1` holds it, as CI does, and takes a quarter longer.
 FLOORS := rag_engine:94 ingestion:90 pages:85 cli:70
 
-.PHONY: run test quick check lock measure clean
+.PHONY: run test quick check lock measure harness clean
 
 run: .venv/installed
 	@$(BIN)/sextant serve --sample --port $(PORT)
@@ -63,6 +63,10 @@ lock:
 # a part alone: $(BIN)/python -m benchmarks.measure --only retrieval.
 measure: .venv/installed
 	$(BIN)/python -m benchmarks.measure
+
+# Kills, faults, hostile files and visitors, each survived or named: about 20 minutes; `make test` runs a short form.
+harness: .venv/tested
+	$(BIN)/python -m tests.harness
 
 clean:
 	rm -rf .venv build *.egg-info

@@ -1,0 +1,10 @@
+"""Parts of the harness, each a function from the effort to tallies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tests.harness.tally import Effort, Tally
+
+# "short" takes seconds and is run with the other tests; "whole" is bounded by the minutes that `make harness` has.
+PARTS: dict[str, Callable[[Effort], Iterator[Tally]]] = {}

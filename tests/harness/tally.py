@@ -1,0 +1,27 @@
+"""Result of one part of the harness: how many cases it tried, how many were survived, what was lost in the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Effort = Literal["short", "whole"]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Cases of one kind, such as "kill -9 at a write of add"; `lost` has a sentence for each that was not survived."""
+
+    what: str
+    tried: int
+    lost: tuple[str, ...] = ()
+
+    @property
+    def survived(self) -> int:
+        """Return the number of cases after which nothing was lost."""
+        return self.tried - len(self.lost)
+
+    def __str__(self) -> str:
+        """Return a line of the report, and one for each loss."""
+        line = f"{self.survived} of {self.tried}  {self.what}"
+        return "\n".join([line, *(f"    lost: {one}" for one in self.lost)])
