@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from ingestion import workspace as folders
 from ingestion.book_index.read import index_of_document
+from ingestion.config import read_ingestion_config
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.file_names import file_hash, why_no_file
 from ingestion.metadata.rules import METADATA_VERSION
@@ -28,7 +29,7 @@ from ingestion.protocols import Extractor
 from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
 from ingestion.records.file_descriptions import DescribedFile, FileDescription, FileDescriptions
 from ingestion.records.refused_files import RefusedFiles, WorkerStops
-from ingestion.tools import open_reader, reader_of
+from ingestion.tools import open_reader, open_readers, reader_of
 from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
@@ -100,7 +101,7 @@ def add_paths(
     descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
     sizes = [_size(path) for path in files]
     results: list[Added] = []
-    with engine.indexer() as indexer, open_reader(engine.config.ocr) as extractor:
+    with engine.indexer() as indexer, open_readers(engine) as extractor:
         reader = _Reader(engine, files, refused, descriptions, extractor, again=again)
         with closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):
@@ -169,6 +170,7 @@ class _Reader:
         self._refused = refused
         self._descriptions = descriptions
         self._extractor = extractor
+        self._readers = read_ingestion_config(engine.config.workspace).extraction_processes
         self._gazetteer = load_gazetteer()
         self.descriptions = FileDescriptions(engine.catalog)
         # What people corrected of a file holds when it is read again.
@@ -239,16 +241,16 @@ class _Reader:
             return Added(_shown(read.path), "", refusal.status, str(refusal))
 
     def read_all(self) -> Generator[_Read | Added, None, None]:
-        """Yield every file read or refused, in order; one is read in the child while another is being indexed."""
+        """Yield every file read or refused, in order; some are read side by side while another is being indexed."""
         if self._stops.one_at_a_time:
             yield from map(self._read, self._files)
             return
-        pool = ThreadPoolExecutor(1)
+        pool = ThreadPoolExecutor(self._readers)
         ahead: deque[Future[_Read | Added]] = deque()
         try:
             for path in self._files:
                 ahead.append(pool.submit(self._read, path))
-                if len(ahead) > 1:
+                if len(ahead) > self._readers:
                     yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from ingestion import workspace as folders
-from ingestion.config import IngestionConfig
+from ingestion.config import IngestionConfig, read_ingestion_config
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
@@ -158,6 +158,12 @@ def open_web(config: IngestionConfig) -> HttpWeb:
 def open_reader(ocr: OcrChoice) -> Sandbox:
     """Open the reader of foreign files, which works in a process of its own."""
     return Sandbox(ocr=ocr)
+
+
+def open_readers(engine: Engine) -> Sandboxes:
+    """Open as many readers of foreign files as the workspace has files read at a time."""
+    config = read_ingestion_config(engine.config.workspace)
+    return Sandboxes(config.extraction_processes, ExtractionLimits(), engine.config.ocr)
 
 
 def _remove_leftovers(workspace: Path) -> None:

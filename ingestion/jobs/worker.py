@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 import traceback
@@ -10,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 import sqlalchemy as sql
@@ -32,6 +33,7 @@ from ingestion.operations.documents import add_files, erase, finish_erasures
 from ingestion.operations.evaluation import TEST, ask_test_questions
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
 from ingestion.pipeline.run import run_phases
+from ingestion.records.refused_files import blame_nobody
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import open_tools
 from ingestion.types import ControlSignal, Progress
@@ -346,6 +348,14 @@ def _log(kind: type[BaseException], error: BaseException, trace: TracebackType |
     sys.stderr.write(without_controls("".join(traceback.format_exception(kind, error, trace))))
 
 
+def _end_as_asked(number: int, _frame: FrameType | None) -> None:
+    """End as the signal would have, without a mark against what the worker was at."""
+    blame_nobody()
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
+
+
 if __name__ == "__main__":
     sys.excepthook = _log
+    signal.signal(signal.SIGTERM, _end_as_asked)
     _main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -106,6 +106,10 @@ def _as_before(known: RefusedFile) -> Refusal:
     )
 
 
+# What this process is at, with the number of workers that it stopped before.
+_at: dict[Path, int] = {}
+
+
 class WorkerStops:
     """Work at which workers were killed, for want of memory say: after two of them it is left out."""
 
@@ -130,8 +134,19 @@ class WorkerStops:
                 rejected=False,
             )
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomic(path, json.dumps({"stops": stops + 1}).encode(), durable=True, private=True)
+        _at[path] = stops
         try:
+            write_atomic(path, json.dumps({"stops": stops + 1}).encode(), durable=True, private=True)
             yield
         finally:
+            _at.pop(path, None)
+            path.unlink(missing_ok=True)
+
+
+def blame_nobody() -> None:
+    """Take back that this process is at something: it ends because it was asked to."""
+    for path, stops in list(_at.items()):
+        if stops:
+            write_atomic(path, json.dumps({"stops": stops}).encode(), durable=True, private=True)
+        else:
             path.unlink(missing_ok=True)

@@ -239,17 +239,14 @@ def open_chroma(folder: Path, name: str, *, url: str = "", key: str = "", elsewh
         if not address.hostname:
             raise WorkspaceError(f"The Chroma URL {url!r} has no host.", help="Give it as http://HOST:PORT.")
         headers = {"Authorization": f"Bearer {key}"} if key else None
-        try:
-            with _reported(name):
-                client = chromadb.HttpClient(
-                    address.hostname,
-                    port=address.port or 8000,
-                    ssl=address.scheme == "https",
-                    headers=headers,
-                    settings=settings,
-                )
-        except BackendError as error:
-            raise ServerLostError(str(error.args[0]), help=error.help, retryable=True) from error
+        with _reported(name):
+            client = chromadb.HttpClient(
+                address.hostname,
+                port=address.port or 8000,
+                ssl=address.scheme == "https",
+                headers=headers,
+                settings=settings,
+            )
         return ChromaIndex(client, name, database=database)
     lock = lock_folder(folder)
     try:
@@ -293,11 +290,12 @@ def _reported(name: str) -> Iterator[None]:
 
     try:
         yield
-    except httpx.TransportError as error:
-        raise ServerLostError(
-            f"Chroma does not answer: {error}.", help="Start its server again.", retryable=True
-        ) from error
     except (ChromaError, httpx.HTTPError, ValueError, RuntimeError, OSError) as error:
+        # Where it cannot be reached at first, Chroma says so by a ValueError of its own.
+        if any(isinstance(one, httpx.TransportError) for one in (error, error.__context__)):
+            raise ServerLostError(
+                f"Chroma does not answer: {error}.", help="Start its server again.", retryable=True
+            ) from error
         raise BackendError(
             f"Chroma failed at the collection {name}: {error}.",
             help="Start its server again, or run `sextant rebuild` if its folder is damaged.",

@@ -224,8 +224,12 @@ class Collection:
         return bool(self.catalog.state(DENSE_DUE))
 
     def catch_up(self) -> None:
-        """Repair what was left undone, and have the dense index take up what it lacks."""
+        """Repair what was left undone, and have the dense index take up what it lacks.
+
+        ServerLostError where its server is still down, before anyone who writes is made to wait.
+        """
         manifest = self._require_manifest()
+        self._backends.dense(self.generation()).search(np.ones((1, manifest.dimension), np.float32), 1)
         with paths.write_lock(self.workspace):
             self._repair(self._stores(manifest.name, manifest.dimension))
 

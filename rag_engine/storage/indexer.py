@@ -201,8 +201,8 @@ class Indexer:
         for one in kept:
             print_ = f"former {one.record.sha256}"
             self.redescribe(replace(one.record, source=one.source), one.metadata, print_)
-        # Where the server is down the replaced stay invisible, and the next repair removes them.
-        with self._late(set()):
+        # Where the server is down the replaced stay invisible; noted, they are removed when it takes up the rest.
+        with self._late(set(self._group)):
             if self._group and purge(self._stores, "deleting"):
                 self._free = free_rows(self._stores).tolist()
         self._group, self._group_children, self._group_since = [], 0, time.monotonic()

@@ -9,12 +9,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 
 import pymupdf
 import pytest
 
 from cli.doctor import examine
 from ingestion.add_files import Added, add_paths
+from ingestion.extraction.sandbox.sandbox import Sandboxes
+from ingestion.types import FileReading
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
@@ -242,7 +245,8 @@ def test_a_cancelled_addition_keeps_what_it_has_and_can_be_taken_up(engine: Engi
 
     assert len(add_paths([folder], engine, cancelled=after_two)) == 2
     assert len(engine.collection.documents()) == 2
-    assert list(outcomes(add_paths([folder], engine)).values()) == ["unchanged"] * 2 + ["indexed"] * 3
+    again = add_paths([folder], engine)
+    assert [one.status for one in again] == ["unchanged"] * 2 + ["indexed"] * 3, again
 
 
 def test_a_damaged_index_is_mended_by_rebuild(engine: Engine, folder: Path) -> None:
@@ -292,6 +296,24 @@ def test_the_index_of_a_book_leads_to_its_passages(engine: Engine, folder: Path)
     found = match_index(index, "Who is named when there is an avalanche?", "en").passages
     assert {place.listing.entry for places in found.values() for place in places} == {"avalanche"}
     assert any("avalanche plan" in child.text for child in engine.catalog.children(found).values())
+
+
+def test_files_are_read_side_by_side_and_indexed_in_order(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in HAZARDS[:4]:
+        (folder / f"{name}.txt").write_text(f"The {name} plan names the river authority. " * 12)
+    both, read = Barrier(2), Sandboxes.read
+
+    def together(readers: Sandboxes, path: Path, patience: float = 1.0) -> FileReading:
+        # Broken where the other file is not being read meanwhile.
+        both.wait(30)
+        return read(readers, path, patience)
+
+    monkeypatch.setattr(Sandboxes, "read", together)
+    added = add_paths([folder], engine)
+    assert [Path(one.path).stem for one in added] == sorted(HAZARDS[:4])
+    assert {one.status for one in added} == {"indexed"}
 
 
 def test_a_file_that_broke_its_reader_is_refused_at_once_when_it_is_added_again(

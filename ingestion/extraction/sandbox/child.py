@@ -1,13 +1,14 @@
 """Process in which foreign files are parsed; started by `Sandbox`, never by hand.
 
 It reads requests from the connection that its last argument names, and answers on it; the argument before says what it
-keeps within reach. Nothing is ever written on its
-standard input, on which the kernel tells that the parent is gone; its standard error carries the messages of a start
-that fails, and is moved away then, so that no library and no document can write on it.
+keeps within reach. Nothing is ever written on its standard input, on which the kernel tells that the parent is gone;
+its standard error carries the messages of a start that fails, and is moved away then, so that no library and no
+document can write on it.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import gc
 import os
@@ -44,6 +45,8 @@ from rag_engine.types import ExtractedText
 # Written out by hand when there is no memory left to build it.
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 _OUT_OF_MEMORY = encode({"refused": "too_much_memory"})
+# The machine's state and not the file's: tried again unchanged, the file may well be read.
+_OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO})
 
 
 def main() -> None:
@@ -62,6 +65,8 @@ def main() -> None:
     # A file that is written is a converted copy, or what a program unpacks.
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.unpacked_bytes, limits.unpacked_bytes))
     ocr = None if settings["ocr"] == "none" else _LazyOcr(settings["ocr"], limits, parent)
+    # From here on time counts, and what goes wrong may be a file's fault.
+    parent.send_bytes(encode({"ready": True}))
     while True:
         request = requests.get()
         allowed = replace(limits, seconds=request["seconds"])
@@ -69,8 +74,8 @@ def main() -> None:
         try:
             for answer in _answers(request, allowed, ocr):
                 parent.send_bytes(encode(answer))
-        except Refusal as refusal:
-            answer = {"refused": refusal.reason, "message": refusal.args[0], "help": refusal.help}
+        except Refusal as refused:
+            answer = {"refused": refused.reason, "message": refused.args[0], "help": refused.help}
             parent.send_bytes(encode(answer))
         except MemoryError:
             parent.send_bytes(_OUT_OF_MEMORY)
@@ -78,7 +83,11 @@ def main() -> None:
             # No reader knows every way of being damaged; whatever is left of this process is replaced.
             cause = f"{type(error).__name__}: {error}"
             name = Path(request["path"]).name
-            parent.send_bytes(encode({"refused": "crashed", "message": f"{name} broke its reader ({cause})."}))
+            if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+                refusal = {"refused": "unexpected", "message": f"{name} could not be read ({cause})."}
+            else:
+                refusal = {"refused": "crashed", "message": f"{name} broke its reader ({cause})."}
+            parent.send_bytes(encode(refusal))
         if not gc.get_freeze_count():
             # Modules, patterns and tables are there to stay: no later collection has to look through them.
             gc.collect()

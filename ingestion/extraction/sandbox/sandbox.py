@@ -33,6 +33,9 @@ from rag_engine.config import ROOT, OcrChoice, easyocr_folder
 from rag_engine.confinement.confine import Reach, child_environment, unprivileged_user
 from rag_engine.confinement.scratch import Scratch
 
+# A start takes seconds on a busy machine, and is not of the file's time.
+_START_SECONDS = 60.0
+
 
 class Sandbox:
     """One child process that reads file after file and is replaced when a file breaks it.
@@ -49,7 +52,7 @@ class Sandbox:
         self._connection: Connection | None = None
         self._scratch: Scratch | None = None
         self._seconds = self._ocr_seconds = 0.0
-        self._aborted = False
+        self._is_ready = self._aborted = False
 
     def __enter__(self) -> Self:
         self._started()
@@ -59,7 +62,7 @@ class Sandbox:
         self._stop()
 
     def abort(self) -> None:
-        """Kill the child, from any thread. Whoever waits for it gets a refusal, which is not the file's fault."""
+        """Kill the child, from any thread, and read no more. Whoever asks gets a refusal; the file is not at fault."""
         self._aborted = True
         self._kill()
 
@@ -96,7 +99,8 @@ class Sandbox:
     @contextmanager
     def _lent(self, path: Path, patience: float = 1.0) -> Iterator[Path]:
         """Start the child unless it runs, and let it have a file for as long as it is asked about it."""
-        self._aborted = False
+        if self._aborted:
+            raise _unexpected(f"{path.name} was not read: it was broken off.")
         size = path.stat().st_size if path.is_file() else 0
         self._seconds = patience * time_for(size, self._limits)
         self._ocr_seconds = patience * ocr_time_for(size, self._limits)
@@ -115,7 +119,7 @@ class Sandbox:
         healthy = False
         try:
             answer = self._answer(path)
-            healthy = answer.get("refused") not in ("too_much_memory", "crashed")
+            healthy = answer.get("refused") not in ("too_much_memory", "crashed", "unexpected")
         finally:
             # Also after an interrupt: a child in the middle of a file would answer the next question with it.
             if not healthy:
@@ -126,6 +130,8 @@ class Sandbox:
 
     def _answer(self, path: Path) -> Message:
         assert self._connection is not None
+        if not self._is_ready:
+            self._await_start(path, self._connection)
         deadline, left = time.monotonic() + self._seconds, self._ocr_seconds
         while self._connection.poll(max(0.0, deadline - time.monotonic())):
             message = self._received(path, self._connection)
@@ -135,36 +141,59 @@ class Sandbox:
             deadline, left = deadline + more, left - more
         raise _too_slow(path, self._seconds + self._ocr_seconds - left)
 
+    def _await_start(self, path: Path, connection: Connection) -> None:
+        """Return when the child says that it is ready; Refusal, which is not the file's fault, where it does not."""
+        try:
+            if not connection.poll(_START_SECONDS):
+                raise TimeoutError
+            self._is_ready = bool(decode(connection.recv_bytes(LARGEST_MESSAGE)))
+        except (EOFError, OSError, ValueError) as error:
+            self._kill()
+            ended = f"the program that reads it does not start ({self._last_words()})"
+            cause = "it was broken off" if self._aborted else ended
+            raise _unexpected(f"{path.name} was not read: {cause}.") from error
+
     def _received(self, path: Path, connection: Connection) -> Message:
         # A child that stops in the middle of an answer is not waited for.
-        guard = threading.Timer(self._seconds, self._kill)
+        stuck = threading.Event()
+        guard = threading.Timer(self._seconds, self._kill_stuck, [stuck])
         guard.start()
         try:
             return decode(connection.recv_bytes(LARGEST_MESSAGE))
         except (EOFError, OSError) as error:
             self._kill()
-            raise self._ended(path) from error
+            raise (_too_slow(path, self._seconds) if stuck.is_set() else self._ended(path)) from error
         except ValueError as error:
             raise _crashed(path, str(error)) from error
         finally:
             guard.cancel()
 
+    def _kill_stuck(self, stuck: threading.Event) -> None:
+        stuck.set()
+        self._kill()
+
     def _ended(self, path: Path) -> Refusal:
+        cause = self._last_words()
+        if self._aborted:
+            return _unexpected(f"{path.name} was not read to its end: it was broken off.")
+        if self._child is not None and self._child.returncode == -signal.SIGXCPU:
+            return _too_slow(path, self._seconds)
+        return _crashed(path, cause)
+
+    def _last_words(self) -> str:
+        """Return the signal that ended the child, or the last line that it wrote."""
         assert self._child is not None
         assert self._child.stderr is not None
         code = self._child.wait()
-        if self._aborted:
-            return Refusal("unexpected", f"{path.name} was not read to its end: it was broken off.", retryable=True)
-        if code == -signal.SIGXCPU:
-            return _too_slow(path, self._seconds)
         *_, last_line = [f"exit code {code}", *self._child.stderr.read().decode("utf-8", "replace").splitlines()]
-        return _crashed(path, f"signal {-code}" if code < 0 else last_line)
+        return f"signal {-code}" if code < 0 else last_line
 
     def _started(self) -> None:
         """Start the child unless it runs."""
         if self._child is not None and self._child.poll() is None:
             return
         self._stop()
+        self._is_ready = False
         self._connection, theirs = Pipe()
         readable = _readable()
         user = unprivileged_user(readable)
@@ -246,6 +275,8 @@ def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
             f"{path.name} needs more than {limits.memory_bytes:,} bytes of memory.",
             help="Split it into smaller files.",
         )
+    if reason == "unexpected":
+        return _unexpected(answer["message"])
     return Refusal(reason, answer["message"], help=answer.get("help") or _CONVERT)
 
 
@@ -258,6 +289,10 @@ def _too_slow(path: Path, seconds: float) -> Refusal:
         f"{path.name} was not read within {round(seconds, 1):g} seconds.",
         help="Split it into smaller files.",
     )
+
+
+def _unexpected(message: str) -> Refusal:
+    return Refusal("unexpected", message, help="Try again; `sextant doctor` may say why.", retryable=True)
 
 
 def _crashed(path: Path, cause: str) -> Refusal:

@@ -14,7 +14,7 @@ import weakref
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import Pipe
@@ -164,16 +164,12 @@ class PageRenderer:
     def _draw(self, drawing: _Drawing) -> bytes:
         cache = self._cache if drawing.content else None
         with _opened(drawing) as descriptor:
-            try:
-                child = self._idle.get_nowait()
-            except queue.Empty:
-                child = self._new_child()
+            child = self._waiting_child(drawing)
             before = child.processor_seconds()
             answer = child.ask(drawing.request.encode(), descriptor, self._seconds)
             busy = child.processor_seconds() - before
         if not answer:
-            code = child.end()
-            self._children.remove(child)
+            code = self._dismiss(child)
             late = f"it takes longer than {self._seconds} seconds"
             cause = late if answer is None else f"it ends the program (exit code {code})"
             starved = answer is None and busy < _STARVED * self._seconds
@@ -185,6 +181,25 @@ class PageRenderer:
         if cache is not None and drawing.file is not None and answer.startswith((b"picture", b"size", b"found")):
             cache.keep(drawing.file, drawing.content, drawing.page, drawing.request, answer)
         return answer
+
+    def _waiting_child(self, drawing: _Drawing) -> _Child:
+        """Return a process that waits for work; WorkspaceError, which is not the page's fault, where none starts."""
+        while not self._idle.empty():
+            with suppress(queue.Empty):
+                child = self._idle.get_nowait()
+                if child.is_up():
+                    return child
+                self._dismiss(child)
+        child = self._new_child()
+        if not child.is_up():
+            cause = f"the program that draws pages does not start (exit code {self._dismiss(child)})"
+            raise _cannot(drawing.name, cause, retryable=True)
+        return child
+
+    def _dismiss(self, child: _Child) -> int:
+        """End a process, and return its exit code."""
+        self._children.remove(child)
+        return child.end()
 
     def _new_child(self) -> _Child:
         child = _Child(self._memory_bytes, self._seconds)
@@ -287,12 +302,18 @@ class _Child:
                 env=child_environment(OMP_NUM_THREADS="1"),
             )
 
+    def is_up(self) -> bool:
+        """Wait until the process is ready; return whether it is, and has not ended since."""
+        try:
+            if not self._is_ready and self._connection.poll(_START_SECONDS):
+                self._is_ready = bool(self._connection.recv_bytes())
+        except (EOFError, OSError):
+            return False
+        return self._is_ready and self._process.poll() is None
+
     def ask(self, request: bytes, descriptor: int | None, seconds: float) -> bytes | None:
         """Return the answer to a request about an open file; None when it takes too long, empty when it has ended."""
         try:
-            if not self._is_ready and not self._connection.poll(_START_SECONDS):
-                return None
-            self._is_ready = self._is_ready or bool(self._connection.recv_bytes())
             self._connection.send_bytes(request)
             if descriptor is not None:
                 send_handle(self._connection, descriptor, self._process.pid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import subprocess
 import sys
 import threading
@@ -312,6 +313,25 @@ def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_i
     assert await_run(jobs, lambda run: run.status not in ("queued", "running"), 120).status == "done"
     assert [record.file for record in engine.collection.documents()] == ["flood.md"]
     assert folders.await_worker(workspace, 30)
+    engine.close()
+
+
+def test_a_worker_that_is_asked_to_end_holds_nothing_against_what_it_was_at(
+    tmp_path: Path, small_documents: Path
+) -> None:
+    workspace = tmp_path / "workspace"
+    engine = Engine(read_config(workspace))
+    JobQueue(engine.catalog).queue("add", {"paths": [str(small_documents)]})
+    command = [sys.executable, "-m", "ingestion.jobs.worker", str(workspace), "0"]
+    with subprocess.Popen(command, cwd=ROOT) as worker:
+        marks = folders.refused(workspace)
+        deadline = time.monotonic() + 120
+        while not list(marks.glob("*.begun")):
+            assert worker.poll() is None
+            assert time.monotonic() < deadline
+        worker.terminate()
+    assert worker.returncode == -signal.SIGTERM
+    assert not list(marks.glob("*.begun"))
     engine.close()
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.sandbox.sandbox import Sandbox
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.types import ExtractionLimits, OutcomeReason, Refusal
 from tests.ingestion.documents import pdf
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -41,6 +42,7 @@ def test_a_refusal_crosses_the_pipe_and_the_child_lives_on(tmp_path: Path, sandb
 def test_a_child_that_hangs_is_replaced_and_the_next_file_is_read(tmp_path: Path) -> None:
     path = pdf(tmp_path / "a.pdf", ["Words"])
     with Sandbox(ExtractionLimits(seconds=0.5), ocr="none") as sandbox:
+        sandbox.read(path)
         hung = sandbox.process_id
         assert hung is not None
         os.kill(hung, signal.SIGSTOP)
@@ -54,6 +56,7 @@ def test_a_child_that_hangs_is_replaced_and_the_next_file_is_read(tmp_path: Path
 def test_a_child_that_is_killed_is_replaced_and_the_next_file_is_read(tmp_path: Path) -> None:
     path = pdf(tmp_path / "a.pdf", ["Words"])
     with Sandbox(ocr="none") as sandbox:
+        sandbox.read(path)
         child = sandbox.process_id
         assert child is not None
         os.kill(child, signal.SIGSTOP)
@@ -106,20 +109,52 @@ def test_a_child_that_cannot_start_is_refused_with_its_last_words(
 ) -> None:
     (tmp_path / "resource.py").write_text("raise ImportError('no limits')", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with Sandbox(ocr="none") as sandbox, pytest.raises(Refusal, match="ImportError: no limits"):
+    with Sandbox(ocr="none") as sandbox, pytest.raises(Refusal, match="ImportError: no limits") as caught:
         sandbox.read(pdf(tmp_path / "a.pdf", ["Words"]))
+    # The file is tried again: it was never looked at.
+    assert (caught.value.reason, caught.value.status) == ("unexpected", "failed")
+
+
+def test_after_an_abort_nothing_is_read_and_nothing_is_held_against_the_next_file(tmp_path: Path) -> None:
+    path = pdf(tmp_path / "a.pdf", ["Words"])
+    with Sandbox(ocr="none") as sandbox:
+        sandbox.read(path)
+        sandbox.abort()
+        # The killed child may still look alive to whoever asks at this moment.
+        with pytest.raises(Refusal, match=r"a\.pdf was not read: it was broken off") as caught:
+            sandbox.read(path)
+        assert (caught.value.reason, caught.value.retryable) == ("unexpected", True)
+
+
+@pytest.mark.needs("linux")
+def test_what_the_machine_lacks_is_not_the_fault_of_the_file(tmp_path: Path) -> None:
+    # Met by the same way as a full disk: the child has no descriptor left.
+    path = pdf(tmp_path / "a.pdf", ["Words"])
+    with Sandbox(ocr="none") as sandbox:
+        sandbox.read(path)
+        assert sandbox.process_id is not None
+        limits = resource.prlimit(sandbox.process_id, resource.RLIMIT_NOFILE)
+        resource.prlimit(sandbox.process_id, resource.RLIMIT_NOFILE, (3, limits[1]))
+        with pytest.raises(Refusal, match=r"a\.pdf could not be read \(OSError: \[Errno 24\]") as caught:
+            sandbox.read(path)
+        assert (caught.value.reason, caught.value.retryable) == ("unexpected", True)
+        assert sandbox.read(path).extracted.text == "Words"
+
+
+_READY = b'\0\0\0\x0e{"ready":true}'
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("sent", "said", "reason"),
     [
-        (b"Warning: something printed here", "signal 9"),
-        (b"\0\0\0\x0230", "message is not an object"),
-        (b"\0\0\0\xffhalf of an answer", "signal 9"),
+        (_READY + b"Warning: something printed here", "signal 9", "crashed"),
+        (_READY + b"\0\0\0\x0230", "message is not an object", "crashed"),
+        (_READY + b"\0\0\0\xffhalf of an answer", "was not read within", "too_slow"),
+        (b"Warning: something printed here", "does not start", "unexpected"),
     ],
 )
 def test_a_child_that_does_not_keep_to_the_protocol_is_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes, said: str, reason: OutcomeReason
 ) -> None:
     program = tmp_path / "python"
     program.write_text(
@@ -134,7 +169,7 @@ def test_a_child_that_does_not_keep_to_the_protocol_is_stopped(
         assert child is not None
         with pytest.raises(Refusal, match=said) as caught:
             sandbox.read(path)
-        assert caught.value.reason == "crashed"
+        assert caught.value.reason == reason
         assert not psutil.pid_exists(child)
 
 

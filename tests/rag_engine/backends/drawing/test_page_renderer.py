@@ -17,6 +17,7 @@ import pymupdf
 import pytest
 from numpy.typing import NDArray
 
+from rag_engine.backends.drawing.page_cache import PageCache
 from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.types import Box
@@ -223,6 +224,31 @@ def test_a_page_that_got_no_processor_is_tried_again_after_a_while(
     assert caught.value.retryable
     assert renderer.page(report, 1, []) is stopped
     monkeypatch.setattr("rag_engine.backends.drawing.page_renderer._AGAIN_SECONDS", 0.0)
+    assert renderer.page(report, 1, []).result().startswith(b"\x89PNG")
+    renderer.close()
+
+
+def test_a_process_that_does_not_start_is_not_held_against_the_page(
+    report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = PageCache(tmp_path / "cache")
+    renderer = PageRenderer(cache)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/bin/false")
+        with pytest.raises(WorkspaceError, match="the program that draws pages does not start") as caught:
+            renderer.page(report, 1, [], content="abc").result()
+    assert caught.value.retryable
+    assert not cache.refusal("abc", 1)
+    assert renderer.page(report, 1, [], content="abc", width=500).result().startswith(b"\x89PNG")
+    renderer.close()
+
+
+def test_a_process_that_ended_while_it_waited_is_replaced(report: Path) -> None:
+    renderer = PageRenderer()
+    renderer.text("Words", []).result()
+    [child] = renderer._children
+    child._process.kill()
+    child._process.wait()
     assert renderer.page(report, 1, []).result().startswith(b"\x89PNG")
     renderer.close()
 
