@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_engine import workspace as paths
+from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import ServerLostError, SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
@@ -218,6 +219,7 @@ class Collection:
                 # What was replaced is not to stay in an index that nobody can accept any more.
                 with suppress(ServerLostError):
                     self._repair(stores)
+            keep_records(self.workspace)
 
     def is_behind(self) -> bool:
         """Return whether the dense index has yet to take up documents, because its server was down."""
@@ -239,6 +241,7 @@ class Collection:
             self._repair(stores)
             erased = erase(stores, document)
             _, left = self._leave_no_vectors(stores)
+            keep_records(self.workspace)
             return replace(erased, left_behind=(*erased.left_behind, *left))
 
     def finish_erasures(self) -> tuple[str, ...]:
@@ -247,8 +250,9 @@ class Collection:
         with paths.write_lock(self.workspace):
             stores = self._stores(manifest.name, manifest.dimension)
             self._repair(stores)
-            left = leave_no_words(stores)
-            return (*left, *self._leave_no_vectors(stores)[1])
+            left = *leave_no_words(stores), *self._leave_no_vectors(stores)[1]
+            keep_records(self.workspace)
+            return left
 
     def is_erasing(self) -> bool:
         """Return whether an erasure is under way or was broken off; the next writer finishes it."""
