@@ -230,7 +230,7 @@ class Catalog:
         return {row[0]: _parent(row) for row in self.read_in(sql.select(*_PARENT), parents.c.key, keys)}
 
     def sentences(self, model: str, rows: Sequence[int]) -> dict[int, bytes]:
-        """Packed vectors of the sentences of passages, by the row of the passage's own vector."""
+        """Packed vectors of the sentences of passages with their checksums, by the row of the passage's own vector."""
         v = vectors.c
         return dict(self.read_in(sql.select(v.row, v.sentences).where(v.model == model), v.row, rows))
 

@@ -48,7 +48,8 @@ from rag_engine.storage.snapshot import (
     statistics,
 )
 from rag_engine.storage.stores import DENSE_DUE, CurrentIndex, Stores, put_due_dense, stored_file, write_keywords
-from rag_engine.storage.vector_rows import sweep
+from rag_engine.storage.vector_file import unsealed
+from rag_engine.storage.vector_rows import forget_damaged_sentences, rows_of_damaged_sentences, sweep
 from rag_engine.types import DocumentRecord
 
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
@@ -86,8 +87,19 @@ class CollectionView:
         return read_acts(self.catalog, self.snapshot.documents)
 
     def sentences(self, rows: Sequence[int]) -> dict[int, bytes]:
-        """Return the packed vectors of the sentences of passages, by the row of the passage's vector."""
-        return self.catalog.sentences(self.manifest.name, rows)
+        """Return the packed vectors of the sentences of passages, by the row of the passage's vector.
+
+        WorkspaceError where some are not as they were written.
+        """
+        kept = self.catalog.sentences(self.manifest.name, rows)
+        whole = {row: vectors for row, one in kept.items() if (vectors := unsealed(one)) is not None}
+        if len(whole) < len(kept):
+            raise WorkspaceError(
+                f"The vectors of the sentences of {len(kept) - len(whole)} passages of {self.catalog.workspace} "
+                "are not as they were written.",
+                help=_ENCODE,
+            )
+        return whole
 
 
 class Collection:
@@ -174,10 +186,12 @@ class Collection:
         raise self._damaged_vectors(len(damaged))
 
     def damaged_vectors(self) -> list[DocumentRecord]:
-        """Return the documents of whose passages some have a vector that is not as it was written."""
+        """Return the documents of whose passages some have a vector, or one of a sentence, not as it was written."""
         manifest, snapshot = self._require_manifest(), self.snapshot()
         file = self._backends.vectors(manifest.name, manifest.dimension)
-        owners = snapshot.owners[np.isin(snapshot.rows, file.damaged(np.unique(snapshot.rows)))]
+        rows = np.unique(snapshot.rows)
+        damaged = np.union1d(file.damaged(rows), rows_of_damaged_sentences(self.catalog, manifest.name, rows))
+        owners = snapshot.owners[np.isin(snapshot.rows, damaged)]
         return [snapshot.documents[key] for key in np.unique(owners).tolist()]
 
     def _damaged_vectors(self, count: int) -> WorkspaceError:
@@ -303,6 +317,7 @@ class Collection:
                 stores = self._stores(embedder.name, embedder.dimension, indexes)
                 indexer = Indexer(stores, embedder, chunking or ChunkingConfig(), whole=True)
                 made_by = manifest_of(embedder).to_json()
+                forget_damaged_sentences(stores)
                 encode_again(old, indexer, progress)
                 indexer.prepare()
                 if self._check(check, generation, indexes, old, made_by):

@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rag_engine.protocols import Keys, Vectors
 
 # Rows that are looked at together.
 _PORTION = 10_000
-_CHECKSUM = np.dtype("<u4")
+_CHECKSUM_BYTES = 4
 
 
 class VectorStore:
@@ -53,9 +52,7 @@ class VectorStore:
         """Write vectors (n, dimension) at the rows with their checksums, growing the files, and sync them to disk."""
         written = [vector.tobytes() for vector in np.ascontiguousarray(vectors, np.float32)]
         _write_at(self.path, rows, written)
-        _write_at(
-            self._checksums, rows, [checksum(vector).to_bytes(_CHECKSUM.itemsize, "little") for vector in written]
-        )
+        _write_at(self._checksums, rows, [checksum(vector) for vector in written])
 
     def damaged(self, rows: Keys) -> Keys:
         """Return those of the rows that are not as they were written, without those beyond the end of the file.
@@ -63,16 +60,14 @@ class VectorStore:
         A row without a checksum is one of them: nobody can say that it is as it was. 100,000 rows take a third of a
         second.
         """
-        kept, held = self._read_checksums(), self.all()
+        kept = self._checksums.read_bytes() if self._checksums.exists() else b""
+        held = self.all()
         known = rows[rows < len(held)]
-        wrong = [row for row in known.tolist() if row >= len(kept) or checksum(held[row].tobytes()) != kept[row]]
+        wrong = [row for row in known.tolist() if checksum(held[row].tobytes()) != _piece(kept, row)]
         # What was no number when it was written has a good checksum.
         some = np.array_split(known, len(known) // _PORTION + 1)
         strange = [part[~np.isfinite(held[part]).all(axis=1)] for part in some]
         return np.union1d(np.array(wrong, np.int64), np.concatenate(strange))
-
-    def _read_checksums(self) -> NDArray[np.uint32]:
-        return np.fromfile(self._checksums, _CHECKSUM) if self._checksums.exists() else np.zeros(0, _CHECKSUM)
 
     def erase(self, rows: Keys) -> None:
         """Overwrite the rows with zeros; those that hold nothing else are not written again."""
@@ -89,9 +84,25 @@ class VectorStore:
                 path.unlink()
 
 
-def checksum(written: bytes) -> int:
+def checksum(written: bytes) -> bytes:
     """Return the checksum of a vector, or of several, as they are on the disk."""
-    return zlib.crc32(written)
+    return zlib.crc32(written).to_bytes(_CHECKSUM_BYTES, "little")
+
+
+def sealed(vectors: bytes) -> bytes:
+    """Return vectors that are kept together with their checksum."""
+    return vectors + checksum(vectors)
+
+
+def unsealed(kept: bytes) -> bytes | None:
+    """Return the vectors of `sealed`; None where they are not as they were kept, or have no checksum."""
+    vectors = kept[:-_CHECKSUM_BYTES]
+    return vectors if kept == sealed(vectors) else None
+
+
+def _piece(checksums: bytes, row: int) -> bytes:
+    """Return the checksum of a row; empty for one that has none."""
+    return checksums[row * _CHECKSUM_BYTES : (row + 1) * _CHECKSUM_BYTES]
 
 
 def _write_at(path: Path, rows: Keys, written: Sequence[bytes]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -85,6 +87,40 @@ def test_rows_that_are_zero_already_are_not_erased_once_more(tmp_path: Path) -> 
     before = (tmp_path / "model-4.crc").stat().st_mtime_ns
     store.erase(np.array([0, 2]))
     assert (tmp_path / "model-4.crc").stat().st_mtime_ns == before
+
+
+def change_sentences(workspace: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change the kept sentences of the first passage that has some."""
+    with closing(sqlite3.connect(workspace / "catalog.sqlite")) as connection:
+        first = "SELECT row, sentences FROM vectors WHERE length(sentences) > 256 ORDER BY row"
+        row, kept = connection.execute(first).fetchone()
+        connection.execute("UPDATE vectors SET sentences = ? WHERE row = ?", (change(kept), row))
+        connection.commit()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda kept: bytes([kept[0] ^ 1]) + kept[1:], lambda kept: kept[:-4], lambda _: b""],
+    ids=["a flipped bit", "without a checksum", "nothing"],
+)
+def test_damaged_vectors_of_sentences_are_named_and_answer_nothing_until_they_are_encoded_again(
+    workspace: Path, change: Callable[[bytes], bytes]
+) -> None:
+    def hits(engine: Engine) -> list[tuple[str, float]]:
+        return [(hit.child_id, hit.cosine) for hit in engine.search("Who publishes the flood maps?").hits]
+
+    with closing(open_engine(workspace)) as engine:
+        before, kept = hits(engine), engine.catalog.sentences("counting", range(100))
+    change_sentences(workspace, change)
+    with closing(open_engine(workspace)) as engine:
+        assert len(engine.collection.damaged_vectors()) == 1
+        rows = engine.collection.snapshot().rows.tolist()
+        with pytest.raises(WorkspaceError, match=r"sentences of 1 passages of .*are not as.*rebuild --encode"):
+            engine.collection.view().sentences(rows)
+        engine.rebuild(encode=True)
+        assert engine.collection.damaged_vectors() == []
+        assert sorted(engine.catalog.sentences("counting", range(100)).values()) == sorted(kept.values())
+        assert hits(engine) == before != []
 
 
 def test_without_checksums_nothing_answers_until_all_is_encoded_again(workspace: Path) -> None:
