@@ -13,7 +13,7 @@ import typer
 
 from cli.terminal import AsJson, Workspace, bar, errors_end, out, print_json
 from rag_engine.config import Config, read_config
-from rag_engine.errors import InputError, SextantError
+from rag_engine.errors import BackendError, InputError, SextantError
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
@@ -334,6 +334,11 @@ def _index(engine: Engine) -> Iterator[Check]:
         _DENSE: engine.collection.dense,
         _KEYWORDS: engine.collection.sparse,
     }
+    ended = _ask_dense(engine)
+    if ended:
+        # Not opened here: it would end this process too.
+        yield Check(_DENSE, "bad", ended, "Run `sextant doctor --repair`, or `sextant rebuild`.")
+        del indexes[_DENSE]
     for name, index in indexes.items():
         try:
             held = index().keys()
@@ -345,6 +350,43 @@ def _index(engine: Engine) -> Iterator[Check]:
         remedy = "Run `sextant rebuild`." if missing else ""
         yield Check(name, state, f"{len(held)} entries, {missing} missing, {extra} waiting for removal", remedy)
     yield _vectors(engine, len(snapshot))
+
+
+def _ask_dense(engine: Engine) -> str:
+    """Return what is wrong with Chroma's files of vectors, "" where nothing is, or nobody can tell.
+
+    It is asked in a process of its own, for damage in these files ends the one that reads them. Not through a server:
+    that one would end. What Chroma says itself, and what the vectors lack, is found by the other checks.
+    """
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    from rag_engine.workspace import chroma, find_serving
+
+    config = engine.config
+    written = any(chroma(config.workspace).glob("*/header.bin"))
+    if config.chroma_url or not written or find_serving(config.workspace) is not None:
+        return ""
+    try:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            return pool.submit(ask_dense, config.workspace).result()
+    except BrokenProcessPool:
+        return "its files of vectors are damaged: Chroma ended the process that searched them"
+
+
+def ask_dense(workspace: Path) -> str:
+    """Return what a search of the dense index shows of damage in its files; "" where it shows nothing."""
+    from rag_engine.engine import open_engine
+
+    with closing(open_engine(read_config(workspace, kept=False))) as engine:
+        try:
+            asked, wrong = engine.collection.misplaced_in_dense()
+        except BackendError as error:
+            return "" if error.retryable else str(error)
+        except SextantError:
+            return ""
+    return f"{wrong} of {asked} passages asked are not found by their own vectors" if wrong else ""
 
 
 def _journal(engine: Engine) -> Iterator[Check]:

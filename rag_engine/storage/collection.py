@@ -53,6 +53,8 @@ from rag_engine.storage.vector_rows import forget_damaged_sentences, rows_of_dam
 from rag_engine.types import DocumentRecord
 
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
+# A passage and those around it are asked for; Chroma's cosines are those of the vectors but for rounding.
+_NEIGHBOURS, _SAME_COSINE = 10, 0.001
 # Children for which an erasure makes both indexes anew, in a quarter of a minute.
 _MADE_ANEW = 20_000
 
@@ -196,6 +198,24 @@ class Collection:
 
     def _damaged_vectors(self, count: int) -> WorkspaceError:
         return WorkspaceError(f"{count} vectors of {self.workspace} are not as they were written.", help=_ENCODE)
+
+    def misplaced_in_dense(self, most: int = 1000) -> tuple[int, int]:
+        """Ask the dense index for the nearest of so many passages, evenly spread, and compare with their vectors.
+
+        Return how many were asked, and how many it does not find by their own vector or gives another similarity. An
+        index whose files are damaged may end the process instead.
+        """
+        view = self.view()
+        keys, rows = view.snapshot.keys, view.snapshot.rows
+        asked = np.unique(np.linspace(0, len(keys) - 1, min(most, len(keys))).astype(int))
+        vectors = np.array(view.vectors[rows[asked]])
+        wrong = 0
+        for vector, (found, cosines) in zip(vectors, self.dense().search(vectors, _NEIGHBOURS), strict=True):
+            known = np.isin(found, keys)
+            near = view.vectors[rows[np.searchsorted(keys, found[known])]] @ vector
+            same = np.abs(near - cosines[known]) < _SAME_COSINE
+            wrong += not (same.all() and near.max(initial=0.0) > 1 - _SAME_COSINE)
+        return len(asked), wrong
 
     def generation(self) -> int:
         """Return the number of the index generation that answers."""
