@@ -70,7 +70,15 @@ def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False)
 
 
 def _warn(made: BackupMade) -> None:
-    """Print which originals a backup lacks, or has as they are and not as they were added."""
+    """Print which originals and vectors a backup lacks, or has as they are and not as they were added."""
+    if made.without_vectors:
+        err.print(
+            f"{made.without_vectors} passages have missing or damaged vectors, here and in the backup; "
+            "`sextant doctor --repair` encodes them anew.",
+            style="yellow",
+            markup=False,
+            soft_wrap=True,
+        )
     for names, what in (
         (made.lost_originals, "are missing from the workspace, and so from the backup"),
         (made.damaged_originals, "are no longer as they were added, and in the backup as they are"),

@@ -13,7 +13,7 @@ import typer
 
 from cli.terminal import AsJson, Workspace, bar, errors_end, out, print_json
 from rag_engine.config import Config, read_config
-from rag_engine.errors import InputError, SextantError
+from rag_engine.errors import BackendError, InputError, SextantError
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _DISK_WANTED = 2 * 2**30
+_CATALOG, _CONTENTS, _JOURNAL, _COPY, _REPAIRED = "Catalog", "Contents", "Journal", "Second copy", "Repaired"
 _DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
 # Of a damaged catalog, as many as help to see how far it goes.
 _FINDINGS = 3
@@ -40,27 +41,35 @@ class Check:
 @app.command()
 def doctor(
     repair: Annotated[
-        bool, typer.Option("--repair", help="Make indexes and vectors anew that are damaged or incomplete.")
+        bool,
+        typer.Option("--repair", help="Make anew what is damaged or incomplete: catalog, texts, vectors, indexes."),
     ] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Check models, servers, OCR, catalog, indexes and disk; say what is missing and how to get it.
 
-    With --repair, what can be made from the catalog is made anew first; only texts whose vectors are damaged or missing
-    are encoded. A damaged catalog is not repaired: a backup of it is restored.
+    With --repair, what is damaged is made anew first. A destroyed catalog comes back from its second copy and the
+    journal, texts are read from the originals again, and only what has no whole vector is encoded.
     """
     from rag_engine.engine import open_engine
 
     with errors_end(as_json):
         config, settings = _read_settings(workspace)
         checks = [settings, *_catalog(config)]
-        if all(check.name != "Catalog" or check.state == "good" for check in checks):
+        done: list[Check] = []
+        if repair and _is_destroyed(checks):
+            done = _bring_back(config)
+            checks = [settings, *_catalog(config)]
+        if not _is_destroyed(checks):
             # A damaged catalog is not opened: whatever reads it next might write to it.
             with closing(open_engine(config)) as engine:
+                done += _take_up_journal(engine) if done else []
                 checks += examine(engine)
-                if repair and _repair(engine, checks):
+                if repair and (repaired := _repair(engine, checks)):
+                    done += repaired
                     checks = [settings, *_catalog(config), *examine(engine)]
+        checks = [*done, *checks]
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
     else:
@@ -89,36 +98,82 @@ def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
     return config, Check("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")
 
 
-def _repair(engine: Engine, checks: Sequence[Check]) -> bool:
-    """Make anew which of indexes and vectors were found bad; return whether any was."""
+def _is_destroyed(checks: Sequence[Check]) -> bool:
+    return any(check.name == _CATALOG and check.state == "bad" for check in checks)
+
+
+def _bring_back(config: Config) -> list[Check]:
+    """Bring a destroyed catalog back, and return what that was and what is not in it."""
+    from ingestion.operations.acts import ClosedDesk
+    from ingestion.operations.backups import bring_back
+    from ingestion.operations.desk import local_person
+
+    brought = bring_back(ClosedDesk(config.workspace, local_person()))
+    found = f"the catalog is the one of {brought.as_of}, from its second copy; what was done later is lost but for"
+    done = [Check(_REPAIRED, "note", f"{found} decisions and corrections, which the journal has")]
+    if brought.aside is not None:
+        found = f"the damaged file is kept as {brought.aside.name}; what is erased from now on may still be in it"
+        done.append(Check(_REPAIRED, "note", found, "Remove that file when nobody needs it any more."))
+    if brought.unknown is not None:
+        found = f"originals that the copy does not know were moved to {brought.unknown}"
+        remedy = f"Run `sextant add {brought.unknown}`, and remove the folder."
+        done.append(Check(_REPAIRED, "note", found, remedy))
+    return done
+
+
+def _take_up_journal(engine: Engine) -> list[Check]:
+    from ingestion.operations.backups import take_up_journal
+    from ingestion.operations.desk import local_person, open_desk
+
+    taken = take_up_journal(open_desk(engine, local_person()))
+    return [Check(_REPAIRED, "note", f"{taken} decisions and corrections came from the journal")] if taken else []
+
+
+def _repair(engine: Engine, checks: Sequence[Check]) -> list[Check]:
+    """Make anew which of texts, indexes, vectors and records were found bad; return what was done."""
+    from ingestion.operations.backups import complete_records, read_again
     from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.indexes import rebuild
     from rag_engine.storage.manifest import check_encoder
 
+    desk, done = open_desk(engine, local_person()), []
     bad = {check.name for check in checks if check.state == "bad"}
-    encode = _VECTORS in bad
-    if not encode and not bad & {_DENSE, _KEYWORDS}:
-        return False
-    if encode:
+    if bad & {_CONTENTS, _VECTORS}:
         # Another encoder would encode everything, and answer otherwise.
         check_encoder(engine.collection.manifest(), engine.embedder(), engine.config.workspace)
-    with bar("Repairing") as advance:
-        rebuild(open_desk(engine, local_person()), encode=encode, progress=advance)
-    return True
+    if _CONTENTS in bad:
+        with bar("Reading again") as advance:
+            again = read_again(desk, progress=advance)
+        done.append(Check(_REPAIRED, "good", f"{len(again.read)} documents were read again from their originals"))
+        done += [Check(_REPAIRED, "bad", f"{file} was not read again: {why}") for file, why in again.unread]
+        bad = {check.name for check in _index(engine) if check.state == "bad"}
+    if bad & {_DENSE, _KEYWORDS, _VECTORS}:
+        with bar("Repairing") as advance:
+            rebuild(desk, encode=_VECTORS in bad, progress=advance)
+        done.append(Check(_REPAIRED, "good", "the indexes were made anew"))
+    if any(check.name in (_JOURNAL, _COPY) and check.state != "good" for check in checks):
+        lacking = complete_records(desk)
+        done.append(Check(_REPAIRED, "good", f"second copy written; {lacking} lines were added to the journal"))
+    return done
 
 
 def _catalog(config: Config) -> Iterator[Check]:
-    """Yield whether the file of the catalog is whole, where there is one."""
-    from rag_engine.backends.sqlite_damage import damaged_catalog, find_damage
+    """Yield whether the file of the catalog is there and whole, where it is in none elsewhere or holds nothing yet."""
+    from rag_engine.backends.sqlite_damage import CURE, damaged_catalog, find_damage
+    from rag_engine.storage.catalog import is_lost
+    from rag_engine.workspace import catalog_file
 
-    path = config.workspace / "catalog.sqlite"
-    if config.catalog_url or not path.is_file():
+    path = catalog_file(config.workspace)
+    if config.catalog_url:
         return
-    found = find_damage(path, most=_FINDINGS)
-    if found:
-        yield Check("Catalog", "bad", "; ".join(found), damaged_catalog(path, found[0]).help)
-    else:
-        yield Check("Catalog", "good", f"{path.stat().st_size / 2**20:,.0f} MiB, no damage found")
+    if is_lost(config.workspace):
+        yield Check(_CATALOG, "bad", f"{path} is missing or empty, and the workspace holds documents", CURE)
+    elif path.is_file():
+        found = find_damage(path, most=_FINDINGS)
+        if found:
+            yield Check(_CATALOG, "bad", "; ".join(found), damaged_catalog(path, found[0]).help)
+        else:
+            yield Check(_CATALOG, "good", f"{path.stat().st_size / 2**20:,.0f} MiB, no damage found")
 
 
 def examine(engine: Engine) -> list[Check]:
@@ -279,6 +334,11 @@ def _index(engine: Engine) -> Iterator[Check]:
         _DENSE: engine.collection.dense,
         _KEYWORDS: engine.collection.sparse,
     }
+    ended = _ask_dense(engine)
+    if ended:
+        # Not opened here: it would end this process too.
+        yield Check(_DENSE, "bad", ended, "Run `sextant doctor --repair`, or `sextant rebuild`.")
+        del indexes[_DENSE]
     for name, index in indexes.items():
         try:
             held = index().keys()
@@ -292,25 +352,75 @@ def _index(engine: Engine) -> Iterator[Check]:
     yield _vectors(engine, len(snapshot))
 
 
-def _journal(engine: Engine) -> Iterator[Check]:
-    """Yield whether the journal says what the catalog says of what people decided, where anybody has."""
-    from ingestion.records.source_store import SourceStore
+def _ask_dense(engine: Engine) -> str:
+    """Return what is wrong with Chroma's files of vectors, "" where nothing is, or nobody can tell.
 
-    lost, unreadable = SourceStore(engine.catalog).missing_in_journal()
-    if lost or unreadable:
-        found = f"{lost} decisions and corrections are not in it, {len(unreadable)} lines cannot be read"
-        remedy = "Remove journal.jsonl from the workspace: it is written anew from the catalog, which has them all."
-        yield Check("Journal", "note", found, remedy)
+    It is asked in a process of its own, for damage in these files ends the one that reads them. Not through a server:
+    that one would end. What Chroma says itself, and what the vectors lack, is found by the other checks.
+    """
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    from rag_engine.workspace import chroma, find_serving
+
+    config = engine.config
+    written = any(chroma(config.workspace).glob("*/header.bin"))
+    if config.chroma_url or not written or find_serving(config.workspace) is not None:
+        return ""
+    try:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            return pool.submit(ask_dense, config.workspace).result()
+    except BrokenProcessPool:
+        return "its files of vectors are damaged: Chroma ended the process that searched them"
+
+
+def ask_dense(workspace: Path) -> str:
+    """Return what a search of the dense index shows of damage in its files; "" where it shows nothing."""
+    from rag_engine.engine import open_engine
+
+    with closing(open_engine(read_config(workspace, kept=False))) as engine:
+        try:
+            asked, wrong = engine.collection.misplaced_in_dense()
+        except BackendError as error:
+            return "" if error.retryable else str(error)
+        except SextantError:
+            return ""
+    return f"{wrong} of {asked} passages asked are not found by their own vectors" if wrong else ""
+
+
+def _journal(engine: Engine) -> Iterator[Check]:
+    """Yield whether the journal says what the catalog says of what people decided, and whether there is a second copy.
+
+    Lines that cannot be read stay: nothing else has them if the catalog has not.
+    """
+    from ingestion.records.source_store import SourceStore
+    from rag_engine.backends.sqlite_copy import find_record_damage
+    from rag_engine.workspace import catalog_file, records_file
+
+    decided, corrected, unreadable = SourceStore(engine.catalog).missing_in_journal()
+    if decided or corrected or unreadable:
+        found = f"{len(decided) + len(corrected)} decisions and corrections are not in it"
+        remedy = "Run `sextant doctor --repair`, which adds what is missing." if decided or corrected else ""
+        yield Check(_JOURNAL, "note", f"{found}, {len(unreadable)} lines cannot be read", remedy)
+    workspace = engine.config.workspace
+    if not catalog_file(workspace).is_file() or not engine.collection.documents():
+        return
+    if not records_file(workspace).is_file():
+        yield Check(_COPY, "note", "the catalog has none", "The next change makes it, or `sextant doctor --repair`.")
+    elif damaged := find_record_damage(workspace):
+        yield Check(_COPY, "bad", "; ".join(damaged), "The next change makes it anew, or `sextant doctor --repair`.")
+    else:
+        yield Check(_COPY, "good", f"{records_file(workspace).stat().st_size / 2**20:,.1f} MiB, no damage found")
 
 
 def _contents(engine: Engine) -> Iterator[Check]:
     """Yield the documents of which the catalog keeps something else than was written, where there are any."""
     damaged = [record.file for record in engine.catalog.damaged_documents()]
     if damaged:
-        remedy = (
-            "`sextant erase` them and `sextant add` them again, or restore the latest backup with `sextant restore`."
-        )
-        yield Check("Contents", "bad", f"texts of {len(damaged)} documents are damaged: {_some(damaged)}", remedy)
+        remedy = "`sextant doctor --repair` reads them again from the workspace's copies of the originals."
+        found = f"texts of {len(damaged)} documents are missing or damaged: {_some(damaged)}"
+        yield Check(_CONTENTS, "bad", found, remedy)
 
 
 def _vectors(engine: Engine, wanted: int) -> Check:

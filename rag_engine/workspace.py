@@ -71,6 +71,16 @@ def make_folder(workspace: Path) -> None:
         ) from error
 
 
+def catalog_file(workspace: Path) -> Path:
+    """Path of the catalog's database, where it is in none elsewhere."""
+    return workspace / "catalog.sqlite"
+
+
+def records_file(workspace: Path) -> Path:
+    """Path of the catalog's second copy, without texts, passages and vectors."""
+    return workspace / "records.sqlite"
+
+
 def files(workspace: Path) -> Path:
     """Folder of the documents' copies."""
     return workspace / "files"

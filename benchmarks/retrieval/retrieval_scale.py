@@ -34,7 +34,7 @@ from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, set_state
 from rag_engine.storage.manifest import manifest_of
 from rag_engine.storage.sentence_vectors import pack_sentences
-from rag_engine.storage.vector_file import VectorStore
+from rag_engine.storage.vector_file import VectorStore, sealed
 from rag_engine.types import Metadata
 
 PER_DOCUMENT = 100
@@ -145,7 +145,7 @@ def _insert_vectors(engine: Engine, keys: np.ndarray, sentences: np.ndarray) -> 
     """Insert the vectors of the children's sentences (children, sentences, dimension) as an indexer does."""
     model = engine.embedder().name
     rows = [
-        {"model": model, "text_hash": f"{key:064x}", "row": int(key) - 1, "sentences": pack_sentences(some)}
+        {"model": model, "text_hash": f"{key:064x}", "row": int(key) - 1, "sentences": sealed(pack_sentences(some))}
         for key, some in zip(keys.tolist(), sentences, strict=True)
     ]
     with engine.catalog.begin() as connection:

@@ -31,7 +31,10 @@ _LOOKS = 3
 
 @dataclass(frozen=True, slots=True)
 class BackupMade:
-    """A backup, and the originals of which it holds none: lost or changed in the workspace before it was made."""
+    """A backup, and the originals of which it holds none: lost or changed in the workspace before it was made.
+
+    `without_vectors` counts the passages whose vector was missing or damaged, and is so in the backup.
+    """
 
     file: Path
     size: int
@@ -40,6 +43,7 @@ class BackupMade:
     passages: int
     lost_originals: tuple[str, ...]
     damaged_originals: tuple[str, ...]
+    without_vectors: int
 
 
 def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
@@ -63,11 +67,18 @@ def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
                 help="Make it again when that is done.",
                 retryable=True,
             )
-        archive, manifest, lost, damaged = made
+        archive, manifest, lost, damaged, without_vectors = made
         _check_place(workspace, file)
         archive.rename(file)
     return BackupMade(
-        file, file.stat().st_size, len(manifest.files), manifest.documents, manifest.passages, lost, damaged
+        file,
+        file.stat().st_size,
+        len(manifest.files),
+        manifest.documents,
+        manifest.passages,
+        lost,
+        damaged,
+        without_vectors,
     )
 
 
@@ -96,7 +107,7 @@ def _check_place(workspace: Path, file: Path) -> None:
 
 def _attempt(
     workspace: Path, folder: Path, size: int, progress: Advance
-) -> tuple[Path, ArchiveManifest, tuple[str, ...], tuple[str, ...]] | None:
+) -> tuple[Path, ArchiveManifest, tuple[str, ...], tuple[str, ...], int] | None:
     """Write the archive into the folder; None where a document was erased meanwhile, whose original is gone."""
     path = folder / "archive.zip"
     path.unlink(missing_ok=True)
@@ -128,7 +139,7 @@ def _attempt(
             tuple(files),
         )
         put_manifest(archive, manifest)
-    return path, manifest, lost, damaged
+    return path, manifest, lost, damaged, stores.without_vectors
 
 
 _Put = Callable[..., ArchivedFile]

@@ -10,8 +10,10 @@ from pathlib import Path
 CATALOG = "catalog.sqlite"
 _ORIGINALS, _VECTORS = "files", "vectors"
 # Made again from the rest, or of no use to anybody once its process has ended. A log tells of a machine.
-_DERIVED = {"index", "drawings"}
-_OF_PROCESSES = re.compile(r"^\.|^(?:serving|writer)\.json$|\.(?:lock|log)$")
+_DERIVED = {"index", "drawings", "records.sqlite"}
+_OF_PROCESSES = re.compile(r"^\.|^(?:serving|writer)\.json$|\.(?:lock|log)$|\.sqlite-journal$")
+# What a repair put aside: a catalog that is no more, and may hold what was erased since.
+_PUT_ASIDE = re.compile(rf"^{re.escape(CATALOG)}\.damaged-")
 # Half written, or what a worker was at, which would count as its stop in the restored workspace.
 _PASSING = re.compile(r"^\.[0-9a-f]{16}\.part$|\.begun$")
 # The catalog, the originals and the vectors must be of one moment: copied by themselves (copy_stores.py).
@@ -21,7 +23,7 @@ _OF_ONE_MOMENT = re.compile(rf"^(?:{re.escape(CATALOG)}(?:-wal|-shm|-journal)?|{
 def other_files(workspace: Path) -> Iterator[str]:
     """Yield what a backup holds beside catalog, originals and vectors, each by its path in the workspace."""
     for entry in sorted(workspace.iterdir()):
-        if entry.name in _DERIVED or _OF_PROCESSES.search(entry.name) or _OF_ONE_MOMENT.match(entry.name):
+        if entry.name in _DERIVED or _is_of_no_use(entry.name) or _OF_ONE_MOMENT.match(entry.name):
             continue
         if entry.is_file():
             yield entry.name
@@ -55,4 +57,8 @@ def may_hold(name: str) -> bool:
         return True
     if _PASSING.search(parts[-1]):
         return False
-    return top not in _DERIVED and not _OF_PROCESSES.search(top) and not _OF_ONE_MOMENT.match(top)
+    return top not in _DERIVED and not _is_of_no_use(top) and not _OF_ONE_MOMENT.match(top)
+
+
+def _is_of_no_use(name: str) -> bool:
+    return bool(_OF_PROCESSES.search(name) or _PUT_ASIDE.match(name))

@@ -9,10 +9,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from ingestion.backup.contents import CATALOG
 from rag_engine import workspace as paths
 from rag_engine.backends.sqlite_damage import damage_reported, damaged_catalog, find_damage, reading
 from rag_engine.errors import WorkspaceError
+from rag_engine.storage.manifest import read_manifest
+from rag_engine.storage.vector_file import VectorStore
 
 # Pages of a database that are copied between two looks at how far it is.
 _PAGES = 4096
@@ -22,18 +26,26 @@ _CHANGED_NAMES = (
     "SELECT 1 FROM (SELECT model, text_hash, row FROM copied.vectors "
     "EXCEPT SELECT model, text_hash, row FROM main.vectors) LIMIT 1"
 )
+_ROWS = (
+    "SELECT vector_row FROM children JOIN documents ON documents.key = children.document_key "
+    "WHERE documents.status = 'active'"
+)
 _ORIGINALS = "SELECT DISTINCT sha256, file FROM documents WHERE status = 'active' ORDER BY key"
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedStores:
-    """A catalog with its files of vectors, and which originals it names: the hash of each and its name."""
+    """A catalog with its files of vectors, and which originals it names: the hash of each and its name.
+
+    `without_vectors` counts the passages whose vector is not there, or not as it was written.
+    """
 
     catalog: Path
     vectors: tuple[Path, ...]
     originals: tuple[tuple[str, str], ...]
     documents: int
     passages: int
+    without_vectors: int
     schema: int
 
 
@@ -114,5 +126,12 @@ def _described(catalog: Path, vectors: tuple[Path, ...]) -> CopiedStores:
         [(documents, passages)] = connection.execute(
             "SELECT count(*), coalesce(sum(children), 0) FROM documents WHERE status = 'active'"
         )
-        [(schema,)] = connection.execute("SELECT value FROM state WHERE name = 'schema'")
-    return CopiedStores(catalog, vectors, read_originals(catalog), documents, passages, int(schema))
+        kept = dict(connection.execute("SELECT name, value FROM state WHERE name IN ('schema', 'encoder')"))
+        rows = np.array([int(row) for (row,) in connection.execute(_ROWS)], np.int64)
+    manifest = read_manifest(kept.get("encoder", ""))
+    whole = np.zeros(len(rows), bool)
+    if manifest is not None and vectors:
+        file = VectorStore(vectors[0].parent, manifest.name, manifest.dimension)
+        whole = (rows < len(file)) & ~np.isin(rows, file.damaged(np.unique(rows)))
+    without = int((~whole).sum())
+    return CopiedStores(catalog, vectors, read_originals(catalog), documents, passages, without, int(kept["schema"]))

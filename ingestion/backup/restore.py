@@ -87,11 +87,15 @@ def _check_place(workspace: Path) -> None:
 
 
 def _check_version(archive: Path, manifest: ArchiveManifest) -> None:
-    if manifest.schema > SCHEMA:
-        raise WorkspaceError(
-            f"{archive} was made by a newer Sextant: its catalog has schema {manifest.schema}, this one {SCHEMA}.",
-            help="Restore it with a Sextant at least as new as the one that made it.",
-        )
+    """Raise WorkspaceError before anything is unpacked where this Sextant cannot read the catalog."""
+    if manifest.schema == SCHEMA:
+        return
+    whose, schemas = "a newer", f"its catalog has schema {manifest.schema}, this one reads {SCHEMA}"
+    cure = "Restore it with a Sextant at least as new as the one that made it."
+    if manifest.schema < SCHEMA:
+        whose = "an older"
+        cure = "Unzip its folder `files`, and add that to a new workspace with `sextant add FOLDER --workspace NEW`."
+    raise WorkspaceError(f"{archive} was made by {whose} Sextant: {schemas}.", help=cure)
 
 
 def _make_own(catalog: Path, manifest: ArchiveManifest, workspace: Path, archive: Path) -> None:

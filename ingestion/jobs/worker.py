@@ -37,6 +37,7 @@ from ingestion.records.refused_files import blame_nobody
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import open_tools
 from ingestion.types import ControlSignal, Progress
+from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError, SextantError, WorkspaceError
@@ -90,6 +91,7 @@ def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
         kept = kept_uploads(workspace, replace(run, results=results))
         # First the job queue: a worker that is killed here must not look for files that it has removed.
         remove_finished(workspace, jobs.finish(run.id, status, results, f"{message} {kept}".strip()))
+        keep_records(workspace)
 
 
 _ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}

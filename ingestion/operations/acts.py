@@ -10,6 +10,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from ingestion.records.audit import AuditEntry, append_entry
 from ingestion.records.source_store import now
+from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.conversations.person import Person, PersonRole
 from rag_engine.errors import InputError
 
@@ -25,6 +26,10 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     # backups
     "backup": ("admin", "Backing up the workspace"),
     "restore": ("admin", "Restoring a backup"),
+    "bring_back": ("admin", "Repairing the workspace"),
+    "take_up_journal": ("admin", "Repairing the workspace"),
+    "read_again": ("admin", "Repairing the workspace"),
+    "complete_records": ("admin", "Repairing the workspace"),
     # comparisons
     "list_comparisons": ("reader", "Listing comparisons"),
     "find_comparison": ("reader", "Opening a comparison"),
@@ -200,6 +205,10 @@ def signed(desk: ActingPlace, author: str) -> str:
 
 
 def enter(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> None:
-    """Enter an act that was done in the audit log, by the name of the person or by the one that `signed` returned."""
+    """Enter an act that was done in the audit log, by the name of the person or by the one that `signed` returned.
+
+    What it changed in the catalog is then in the second copy of its records too.
+    """
     person = desk.person
     append_entry(desk.workspace, AuditEntry(now(), by or person.name, person.key, name, on, note.strip()))
+    keep_records(desk.workspace)

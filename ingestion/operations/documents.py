@@ -278,7 +278,7 @@ def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
     else:
         # What it was made of is gone or going, and no longer counted.
         erased = Erasure(asked.document_id, asked.file, 0, 0, desk.engine.collection.finish_erasures())
-    BegunErasures(desk.engine.catalog).end(asked, asked.author or desk.person.name)
+    BegunErasures(desk.engine.catalog).end(asked)
     enter(desk, "erase", asked.source, asked.note, asked.author)
     return erased
 

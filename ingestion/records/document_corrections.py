@@ -65,6 +65,12 @@ class CorrectionJournal:
 
     def append(self, connection: Connection, given: Sequence[Correction]) -> None:
         """Add entries within a transaction, and to the journal beside the catalog."""
+        if given:
+            self.take_over(connection, given)
+            enter_in_journal(self._catalog.workspace, "correction", map(asdict, given))
+
+    def take_over(self, connection: Connection, given: Sequence[Correction]) -> None:
+        """Add entries within a transaction that the journal beside the catalog has already."""
         rows = [
             {"code": one.code, "field": one.field, "values": json.dumps(one.values, ensure_ascii=False)}
             | {"author": one.author, "note": one.note, "when": one.when, "act": one.act, "batch": one.batch}
@@ -72,7 +78,6 @@ class CorrectionJournal:
         ]
         if rows:
             connection.execute(sql.insert(journal), rows)
-            enter_in_journal(self._catalog.workspace, "correction", map(asdict, given))
 
     def entries(self, code: str = "", connection: Connection | None = None) -> list[Correction]:
         """Return what was ever entered, oldest first: of one document, of all without a code.

@@ -10,8 +10,7 @@ from pathlib import Path
 import sqlalchemy as sql
 from filelock import FileLock, Timeout
 
-from ingestion.records.journal import enter_in_journal
-from ingestion.records.source_store import now
+from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.catalog import Catalog
 
@@ -61,16 +60,15 @@ class BegunErasures:
         return next((one for one in self.all() if name in (one.document_id, one.file, one.source)), None)
 
     def begin(self, erasure: BegunErasure) -> None:
-        """Note an erasure before its first step."""
+        """Note an erasure before its first step, in the second copy too: it is not to bring the document back."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(erasures).where(erasures.c.key == erasure.key))
             connection.execute(sql.insert(erasures).values(asdict(erasure)))
+        keep_records(self._catalog.workspace)
 
-    def end(self, erasure: BegunErasure, by: str) -> None:
-        """Forget an erasure after its last step; the journal keeps that it was, by whom and why."""
-        said = {"when": now(), "code": erasure.code, "source": erasure.source, "document_id": erasure.document_id}
-        said |= {"author": by, "note": erasure.note}
-        enter_in_journal(self._catalog.workspace, "erasure", [said])
+    def end(self, erasure: BegunErasure) -> None:
+        """Forget an erasure after its last step, when the document is in the second copy no more."""
+        keep_records(self._catalog.workspace)
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(erasures).where(erasures.c.key == erasure.key))
         self._catalog.checkpoint()

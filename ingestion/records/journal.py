@@ -1,7 +1,8 @@
-"""Journal of what people decided, corrected and erased, and of their roles, in a file beside the catalog.
+"""Journal of what people decided and corrected, in a file beside the catalog.
 
-The catalog holds the same. Where its file is destroyed, what people said is still here; what the program found out can
-be found out again. The journal repeats of a document what a correction says, until the document is erased.
+The catalog holds the same. Where its file is destroyed, what people said is still here, from the moment in which they
+said it; the second copy of the catalog (rag_engine/backends/sqlite_copy.py) has it when the act has ended. The journal
+repeats of a document what a correction says, until the document is erased.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from ingestion.records.line_log import append_lines, read_lines, remove_lines
 
-JournalKind = Literal["decision", "correction", "role", "erasure"]
+JournalKind = Literal["decision", "correction"]
 _KINDS: tuple[JournalKind, ...] = get_args(JournalKind)
 
 
@@ -25,11 +26,6 @@ class JournalLine:
     number: int
     kind: JournalKind | None
     said: Mapping[str, Any]
-
-
-def has_journal(workspace: Path) -> bool:
-    """Return whether anything was ever entered in the journal of a workspace."""
-    return _file(workspace).exists()
 
 
 def enter_in_journal(workspace: Path, kind: JournalKind, said: Iterable[Mapping[str, Any]]) -> None:

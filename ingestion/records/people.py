@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock
 from pydantic import TypeAdapter, ValidationError
 
-from ingestion.records.journal import enter_in_journal
-from ingestion.records.source_store import now
 from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.person import ROLES, Person, PersonRole
 from rag_engine.errors import InputError, WorkspaceError
@@ -75,8 +73,5 @@ def _changing(workspace: Path) -> Iterator[dict[str, Person]]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
         people = {one.key: one for one in known_people(workspace)}
-        before = dict(people)
         yield people
         write_atomic(path, _CODEC.dump_json(tuple(people.values()), indent=1), durable=True)
-        changed = (one for one in people.values() if before.get(one.key) != one)
-        enter_in_journal(workspace, "role", ({"when": now()} | asdict(one) for one in changed))

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
-from ingestion.records.journal import enter_in_journal, has_journal, read_journal
+from ingestion.records.journal import enter_in_journal, read_journal
 from ingestion.records.source_record import Decision, SourceRecord, decided
 from ingestion.types import (
     PHASES,
@@ -136,13 +136,6 @@ class SourceStore:
             _tables.create_all(connection)
         if not files_known:
             self._note_present_files()
-        if not has_journal(catalog.workspace):
-            self._begin_journal()
-
-    def _begin_journal(self) -> None:
-        """Enter in the journal what was said in a workspace that was made before there was one."""
-        enter_in_journal(self._catalog.workspace, "decision", map(asdict, self.decisions()))
-        enter_in_journal(self._catalog.workspace, "correction", map(asdict, self.journal.entries()))
 
     # --- sources
 
@@ -317,13 +310,38 @@ class SourceStore:
         """Return the corrections that count, of documents of any kind."""
         return standing(self.journal.entries())
 
-    def missing_in_journal(self) -> tuple[int, list[int]]:
-        """Return how much of what people said the journal lacks, and the numbers of its lines that cannot be read."""
+    def missing_in_journal(self) -> tuple[list[Decision], list[Correction], list[int]]:
+        """Return what people said that the journal lacks, and the numbers of its lines that cannot be read."""
         lines = read_journal(self._catalog.workspace)
-        written = {json.dumps(one.said, sort_keys=True) for one in lines}
-        said = [*map(asdict, self.decisions()), *map(asdict, self.journal.entries())]
-        lost = [one for one in said if json.dumps(one, sort_keys=True) not in written]
-        return len(lost), [one.number for one in lines if one.kind is None]
+        written = {_as_line(one.said) for one in lines}
+        decided = [one for one in self.decisions() if _as_line(asdict(one)) not in written]
+        corrected = [one for one in self.journal.entries() if _as_line(asdict(one)) not in written]
+        return decided, corrected, [one.number for one in lines if one.kind is None]
+
+    def complete_journal(self) -> int:
+        """Enter in the journal what it lacks of what people said, and return how much that was."""
+        decided, corrected, _ = self.missing_in_journal()
+        enter_in_journal(self._catalog.workspace, "decision", map(asdict, decided))
+        enter_in_journal(self._catalog.workspace, "correction", map(asdict, corrected))
+        return len(decided) + len(corrected)
+
+    def take_from_journal(self) -> int:
+        """Take over what the journal says and the catalog lacks, and return how much that was."""
+        lines = read_journal(self._catalog.workspace)
+        latest = {(one.said["code"], one.said["phase"]): one.said for one in lines if one.kind == "decision"}
+        decided = [Decision(**said) for said in latest.values()]
+        before = {(one.code, one.phase): one for one in self.decisions()}
+        changed = [one for one in decided if before.get((one.code, one.phase)) != (one if one.choice else None)]
+        known = {_as_line(asdict(one)) for one in self.journal.entries()}
+        given = (one.said for one in lines if one.kind == "correction" and _as_line(one.said) not in known)
+        corrected = [Correction(**{**said, "values": tuple(said["values"])}) for said in given]
+        with self._catalog.begin() as connection:
+            for one in changed:
+                connection.execute(sql.delete(decisions).where(_same_key(decisions, asdict(one))))
+                if one.choice:
+                    connection.execute(sql.insert(decisions).values(asdict(one)))
+            self.journal.take_over(connection, corrected)
+        return len(changed) + len(corrected)
 
     # --- all of it
 
@@ -367,6 +385,11 @@ class SourceStore:
             raise InputError(
                 f"No source has the code {', '.join(missing)}.", help="`sextant seeds list` lists the codes."
             )
+
+
+def _as_line(said: Mapping[str, Any]) -> str:
+    """Return what was said in the form in which a line of the journal is compared."""
+    return json.dumps(said, sort_keys=True)
 
 
 def _by_code(given: Iterable[_Said]) -> defaultdict[str, list[_Said]]:

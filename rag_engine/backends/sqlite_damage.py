@@ -11,15 +11,16 @@ from rag_engine.errors import WorkspaceError
 
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_TEXT = "Could not decode to UTF-8"
-_CURE = (
-    "Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`; without one, add the files in its "
-    "folder `files` to a new workspace with `sextant add`."
+CURE = (
+    "`sextant doctor --repair` makes it anew from its second copy and the originals. Where there is no such copy, "
+    "restore the latest backup with `sextant restore ARCHIVE --workspace NEW`, or add the files in its folder `files` "
+    "to a new workspace with `sextant add`."
 )
 
 
 def damaged_catalog(path: Path, found: str) -> WorkspaceError:
     """Return the error of a catalog whose file is damaged, with what was found in it."""
-    return WorkspaceError(f"The catalog {path} is damaged: {_in_short(found)}.", help=_CURE)
+    return WorkspaceError(f"The catalog {path} is damaged: {_in_short(found)}.", help=CURE)
 
 
 def _in_short(found: str) -> str:

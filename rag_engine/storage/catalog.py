@@ -20,11 +20,11 @@ import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from rag_engine.backends.sqlite_damage import damage_reported, damaged_catalog, find_damage, is_damage
+from rag_engine.backends.sqlite_damage import CURE, damage_reported, damaged_catalog, find_damage, is_damage
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.schema import TABLES, children, documents, parents, state, texts, vectors
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
-from rag_engine.workspace import files, make_folder
+from rag_engine.workspace import catalog_file, files, make_folder, records_file
 
 Item = TypeVar("Item")
 
@@ -230,7 +230,7 @@ class Catalog:
         return {row[0]: _parent(row) for row in self.read_in(sql.select(*_PARENT), parents.c.key, keys)}
 
     def sentences(self, model: str, rows: Sequence[int]) -> dict[int, bytes]:
-        """Packed vectors of the sentences of passages, by the row of the passage's own vector."""
+        """Packed vectors of the sentences of passages with their checksums, by the row of the passage's own vector."""
         v = vectors.c
         return dict(self.read_in(sql.select(v.row, v.sentences).where(v.model == model), v.row, rows))
 
@@ -295,7 +295,8 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
     """Return the workspace's catalog, made when it is not there; `url` names another database (PostgreSQL)."""
     if not url:
         make_folder(workspace)
-        url = f"sqlite:///{workspace / 'catalog.sqlite'}"
+        _check_not_lost(workspace)
+        url = f"sqlite:///{catalog_file(workspace)}"
     try:
         engine = sql.create_engine(url)
     except (sql.exc.ArgumentError, ModuleNotFoundError) as error:
@@ -327,10 +328,27 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
 
 def check_catalog(workspace: Path, url: str = "") -> None:
     """Raise WorkspaceError where a page of the catalog's file is damaged, wherever in it; a second for 300 MB."""
-    path = workspace / "catalog.sqlite"
+    path = catalog_file(workspace)
     found = find_damage(path) if path.is_file() and not url else []
     if found:
         raise damaged_catalog(path, found[0])
+
+
+def is_lost(workspace: Path) -> bool:
+    """Return whether the file of the catalog is gone or empty, though the workspace holds what it was about."""
+    path = catalog_file(workspace)
+    if path.is_file() and path.stat().st_size:
+        return False
+    return records_file(workspace).is_file() or (files(workspace).is_dir() and any(files(workspace).iterdir()))
+
+
+def _check_not_lost(workspace: Path) -> None:
+    """Raise WorkspaceError for a lost catalog: with an empty one, the next writer would remove every original."""
+    if is_lost(workspace):
+        raise WorkspaceError(
+            f"The catalog {catalog_file(workspace)} is missing or empty, and the workspace holds documents.",
+            help=CURE,
+        )
 
 
 def portions(items: Sequence[Item], size: int = 500) -> Iterator[Sequence[Item]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_engine import workspace as paths
+from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import ServerLostError, SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
@@ -47,10 +48,13 @@ from rag_engine.storage.snapshot import (
     statistics,
 )
 from rag_engine.storage.stores import DENSE_DUE, CurrentIndex, Stores, put_due_dense, stored_file, write_keywords
-from rag_engine.storage.vector_rows import sweep
+from rag_engine.storage.vector_file import unsealed
+from rag_engine.storage.vector_rows import forget_damaged_sentences, rows_of_damaged_sentences, sweep
 from rag_engine.types import DocumentRecord
 
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
+# A passage and those around it are asked for; Chroma's cosines are those of the vectors but for rounding.
+_NEIGHBOURS, _SAME_COSINE = 10, 0.001
 # Children for which an erasure makes both indexes anew, in a quarter of a minute.
 _MADE_ANEW = 20_000
 
@@ -85,8 +89,19 @@ class CollectionView:
         return read_acts(self.catalog, self.snapshot.documents)
 
     def sentences(self, rows: Sequence[int]) -> dict[int, bytes]:
-        """Return the packed vectors of the sentences of passages, by the row of the passage's vector."""
-        return self.catalog.sentences(self.manifest.name, rows)
+        """Return the packed vectors of the sentences of passages, by the row of the passage's vector.
+
+        WorkspaceError where some are not as they were written.
+        """
+        kept = self.catalog.sentences(self.manifest.name, rows)
+        whole = {row: vectors for row, one in kept.items() if (vectors := unsealed(one)) is not None}
+        if len(whole) < len(kept):
+            raise WorkspaceError(
+                f"The vectors of the sentences of {len(kept) - len(whole)} passages of {self.catalog.workspace} "
+                "are not as they were written.",
+                help=_ENCODE,
+            )
+        return whole
 
 
 class Collection:
@@ -173,14 +188,34 @@ class Collection:
         raise self._damaged_vectors(len(damaged))
 
     def damaged_vectors(self) -> list[DocumentRecord]:
-        """Return the documents of whose passages some have a vector that is not as it was written."""
+        """Return the documents of whose passages some have a vector, or one of a sentence, not as it was written."""
         manifest, snapshot = self._require_manifest(), self.snapshot()
         file = self._backends.vectors(manifest.name, manifest.dimension)
-        owners = snapshot.owners[np.isin(snapshot.rows, file.damaged(np.unique(snapshot.rows)))]
+        rows = np.unique(snapshot.rows)
+        damaged = np.union1d(file.damaged(rows), rows_of_damaged_sentences(self.catalog, manifest.name, rows))
+        owners = snapshot.owners[np.isin(snapshot.rows, damaged)]
         return [snapshot.documents[key] for key in np.unique(owners).tolist()]
 
     def _damaged_vectors(self, count: int) -> WorkspaceError:
         return WorkspaceError(f"{count} vectors of {self.workspace} are not as they were written.", help=_ENCODE)
+
+    def misplaced_in_dense(self, most: int = 1000) -> tuple[int, int]:
+        """Ask the dense index for the nearest of so many passages, evenly spread, and compare with their vectors.
+
+        Return how many were asked, and how many it does not find by their own vector or gives another similarity. An
+        index whose files are damaged may end the process instead.
+        """
+        view = self.view()
+        keys, rows = view.snapshot.keys, view.snapshot.rows
+        asked = np.unique(np.linspace(0, len(keys) - 1, min(most, len(keys))).astype(int))
+        vectors = np.array(view.vectors[rows[asked]])
+        wrong = 0
+        for vector, (found, cosines) in zip(vectors, self.dense().search(vectors, _NEIGHBOURS), strict=True):
+            known = np.isin(found, keys)
+            near = view.vectors[rows[np.searchsorted(keys, found[known])]] @ vector
+            same = np.abs(near - cosines[known]) < _SAME_COSINE
+            wrong += not (same.all() and near.max(initial=0.0) > 1 - _SAME_COSINE)
+        return len(asked), wrong
 
     def generation(self) -> int:
         """Return the number of the index generation that answers."""
@@ -218,6 +253,7 @@ class Collection:
                 # What was replaced is not to stay in an index that nobody can accept any more.
                 with suppress(ServerLostError):
                     self._repair(stores)
+            keep_records(self.workspace)
 
     def is_behind(self) -> bool:
         """Return whether the dense index has yet to take up documents, because its server was down."""
@@ -243,6 +279,7 @@ class Collection:
             self._repair(stores)
             erased = erase(stores, document)
             _, left = self._leave_no_vectors(stores)
+            keep_records(self.workspace)
             return replace(erased, left_behind=(*erased.left_behind, *left))
 
     def finish_erasures(self) -> tuple[str, ...]:
@@ -251,8 +288,9 @@ class Collection:
         with paths.write_lock(self.workspace):
             stores = self._stores(manifest.name, manifest.dimension)
             self._repair(stores)
-            left = leave_no_words(stores)
-            return (*left, *self._leave_no_vectors(stores)[1])
+            left = *leave_no_words(stores), *self._leave_no_vectors(stores)[1]
+            keep_records(self.workspace)
+            return left
 
     def is_erasing(self) -> bool:
         """Return whether an erasure is under way or was broken off; the next writer finishes it."""
@@ -303,6 +341,7 @@ class Collection:
                 stores = self._stores(embedder.name, embedder.dimension, indexes)
                 indexer = Indexer(stores, embedder, chunking or ChunkingConfig(), whole=True)
                 made_by = manifest_of(embedder).to_json()
+                forget_damaged_sentences(stores)
                 encode_again(old, indexer, progress)
                 indexer.prepare()
                 if self._check(check, generation, indexes, old, made_by):

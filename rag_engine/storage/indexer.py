@@ -49,6 +49,7 @@ from rag_engine.storage.index_entries import (
 )
 from rag_engine.storage.sentence_vectors import pack_sentences, sentence_texts
 from rag_engine.storage.stores import Stores, dense_facets, note_dense_due, put_dense, put_due_dense
+from rag_engine.storage.vector_file import sealed
 from rag_engine.storage.vector_rows import beyond_used_rows, free_rows, sweep
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent, former_mark
 
@@ -269,7 +270,7 @@ class Indexer:
             self._stores.vectors.write(rows, self._embedder.encode_passages(texts))
             named = [
                 {"model": self._stores.vectors.model, "text_hash": digest, "row": row}
-                | {"sentences": pack_sentences(near[end - len(some) : end])}
+                | {"sentences": sealed(pack_sentences(near[end - len(some) : end]))}
                 for digest, row, some, end in zip(digests, rows.tolist(), sentences, beyond, strict=True)
             ]
             with self._stores.catalog.begin() as connection:

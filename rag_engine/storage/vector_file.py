@@ -9,15 +9,16 @@ from __future__ import annotations
 import os
 import re
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rag_engine.protocols import Keys, Vectors
 
 # Rows that are looked at together.
 _PORTION = 10_000
+_CHECKSUM_BYTES = 4
 
 
 class VectorStore:
@@ -49,51 +50,64 @@ class VectorStore:
 
     def write(self, rows: Keys, vectors: Vectors) -> None:
         """Write vectors (n, dimension) at the rows with their checksums, growing the files, and sync them to disk."""
-        checksums = self._grown_checksums(int(rows.max(initial=-1)) + 1)
-        with self.path.open("r+b" if self.path.exists() else "w+b") as file:
-            for row, vector in zip(rows.tolist(), np.ascontiguousarray(vectors, np.float32), strict=True):
-                os.pwrite(file.fileno(), vector.tobytes(), row * 4 * self.dimension)
-                checksums[row] = zlib.crc32(vector.tobytes())
-            os.fsync(file.fileno())
-        with self._checksums.open("r+b" if self._checksums.exists() else "w+b") as file:
-            file.write(checksums.tobytes())
-            file.flush()
-            os.fsync(file.fileno())
+        written = [vector.tobytes() for vector in np.ascontiguousarray(vectors, np.float32)]
+        _write_at(self.path, rows, written)
+        _write_at(self._checksums, rows, [checksum(vector) for vector in written])
 
     def damaged(self, rows: Keys) -> Keys:
         """Return those of the rows that are not as they were written, without those beyond the end of the file.
 
-        100,000 rows take a third of a second. A row that has no checksum yet counts as it is, if it is of numbers.
+        A row without a checksum is one of them: nobody can say that it is as it was. 100,000 rows take a third of a
+        second.
         """
-        kept, held = self._read_checksums(), self.all()
+        kept = self._checksums.read_bytes() if self._checksums.exists() else b""
+        held = self.all()
         known = rows[rows < len(held)]
-        wrong = [row for row in known[known < len(kept)].tolist() if zlib.crc32(held[row]) != kept[row]]
-        # What was no number when the checksums were made would have a good one.
+        wrong = [row for row in known.tolist() if checksum(held[row].tobytes()) != _piece(kept, row)]
+        # What was no number when it was written has a good checksum.
         some = np.array_split(known, len(known) // _PORTION + 1)
         strange = [part[~np.isfinite(held[part]).all(axis=1)] for part in some]
         return np.union1d(np.array(wrong, np.int64), np.concatenate(strange))
 
-    def _read_checksums(self) -> NDArray[np.uint32]:
-        return np.fromfile(self._checksums, np.uint32) if self._checksums.exists() else np.zeros(0, np.uint32)
-
-    def _grown_checksums(self, rows: int) -> NDArray[np.uint32]:
-        """Return the checksums of at least so many rows; of rows that have none, those of what they hold now."""
-        kept, held = self._read_checksums(), self.all()
-        empty = zlib.crc32(bytes(4 * self.dimension))
-        grown = np.full(max(rows, len(held), len(kept)), empty, np.uint32)
-        grown[: len(kept)] = kept
-        for row in range(len(kept), len(held)):
-            grown[row] = zlib.crc32(held[row])
-        return grown
-
     def erase(self, rows: Keys) -> None:
-        """Overwrite the rows with zeros; every other row has a checksum from then on."""
-        known = rows[rows < len(self)]
-        if len(self):
-            self.write(known, np.zeros((len(known), self.dimension), np.float32))
+        """Overwrite the rows with zeros; those that hold nothing else are not written again."""
+        held = self.all()
+        some = np.array_split(rows[rows < len(held)], len(rows) // _PORTION + 1)
+        filled = np.concatenate([part[held[part].any(axis=1)] for part in some])
+        if len(filled):
+            self.write(filled, np.zeros((len(filled), self.dimension), np.float32))
 
     def keep_only_this_model(self) -> None:
         """Remove the files of every other model."""
         for path in self.path.parent.iterdir():
             if path not in (self.path, self._checksums):
                 path.unlink()
+
+
+def checksum(written: bytes) -> bytes:
+    """Return the checksum of a vector, or of several, as they are on the disk."""
+    return zlib.crc32(written).to_bytes(_CHECKSUM_BYTES, "little")
+
+
+def sealed(vectors: bytes) -> bytes:
+    """Return vectors that are kept together with their checksum."""
+    return vectors + checksum(vectors)
+
+
+def unsealed(kept: bytes) -> bytes | None:
+    """Return the vectors of `sealed`; None where they are not as they were kept, or have no checksum."""
+    vectors = kept[:-_CHECKSUM_BYTES]
+    return vectors if kept == sealed(vectors) else None
+
+
+def _piece(checksums: bytes, row: int) -> bytes:
+    """Return the checksum of a row; empty for one that has none."""
+    return checksums[row * _CHECKSUM_BYTES : (row + 1) * _CHECKSUM_BYTES]
+
+
+def _write_at(path: Path, rows: Keys, written: Sequence[bytes]) -> None:
+    """Write pieces of one length at their rows of a file, growing it, and sync it to disk."""
+    with path.open("r+b" if path.exists() else "w+b") as file:
+        for row, piece in zip(rows.tolist(), written, strict=True):
+            os.pwrite(file.fileno(), piece, row * len(piece))
+        os.fsync(file.fileno())

@@ -9,6 +9,7 @@ from rag_engine.protocols import Keys
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, portions
 from rag_engine.storage.stores import Stores
+from rag_engine.storage.vector_file import unsealed
 
 
 def sweep(stores: Stores) -> int:
@@ -60,6 +61,24 @@ def forget_missing_vectors(stores: Stores) -> None:
     inside = rows[rows < len(held)]
     empty = [part[~held[part].any(axis=1)] for part in np.array_split(inside, len(inside) // 10_000 + 1)]
     _forget_names(stores, np.concatenate([rows[rows >= len(held)], *empty, stores.vectors.damaged(inside)]))
+
+
+def rows_of_damaged_sentences(catalog: Catalog, model: str, rows: Keys) -> Keys:
+    """Return those of the rows of whose passages the vectors of the sentences are not as they were written.
+
+    All of them are read, ten times what the passages' own take; a search looks at those of its candidates alone.
+    """
+    v = tables.vectors.c
+    kept = catalog.read_in(sql.select(v.row, v.sentences).where(v.model == model), v.row, rows.tolist())
+    return np.array(sorted(int(row) for row, sentences in kept if unsealed(sentences) is None), np.int64)
+
+
+def forget_damaged_sentences(stores: Stores) -> None:
+    """Remove the names of vectors whose sentences are damaged, so that their texts are encoded again."""
+    v, model = tables.vectors, stores.vectors.model
+    named = stores.catalog.read(sql.select(v.c.row).where(v.c.model == model))
+    rows = np.array([int(row[0]) for row in named], np.int64)
+    _forget_names(stores, rows_of_damaged_sentences(stores.catalog, model, rows))
 
 
 def forget_unused_models(stores: Stores) -> None:

@@ -157,7 +157,7 @@ def test_a_whole_catalog_is_good_and_a_damaged_text_names_its_document(workspace
     found = {one["name"]: one for one in json.loads(result.output)["checks"]}
     assert found["Catalog"]["state"] == "good"
     assert found["Contents"]["state"] == "bad"
-    assert "texts of 1 documents are damaged: " in found["Contents"]["found"]
+    assert "texts of 1 documents are missing or damaged: " in found["Contents"]["found"]
 
 
 def test_a_damaged_database_of_chroma_is_a_finding_with_its_cure(workspace: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +55,44 @@ def test_damaged_vectors_and_indexes_are_made_anew_with_the_same_results(workspa
     assert run(workspace, "audit")[1]["entries"][0]["act"] == "rebuild"
 
 
-def test_a_damaged_catalog_is_not_repaired_and_says_what_to_do(workspace: Path) -> None:
+def test_a_destroyed_catalog_comes_back_with_the_same_results(workspace: Path) -> None:
+    assert run(workspace, "correct", "flood.md", "title=The plan of the river", "--note", "So it says.")[0] == 0
+    assert run(workspace, "rebuild", "--encode")[0] == 0
+    before, listed = found(workspace), run(workspace, "list")
     overwrite(workspace / "catalog.sqlite", 0)
-    before = (workspace / "catalog.sqlite").read_bytes()
-    code, reply = run(workspace, "doctor", "--repair")
+    damaged = (workspace / "catalog.sqlite").read_bytes()
+    code, reply = run(workspace, "doctor")
     [finding] = [one for one in reply["checks"] if one["state"] == "bad"]
     assert (code, finding["name"]) == (1, "Catalog")
+    assert "sextant doctor --repair" in finding["remedy"]
     assert "sextant restore" in finding["remedy"]
-    assert (workspace / "catalog.sqlite").read_bytes() == before
+    code, reply = run(workspace, "doctor", "--repair")
+    assert (code, [name for name, state in states(reply).items() if state == "bad"]) == (0, [])
+    said = " ".join(one["found"] for one in reply["checks"] if one["name"] == "Repaired")
+    assert "what was done later is lost" in said
+    assert "3 documents were read again" in said
+    [aside] = workspace.glob("catalog.sqlite.damaged-*")
+    assert aside.read_bytes() == damaged
+    assert (found(workspace), run(workspace, "list")) == (before, listed)
+
+
+def test_a_lost_catalog_without_a_second_copy_says_what_to_do(workspace: Path) -> None:
+    (workspace / "records.sqlite").unlink(missing_ok=True)
+    (workspace / "catalog.sqlite").unlink()
+    result = CliRunner().invoke(terminal, ["doctor", "--repair", "--workspace", str(workspace), "--json"])
+    assert result.exit_code == 2
+    assert "no second copy" in json.loads(result.output)["error"]
+    assert "sextant restore" in json.loads(result.output)["error"]
+    assert len(list((workspace / "files").glob("*/*.md"))) == 3
+
+
+def test_damaged_texts_are_read_again_from_the_originals(workspace: Path) -> None:
+    before = found(workspace)
+    with closing(sqlite3.connect(workspace / "catalog.sqlite")) as connection:
+        connection.execute("UPDATE texts SET text = x'00' WHERE document_key = (SELECT min(document_key) FROM texts)")
+        connection.commit()
+    code, reply = run(workspace, "doctor")
+    assert (code, states(reply)["Contents"]) == (1, "bad")
+    code, reply = run(workspace, "doctor", "--repair")
+    assert (code, [name for name, state in states(reply).items() if state == "bad"]) == (0, [])
+    assert found(workspace) == before

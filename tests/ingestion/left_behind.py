@@ -24,7 +24,7 @@ _COLUMNS = {"seconds", "heartbeat", "progress"}
 _TABLES = {"runs", "sqlite_sequence"}
 # The page looks for example questions, and the first search on a machine measures how many passages it reranks.
 _MEASURED = ("{'name': 'rerank depth", "{'name': 'example questions")
-_FILES = re.compile(r"catalog\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")
+_FILES = re.compile(r"catalog\.sqlite|^records\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")
 
 
 @dataclass(frozen=True)

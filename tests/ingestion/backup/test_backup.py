@@ -61,7 +61,7 @@ def test_a_backup_is_its_owners_alone_and_nothing_is_left_beside_it(archive: Pat
 
 def test_nothing_of_a_running_process_and_no_index_is_in_a_backup(workspace: Path, tmp_path: Path) -> None:
     running = ("serving.json", "writer.json", "worker.log", "write.lock", ".licence/page.pdf", "refused/a.begun")
-    for name in (*running, "drawings/1-a"):
+    for name in (*running, "drawings/1-a", "catalog.sqlite.damaged-2026-11-25T101010"):
         (workspace / name).parent.mkdir(exist_ok=True)
         (workspace / name).write_text("{}")
     with zipfile.ZipFile(backup(place(workspace), tmp_path / "backup.zip").file) as packed:
@@ -218,7 +218,9 @@ def test_a_backup_with_a_damaged_vector_is_restored_and_says_so(workspace: Path,
     with vectors.open("r+b") as file:
         file.seek(8)
         file.write(b"\xff\xff\x01")
-    restored = restore(place(tmp_path / "restored"), backup(place(workspace), tmp_path / "damaged.zip").file)
+    made = backup(place(workspace), tmp_path / "damaged.zip")
+    assert (made.documents, made.without_vectors) == (2, 1)
+    restored = restore(place(tmp_path / "restored"), made.file)
     assert restored.documents == 2
     assert restored.without_vectors > 0
     with closing(open_engine(restored.workspace)) as engine:

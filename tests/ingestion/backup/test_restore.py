@@ -170,6 +170,15 @@ def test_an_archive_of_a_newer_sextant_is_refused_with_the_cure(archive: Path, t
     refuse(newer, target, "was made by a newer Sextant.*at least as new")
 
 
+def test_an_archive_of_an_older_sextant_is_refused_before_anything_is_unpacked(archive: Path, target: Path) -> None:
+    older = rewritten(archive, lambda _, manifest: manifest.update(schema=SCHEMA - 1))
+    shown: list[str] = []
+    with pytest.raises(WorkspaceError, match=r"was made by an older Sextant.*sextant add FOLDER --workspace NEW"):
+        restore(place(target), older, progress=lambda _, __, name: shown.append(name))
+    assert shown == []
+    assert not target.exists()
+
+
 def test_a_catalog_that_does_something_by_itself_is_refused(archive: Path, target: Path, tmp_path: Path) -> None:
     def trigger(contents: dict[str, bytes], _: dict[str, object]) -> None:
         path = tmp_path / "catalog"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -57,40 +59,82 @@ def test_a_damaged_vector_is_named_and_answers_nothing_until_it_is_encoded_again
     assert 0 < with_damage - embedder.encoded < 20
 
 
-def test_the_vectors_of_a_workspace_without_checksums_count_as_they_are_until_it_is_written(tmp_path: Path) -> None:
+def test_a_row_without_a_checksum_counts_as_damaged_and_no_other_write_gives_it_one(tmp_path: Path) -> None:
+    store = VectorStore(tmp_path, "model", 4)
+    vectors, checksums = tmp_path / "model-4.f32", tmp_path / "model-4.crc"
+    store.write(np.arange(3), np.eye(3, 4, dtype=np.float32))
+    checksums.write_bytes(checksums.read_bytes()[:8])
+    assert store.damaged(np.arange(9)).tolist() == [2]
+    # Row 4 lies between what was there and what is written.
+    store.write(np.array([5]), np.ones((1, 4), np.float32))
+    assert store.damaged(np.arange(9)).tolist() == [2, 3, 4]
+    store.erase(np.array([3]))
+    assert store.damaged(np.arange(9)).tolist() == [2, 3, 4]
+    checksums.unlink()
+    assert store.damaged(np.arange(9)).tolist() == [0, 1, 2, 3, 4, 5]
+    store.write(np.array([0]), np.eye(1, 4, dtype=np.float32))
+    assert store.damaged(np.arange(9)).tolist() == [1, 2, 3, 4, 5]
+    store.keep_only_this_model()
+    assert {path.name for path in tmp_path.iterdir()} == {vectors.name, checksums.name}
+
+
+def test_rows_that_are_zero_already_are_not_erased_once_more(tmp_path: Path) -> None:
     store = VectorStore(tmp_path, "model", 4)
     store.write(np.arange(3), np.eye(3, 4, dtype=np.float32))
-    (tmp_path / "model-4.crc").unlink()
+    store.erase(np.array([0, 2]))
+    assert not store.all()[[0, 2]].any()
     assert store.damaged(np.arange(3)).tolist() == []
-    store.write(np.array([5]), np.ones((1, 4), np.float32))
-    assert store.damaged(np.arange(9)).tolist() == []
-    with (tmp_path / "model-4.f32").open("r+b") as file:
-        file.seek(16)
-        file.write(b"\xff")
-    assert store.damaged(np.arange(9)).tolist() == [1]
-    store.erase(np.array([1]))
-    assert store.damaged(np.arange(9)).tolist() == []
-    store.keep_only_this_model()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model-4.crc", "model-4.f32"]
+    before = (tmp_path / "model-4.crc").stat().st_mtime_ns
+    store.erase(np.array([0, 2]))
+    assert (tmp_path / "model-4.crc").stat().st_mtime_ns == before
 
 
-def test_a_collection_from_before_checksums_has_them_from_its_next_change_on(workspace: Path) -> None:
+def change_sentences(workspace: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change the kept sentences of the first passage that has some."""
+    with closing(sqlite3.connect(workspace / "catalog.sqlite")) as connection:
+        first = "SELECT row, sentences FROM vectors WHERE length(sentences) > 256 ORDER BY row"
+        row, kept = connection.execute(first).fetchone()
+        connection.execute("UPDATE vectors SET sentences = ? WHERE row = ?", (change(kept), row))
+        connection.commit()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda kept: bytes([kept[0] ^ 1]) + kept[1:], lambda kept: kept[:-4], lambda _: b""],
+    ids=["a flipped bit", "without a checksum", "nothing"],
+)
+def test_damaged_vectors_of_sentences_are_named_and_answer_nothing_until_they_are_encoded_again(
+    workspace: Path, change: Callable[[bytes], bytes]
+) -> None:
+    def hits(engine: Engine) -> list[tuple[str, float]]:
+        return [(hit.child_id, hit.cosine) for hit in engine.search("Who publishes the flood maps?").hits]
+
+    with closing(open_engine(workspace)) as engine:
+        before, kept = hits(engine), engine.catalog.sentences("counting", range(100))
+    change_sentences(workspace, change)
+    with closing(open_engine(workspace)) as engine:
+        assert len(engine.collection.damaged_vectors()) == 1
+        rows = engine.collection.snapshot().rows.tolist()
+        with pytest.raises(WorkspaceError, match=r"sentences of 1 passages of .*are not as.*rebuild --encode"):
+            engine.collection.view().sentences(rows)
+        engine.rebuild(encode=True)
+        assert engine.collection.damaged_vectors() == []
+        assert sorted(engine.catalog.sentences("counting", range(100)).values()) == sorted(kept.values())
+        assert hits(engine) == before != []
+
+
+def test_without_checksums_nothing_answers_until_all_is_encoded_again(workspace: Path) -> None:
     [checksums] = (workspace / "vectors").glob("*.crc")
     checksums.unlink()
     with closing(open_engine(workspace)) as engine:
-        rows = engine.collection.snapshot().rows.tolist()
-        engine.rebuild()
-    damage(workspace, rows[0], b"\x01")
-    checksums.unlink()
-    damage(workspace, rows[1], np.float32("nan").tobytes())
-    with closing(open_engine(workspace)) as engine:
-        # That it is no number is seen without a checksum, that it is another number is not.
-        with pytest.raises(WorkspaceError, match="1 vectors of"):
+        rows = np.unique(engine.collection.snapshot().rows)
+        with pytest.raises(WorkspaceError, match=rf"{len(rows)} vectors of .* are not as they were written"):
             engine.collection.view()
+        # Neither whoever writes next nor a new index takes what lies there for what was written.
+        with pytest.raises(WorkspaceError, match="are not as they were written"):
+            engine.rebuild()
         engine.rebuild(encode=True)
-    assert checksums.is_file()
-    damage(workspace, rows[0], b"\x02")
-    with closing(open_engine(workspace)) as engine, pytest.raises(WorkspaceError, match="1 vectors of"):
+        assert engine.collection.damaged_vectors() == []
         engine.collection.view()
 
 
