@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
 from filelock import FileLock, Timeout
 
 # A folder in which something large is being made, held by the lock in it while its process lives.
 _STAGING, _HELD = ".sextant-{}.part", "lock"
+# A file that is being written, by the process whose number begins its name.
+_WRITTEN = re.compile(r"\.([0-9a-f]{8})[0-9a-f]{8}\.part")
+# When a process began is known to so many seconds.
+_CLOCK_SECONDS = 2.0
 
 
 @contextmanager
@@ -20,9 +26,10 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; it takes the name when the block succeeds and is removed if not.
 
     The temporary name is unique per call, so that several writers of one file never remove each other's; the last
-    one wins. A `durable` file is complete even after a power failure.
+    one wins. A `durable` file is complete even after a power failure. What a killed process leaves, `remove_abandoned`
+    removes.
     """
-    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
+    temporary = path.with_name(f".{os.getpid():08x}{secrets.token_hex(4)}.part")
     try:
         yield temporary
         if durable:
@@ -41,6 +48,25 @@ def write_atomic(path: Path, content: bytes, *, durable: bool = False, private: 
     with replacing(path, durable=durable) as temporary:
         temporary.touch(mode=0o600 if private else 0o666)
         temporary.write_bytes(content)
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove the files of ended processes that `replacing` never named, from a folder and the folders in it."""
+    for path in (*folder.glob(".*.part"), *folder.glob("*/.*.part")):
+        written = _WRITTEN.fullmatch(path.name)
+        if written is None:
+            continue
+        with suppress(FileNotFoundError):
+            if not _lived(int(written[1], 16), path.stat().st_mtime):
+                path.unlink()
+
+
+def _lived(process: int, when: float) -> bool:
+    """Return whether the process that has this number now had it at that time."""
+    try:
+        return bool(psutil.Process(process).create_time() <= when + _CLOCK_SECONDS)
+    except psutil.NoSuchProcess:
+        return False
 
 
 @contextmanager
