@@ -1,6 +1,7 @@
 """Acts upon a workspace as a process of their own carries them out, and what the next process makes of one broken off.
 
-The encoder counts words, and files are read in the process itself: their reader writes nothing into a workspace.
+The encoder counts words. Where it shall be quick, files are read in the process itself: their reader writes nothing
+into a workspace.
 """
 
 from __future__ import annotations
@@ -127,9 +128,15 @@ class Failure:
     told: bool
 
 
-def reported(work: Callable[..., object], arguments: Sequence[object], connection: Connection, *, held: bool) -> None:
-    """Send what the work returns, or how it failed; its writes are `held` by who is at the other end."""
-    _read_here()
+def reported(
+    work: Callable[..., object], arguments: Sequence[object], connection: Connection, *, held: bool, quick: bool
+) -> None:
+    """Send what the work returns, or how it failed.
+
+    Its writes are `held` by who is at the other end; a `quick` one reads files in the process itself.
+    """
+    if quick:
+        _read_here()
     if held:
         be_watched(connection)
     try:

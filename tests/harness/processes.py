@@ -26,12 +26,17 @@ def act_undisturbed(act: str, scene: Scene) -> None:
 
 def act_watched(act: str, scene: Scene, decide: Callable[[Write], int]) -> Failure | None:
     """Carry an act out, deciding at each write; return how it failed, also where it was killed."""
-    process, connection = _begin(carry_out, act, scene, held=True)
-    assert process.pid is not None
-    watch(connection, process.pid, scene.folder, decide)
-    result = _received(process, connection)
+    result = run_watched(scene, decide, carry_out, act, scene)
     assert result is None or isinstance(result, Failure)
     return result
+
+
+def run_watched(scene: Scene, decide: Callable[[Write], int], work: Callable[..., object], *arguments: object) -> Any:
+    """Return what the work returns, deciding at each of its writes in the folder of the scene."""
+    process, connection = begin(work, *arguments, held=True)
+    assert process.pid is not None
+    watch(connection, process.pid, scene.folder, decide)
+    return received(process, connection)
 
 
 def act_again(act: str, scene: Scene) -> tuple[State, State] | Failure:
@@ -54,18 +59,22 @@ def copied(scene: Scene, folder: Path) -> Scene:
 
 def run(work: Callable[..., object], *arguments: object) -> Any:
     """Return what the work returns in a process of its own, or a Failure."""
-    return _received(*_begin(work, *arguments))
+    return received(*begin(work, *arguments))
 
 
-def _begin(work: Callable[..., object], *arguments: object, held: bool = False) -> tuple[ForkServerProcess, Connection]:
+def begin(
+    work: Callable[..., object], *arguments: object, held: bool = False, quick: bool = True
+) -> tuple[ForkServerProcess, Connection]:
+    """Begin the work in a process of its own and return it with its end of a connection; see `reported`."""
     ours, theirs = _PROCESSES.Pipe()
-    process = _PROCESSES.Process(target=reported, args=(work, arguments, theirs), kwargs={"held": held})
+    process = _PROCESSES.Process(target=reported, args=(work, arguments, theirs), kwargs={"held": held, "quick": quick})
     process.start()
     theirs.close()
     return process, ours
 
 
-def _received(process: ForkServerProcess, connection: Connection) -> Any:
+def received(process: ForkServerProcess, connection: Connection) -> Any:
+    """Return what a process that was begun sends at its end."""
     try:
         received = connection.recv() if connection.poll(_MOST_SECONDS) else Failure("it did not end", told=False)
     except (EOFError, ConnectionError):

@@ -13,7 +13,7 @@ import select
 import struct
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle, send_handle
 from pathlib import Path
@@ -49,6 +49,7 @@ _PATH_IN_FOLDER = {
 }  # fmt: skip
 _MACHINES = {"x86_64": (0xC000003E, 317), "aarch64": (0xC00000B7, 277)}
 _OPENING = {"open": 1, "openat": 2}
+_SHRINKS = ("unlink", "unlinkat", "rmdir", "truncate", "rename", "renameat", "renameat2")
 _MAKES = os.O_CREAT | os.O_TRUNC
 
 _LOAD, _AND, _EQUALS, _RETURN = 0x20, 0x54, 0x15, 0x06
@@ -63,10 +64,11 @@ PASS, KILL = 0, -1
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A call that changes the folder: its name, and the path below the folder."""
+    """A call that changes the folder: its name, the path below the folder, and whether it takes room on the disk."""
 
     call: str
     path: str
+    grows: bool = field(default=False, compare=False)
 
 
 def watchable() -> bool:
@@ -135,7 +137,15 @@ def _write(thread: int, number: int, arguments: list[int], folder: Path) -> Writ
         return None
     if call in _OPENING and path.exists() and not arguments[_OPENING[call]] & os.O_TRUNC:
         return None
-    return Write(call, str(path.relative_to(folder)))
+    return Write(call, str(path.relative_to(folder)), _grows(call, arguments, path))
+
+
+def _grows(call: str, arguments: list[int], path: Path) -> bool:
+    """Return whether the call makes a file, or makes it longer; what is written in turn mostly does."""
+    if call in ("pwrite", "ftruncate"):
+        end = arguments[2] + arguments[3] if call == "pwrite" else arguments[1]
+        return not path.exists() or end > path.stat().st_size
+    return call not in _SHRINKS
 
 
 def _string(thread: int, address: int) -> str:
