@@ -81,8 +81,8 @@ def _carry_out_run(desk: Desk, *, refresh: bool = False) -> None:
 
 
 def _back_up(desk: Desk, scene: Scene) -> None:
-    if not scene.archive.exists():
-        backups.backup(desk, scene.archive)
+    # Where one was killed when it was done, the next one has another name.
+    backups.backup(desk, scene.folder / "another.zip" if scene.archive.exists() else scene.archive)
 
 
 # Under the names that the report gives them.

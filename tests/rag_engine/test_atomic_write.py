@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_engine.atomic_write import remove_abandoned, replacing, write_atomic
+from rag_engine.atomic_write import remove_abandoned, replacing, staging, write_atomic
 
 
 @pytest.mark.parametrize("durable", [False, True])
@@ -65,3 +65,14 @@ def test_what_a_killed_process_left_half_written_is_removed_and_what_is_being_wr
         remove_abandoned(tmp_path)
         assert not left.exists()
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_folder_of_a_process_that_was_killed_without_its_lock_goes_when_the_next_is_made(tmp_path: Path) -> None:
+    killed = "import os, sys; from pathlib import Path; from rag_engine.atomic_write import staging\n"
+    killed += "with staging(Path(sys.argv[1])) as new:\n"
+    killed += "    (new / 'lock').unlink(); (new / 'half').write_bytes(b'half'); os._exit(1)"
+    subprocess.run([sys.executable, "-c", killed, str(tmp_path / "a.zip")], check=False)
+    assert list(tmp_path.iterdir())
+    with staging(tmp_path / "a.zip"):
+        pass
+    assert list(tmp_path.iterdir()) == []
