@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
 from filelock import FileLock, Timeout
 
 # A folder in which something large is being made, held by the lock in it while its process lives.
 _STAGING, _HELD = ".sextant-{}.part", "lock"
+# The process that writes a file or folder of such a name has the number with which the digits begin.
+_WRITTEN = re.compile(r"\.(?:sextant-)?([0-9a-f]{8})[0-9a-f]{8}\.part")
+# When a process began is known to so many seconds.
+_CLOCK_SECONDS = 2.0
 
 
 @contextmanager
@@ -20,9 +26,10 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; it takes the name when the block succeeds and is removed if not.
 
     The temporary name is unique per call, so that several writers of one file never remove each other's; the last
-    one wins. A `durable` file is complete even after a power failure.
+    one wins. A `durable` file is complete even after a power failure. What a killed process leaves, `remove_abandoned`
+    removes.
     """
-    temporary = path.with_name(f".{secrets.token_hex(8)}.part")
+    temporary = path.with_name(f".{_digits()}.part")
     try:
         yield temporary
         if durable:
@@ -43,6 +50,34 @@ def write_atomic(path: Path, content: bytes, *, durable: bool = False, private: 
         temporary.write_bytes(content)
 
 
+def remove_abandoned(folder: Path) -> None:
+    """Remove the files of ended processes that `replacing` never named, from a folder and the folders in it."""
+    for path in (*folder.glob(".*.part"), *folder.glob("*/.*.part")):
+        if path.is_file() and _is_abandoned(path):
+            path.unlink(missing_ok=True)
+
+
+def _digits() -> str:
+    return f"{os.getpid():08x}{secrets.token_hex(4)}"
+
+
+def _is_abandoned(path: Path) -> bool:
+    """Return whether the process that gave a file or folder this name has ended."""
+    written = _WRITTEN.fullmatch(path.name)
+    try:
+        return written is not None and not _lived(int(written[1], 16), path.stat().st_mtime)
+    except FileNotFoundError:
+        return False
+
+
+def _lived(process: int, when: float) -> bool:
+    """Return whether the process that has this number now had it at that time."""
+    try:
+        return bool(psutil.Process(process).create_time() <= when + _CLOCK_SECONDS)
+    except psutil.NoSuchProcess:
+        return False
+
+
 @contextmanager
 def staging(path: Path) -> Iterator[Path]:
     """Yield a new folder beside `path`, its owner's alone; what is made in it is renamed to `path` when it is whole.
@@ -51,7 +86,7 @@ def staging(path: Path) -> Iterator[Path]:
     """
     for abandoned in path.parent.glob(_STAGING.format("*")):
         _remove_abandoned(abandoned)
-    folder = path.with_name(_STAGING.format(secrets.token_hex(8)))
+    folder = path.with_name(_STAGING.format(_digits()))
     folder.mkdir(mode=0o700)
     try:
         with FileLock(folder / _HELD):
@@ -61,8 +96,10 @@ def staging(path: Path) -> Iterator[Path]:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    # Without a lock in it, its process is about to take one.
     if not (folder / _HELD).is_file():
+        # Its process is about to take one, or was killed before it could, or when it had removed it.
+        if _is_abandoned(folder):
+            shutil.rmtree(folder, ignore_errors=True)
         return
     try:
         with FileLock(folder / _HELD, timeout=0):

@@ -27,6 +27,7 @@ from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, Sourc
 from ingestion.records.source_store import now
 from ingestion.tools import open_reader
 from ingestion.types import PHASES, Progress
+from rag_engine.atomic_write import remove_abandoned
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
@@ -116,6 +117,7 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
     named in the same way, and its erasure is finished. Conversations and notebooks keep the sentences that they have
     quoted, unless it is to `redact` those.
     """
+    remove_abandoned(desk.workspace)
     begun = BegunErasures(desk.engine.catalog)
     try:
         record = desk.engine.catalog.find_document(document)
@@ -148,8 +150,10 @@ def unfinished_erasures(desk: Desk) -> list[str]:
 def finish_erasures(desk: Desk) -> int:
     """Finish what a killed process has begun to erase, and return the number of documents.
 
-    0 while another process erases or writes: that one has it in hand, or the next one will.
+    The files that it left half written, which may hold words of a document, are removed. 0 while another process erases
+    or writes: that one has it in hand, or the next one will.
     """
+    remove_abandoned(desk.workspace)
     unfinished = BegunErasures(desk.engine.catalog).all()
     try:
         if unfinished:

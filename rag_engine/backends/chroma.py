@@ -49,6 +49,8 @@ _HEAD = struct.Struct("<i4Q")
 _KNOWN_VERSION = 1
 # How long Chroma may be busy with its database before it is not compacted.
 _COMPACTION_SECONDS = 30
+# What SQLite says where the disk is full: there, and where it has no place for its journal.
+_NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
 # Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval/retrieval_scale.py.
 _SEARCH_EFFORT = 400
 
@@ -130,7 +132,9 @@ class ChromaIndex:
                     connection.execute(statement)
                     connection.commit()
                 used = {str(id) for (id,) in connection.execute(_SEGMENTS)}
-        except sqlite3.Error:
+        except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", 0) in _NO_ROOM:
+                raise _no_room(self._database, error) from error
             return False
         cleared = True
         for folder in self._folders():
@@ -283,6 +287,14 @@ def lock_folder(folder: Path) -> FileLock:
     return lock
 
 
+def _no_room(database: Path, error: sqlite3.Error) -> BackendError:
+    return BackendError(
+        f"The database of Chroma {database} cannot be written anew: {error}.",
+        help="Free some space; whoever writes next finishes what was begun.",
+        retryable=True,
+    )
+
+
 @contextmanager
 def _reported(name: str) -> Iterator[None]:
     """Raise what Chroma raises as BackendError."""
@@ -298,7 +310,7 @@ def _reported(name: str) -> Iterator[None]:
             ) from error
         raise BackendError(
             f"Chroma failed at the collection {name}: {error}.",
-            help="Start its server again, or run `sextant rebuild` if its folder is damaged.",
+            help="See that its disk has room, start its server again, or run `sextant rebuild` if it is damaged.",
             retryable=True,
         ) from error
 

@@ -53,16 +53,31 @@ def is_damage(error: BaseException | None) -> bool:
 def find_damage(path: Path, *, most: int = 1) -> list[str]:
     """Return what SQLite finds damaged in a file, at most so many findings; about a second for 300 MB.
 
-    Raise sqlite3.DatabaseError where it cannot be read for another reason.
+    What a killed process left half written is undone first, as whoever opens the file next would have it. Raise
+    sqlite3.DatabaseError where it cannot be read for another reason.
     """
     try:
-        with closing(reading(path)) as connection:
-            rows = [str(row[0]) for row in connection.execute(f"PRAGMA quick_check({most})")]
+        rows = _check(path, most)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if not is_damage(error):
             raise
         return [str(error)]
     return [] if rows == ["ok"] else [_in_short(row) for row in rows]
+
+
+def _check(path: Path, most: int) -> list[str]:
+    try:
+        with closing(reading(path)) as connection:
+            return _checked(connection, most)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_READONLY_ROLLBACK:
+            raise
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            return _checked(connection, most)
+
+
+def _checked(connection: sqlite3.Connection, most: int) -> list[str]:
+    return [str(row[0]) for row in connection.execute(f"PRAGMA quick_check({most})")]
 
 
 def reading(path: Path, seconds: float = 30.0) -> sqlite3.Connection:

@@ -115,11 +115,12 @@ class TantivyIndex:
                 entry.add_text("stems", _joined(analyse(text, language), f"{language}:"))
                 entry.add_text("surface", _joined(surface(text)))
                 entry.add_text("acronyms", _joined(acronyms(text)))
-                writer.add_document(entry)
+                with _writable(self._folder):
+                    writer.add_document(entry)
 
     def delete_documents(self, documents: Collection[int]) -> None:
         """Delete the children of the documents, as of the next `commit`."""
-        with self._writing:
+        with self._writing, _writable(self._folder):
             writer = self._take_writer()
             for document in documents:
                 # By a query: tantivy 0.27 finds nothing to delete for an unsigned term given as such.
@@ -130,9 +131,11 @@ class TantivyIndex:
         with self._writing:
             if self._writer is None:
                 return
-            self._writer.commit()
-            self._writer.wait_merging_threads()
-            self._writer = None
+            # Where it fails it is let go, so that no later commit takes half of what was to be written.
+            writer, self._writer = self._writer, None
+            with _writable(self._folder):
+                writer.commit()
+                writer.wait_merging_threads()
 
     def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:
         """Write children again so that the words of deleted ones leave the disk, and return their number.
@@ -227,8 +230,9 @@ class TantivyIndex:
         """Forget what was not committed, so that no later commit takes half of it."""
         with self._writing:
             if self._writer is not None:
-                self._writer.rollback()
-                self._writer = None
+                writer, self._writer = self._writer, None
+                with _writable(self._folder):
+                    writer.rollback()
 
     def _beside_deleted(self) -> tuple[set[int], int]:
         """Documents with children in a segment that holds deleted ones, and the number of their children."""
@@ -264,6 +268,7 @@ class TantivyIndex:
                     help="Wait until it has finished, or stop it.",
                     retryable=True,
                 ) from error
+            _remove_uncommitted(self._folder)
         return self._writer
 
     def _term(self, field: str, value: str | int) -> Query:
@@ -394,3 +399,27 @@ def _readable(folder: Path) -> Iterator[None]:
         yield
     except ValueError as error:
         raise WorkspaceError(f"The keyword index in {folder} cannot be read: {error}", help=_REBUILD) from error
+
+
+def _remove_uncommitted(folder: Path) -> None:
+    """Remove the lists of deleted children that a killed process wrote and did not commit.
+
+    The next one that deletes from the same segment would have to write a file of the same name, which tantivy refuses.
+    """
+    committed = int(json.loads((folder / "meta.json").read_text(encoding="utf-8"))["opstamp"])
+    for path in folder.glob("*.*.del"):
+        if int(path.name.split(".")[1]) > committed:
+            path.unlink()
+
+
+@contextmanager
+def _writable(folder: Path) -> Iterator[None]:
+    """Raise what tantivy cannot write as a WorkspaceError with its remedy."""
+    try:
+        yield
+    except ValueError as error:
+        full = "No space left on device" in str(error)
+        raise WorkspaceError(
+            f"The keyword index in {folder} cannot be written: {'the disk is full' if full else error}.",
+            help="See that its disk has room and can be written; whoever writes next finishes what was begun.",
+        ) from error

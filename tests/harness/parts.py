@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from tests.harness.faults import faults
+from tests.harness.kills import kills
+from tests.harness.moments import moments
 from tests.harness.tally import Effort, Tally
 
 # "short" takes seconds and is run with the other tests; "whole" is bounded by the minutes that `make harness` has.
-PARTS: dict[str, Callable[[Effort], Iterator[Tally]]] = {}
+PARTS: dict[str, Callable[[Effort], Iterator[Tally]]] = {
+    "kills": kills,
+    "moments": moments,
+    "faults": faults,
+}

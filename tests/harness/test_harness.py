@@ -7,6 +7,8 @@ import pytest
 from tests.harness.parts import PARTS
 
 
+@pytest.mark.needs("linux")
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize("part", PARTS)
 def test_nothing_is_lost(part: str) -> None:
     for tally in PARTS[part]("short"):

@@ -10,8 +10,14 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import sqlalchemy as sql
+
+from rag_engine import workspace as paths
+from rag_engine.chunking.indexed_text import child_id
 from rag_engine.engine import Engine
+from rag_engine.storage import schema as tables
 
 # Times, the random folders of uploads and the length of things differ from one run of an act to the next.
 _VOLATILE = (
@@ -75,3 +81,28 @@ def _finished(text: str, workspace: Path) -> str:
     for pattern, name in _VOLATILE:
         text = pattern.sub(name, text)
     return text
+
+
+def collection_of(engine: Engine) -> dict[str, list[Any]]:
+    """Return all that an analyst or an index could tell two collections apart by, without row numbers."""
+    catalog = engine.catalog
+    records = catalog.active_documents()
+    found = {record.key: catalog.document_children(record.key) for record in records}
+    children = {
+        child.key: child_id(record.sha256, child.parent.index, child.index)
+        for record in records
+        for child in found[record.key]
+    }
+    v = tables.vectors.c
+    files = paths.files(engine.config.workspace)
+    indexed = engine.collection.manifest() is not None
+    dense, sparse = (engine.collection.dense(), engine.collection.sparse()) if indexed else (None, None)
+    return {
+        "documents": sorted((one.document_id, one.file, one.source, one.children) for one in records),
+        "half done": catalog.read(sql.select(tables.documents.c.key).where(tables.documents.c.status != "active")),
+        "texts": sorted(child.text for some in found.values() for child in some),
+        "dense": sorted(children.get(key, "?") for key in (dense.keys() if dense else ())),
+        "sparse": sorted(children.get(key, "?") for key in (sparse.keys() if sparse else ())),
+        "vectors": sorted(str(row[0]) for row in catalog.read(sql.select(v.text_hash))),
+        "files": sorted(str(path.relative_to(files)) for path in files.rglob("*") if path.is_file()),
+    }

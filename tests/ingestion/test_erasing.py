@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -153,6 +155,17 @@ def test_an_erasure_that_was_killed_can_be_repeated_by_name(workspace: Path, ste
         assert erase(desk_of(engine), "own.md").left_behind == ()
         with pytest.raises(InputError, match="No document is called"):
             erase(desk_of(engine), "own.md")
+    assert list(holding(workspace)) == []
+
+
+def test_an_erasure_removes_what_a_killed_process_had_half_written_of_the_document(workspace: Path) -> None:
+    half = "import os, sys; from pathlib import Path; from rag_engine.atomic_write import replacing\n"
+    half += f"with replacing(Path(sys.argv[1])) as new: new.write_bytes({TEXT.encode()!r}); os._exit(1)"
+    (workspace / "readings").mkdir()
+    subprocess.run([sys.executable, "-c", half, str(workspace / "readings" / "own.json.gz")], check=False)
+    assert list((workspace / "readings").iterdir())
+    with closing(open_engine(workspace)) as engine:
+        erase(desk_of(engine), "own.md")
     assert list(holding(workspace)) == []
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import multiprocessing
 import random
 import time
+from contextlib import closing
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sql
 
-from rag_engine.backends.chroma import collection_name, open_chroma
-from rag_engine.backends.tantivy import open_sparse_index
-from rag_engine.chunking.indexed_text import child_id
-from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import open_catalog
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
 from tests.ingestion.killed_addition import run
+from tests.ingestion.left_behind import collection_of
+from tests.rag_engine.conftest import CountingEmbedder
 
 # Forked from a process that has imported everything, so that the kills fall on the work and not on imports.
 _PROCESSES = multiprocessing.get_context("forkserver")
@@ -52,29 +51,9 @@ def _add_undisturbed(workspace: Path, folder: Path) -> float:
     return time.monotonic() - started
 
 
-def _state(workspace: Path) -> dict[str, Any]:
-    """Everything that an analyst or an index could tell two workspaces apart by, without row numbers."""
-    catalog = open_catalog(workspace)
-    records = catalog.active_documents()
-    children = {
-        c.key: child_id(r.sha256, c.parent.index, c.index) for r in records for c in catalog.document_children(r.key)
-    }
-    texts = [c.text for r in records for c in catalog.document_children(r.key)]
-    dense = open_chroma(workspace / "index" / "chroma", collection_name(catalog.state("workspace"), 1))
-    sparse = open_sparse_index(workspace / "index" / "1" / "keywords", writable=False)
-    v = tables.vectors.c
-    state = {
-        "documents": sorted((r.document_id, r.file, r.children) for r in records),
-        "half done": catalog.read(sql.select(tables.documents.c.key).where(tables.documents.c.status != "active")),
-        "texts": sorted(texts),
-        "dense": sorted(children[key] for key in dense.keys()),  # noqa: SIM118 - a method, not a dict
-        "sparse": sorted(children[key] for key in sparse.keys()),  # noqa: SIM118
-        "vectors": sorted(str(row[0]) for row in catalog.read(sql.select(v.text_hash))),
-        "files": sorted(path.name for path in (workspace / "files").rglob("*") if path.is_file()),
-    }
-    dense.close()
-    catalog.close()
-    return state
+def _state(workspace: Path) -> dict[str, list[Any]]:
+    with closing(Engine(read_config(workspace), embedder=CountingEmbedder())) as engine:
+        return collection_of(engine)
 
 
 @pytest.mark.usefixtures("forked")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from rag_engine.atomic_write import replacing, write_atomic
+from rag_engine.atomic_write import remove_abandoned, replacing, staging, write_atomic
 
 
 @pytest.mark.parametrize("durable", [False, True])
@@ -51,3 +53,26 @@ def test_eight_threads_write_one_file(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: write_atomic(path, b"%d" % number * 10_000), range(8)))
     assert path.read_bytes() in {b"%d" % number * 10_000 for number in range(8)}
+
+
+def test_what_a_killed_process_left_half_written_is_removed_and_what_is_being_written_is_not(tmp_path: Path) -> None:
+    half = "import os, sys; from pathlib import Path; from rag_engine.atomic_write import replacing\n"
+    half += "with replacing(Path(sys.argv[1])) as new: new.write_bytes(b'half'); os._exit(1)"
+    subprocess.run([sys.executable, "-c", half, str(tmp_path / "a.json")], check=False)
+    [left] = tmp_path.iterdir()
+    with replacing(tmp_path / "a.json") as temporary:
+        temporary.write_bytes(b"being written")
+        remove_abandoned(tmp_path)
+        assert not left.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_folder_of_a_process_that_was_killed_without_its_lock_goes_when_the_next_is_made(tmp_path: Path) -> None:
+    killed = "import os, sys; from pathlib import Path; from rag_engine.atomic_write import staging\n"
+    killed += "with staging(Path(sys.argv[1])) as new:\n"
+    killed += "    (new / 'lock').unlink(); (new / 'half').write_bytes(b'half'); os._exit(1)"
+    subprocess.run([sys.executable, "-c", killed, str(tmp_path / "a.zip")], check=False)
+    assert list(tmp_path.iterdir())
+    with staging(tmp_path / "a.zip"):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -131,3 +132,19 @@ def test_a_reader_that_was_open_follows_a_compaction(index: TantivyIndex, folder
     index.commit()
     index.compact(rows_of)
     assert found(reader, "flood") == [3]
+
+
+def test_what_was_deleted_when_a_process_was_killed_before_its_commit_can_be_deleted_again(
+    index: TantivyIndex, folder: Path, tmp_path: Path
+) -> None:
+    killed = tmp_path / "killed"
+    shutil.copytree(folder, killed)
+    other = open_sparse_index(killed, writable=True)
+    other.delete_documents([3])
+    other.commit()
+    # Written before the commit, and there without it where the process ends between the two.
+    [deleted] = killed.glob("*.del")
+    shutil.copy(deleted, folder)
+    index.delete_documents([3])
+    index.commit()
+    assert found(index, "calore", "it") == []

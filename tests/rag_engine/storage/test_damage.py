@@ -174,3 +174,18 @@ def test_a_damaged_database_of_chroma_is_told_before_chroma_ends_the_process(wor
     with closing(open_engine(workspace)) as engine:
         engine.rebuild()
         assert engine.collection.dense().keys() == set(engine.collection.snapshot().keys.tolist())
+
+
+def test_what_a_killed_process_left_half_written_in_a_database_of_chroma_is_undone_and_no_damage(
+    tmp_path: Path,
+) -> None:
+    at_work, left = tmp_path / "at work", tmp_path / "left"
+    at_work.mkdir()
+    with closing(sqlite3.connect(at_work / "chroma.sqlite3", isolation_level=None)) as connection:
+        connection.executescript("PRAGMA cache_size = 1; CREATE TABLE kept (text); BEGIN")
+        connection.executemany("INSERT INTO kept VALUES (?)", [("half written " * 100,)] * 200)
+        # As kill -9 leaves it: pages of a transaction that did not end, and the journal that undoes them.
+        shutil.copytree(at_work, left)
+    check_database(left)
+    with closing(sqlite3.connect(left / "chroma.sqlite3")) as connection:
+        assert connection.execute("SELECT count(*) FROM kept").fetchall() == [(0,)]

@@ -1,0 +1,224 @@
+"""Acts upon a workspace as a process of their own carries them out, and what the next process makes of one broken off.
+
+The encoder counts words. Where it shall be quick, files are read in the process itself: their reader writes nothing
+into a workspace.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import chromadb  # noqa: F401 - imported late by the program, here before the processes are forked
+import lingua  # noqa: F401
+import pydantic_settings  # noqa: F401
+import scipy.stats  # noqa: F401
+
+from ingestion.backup.archive import opened_archive
+from ingestion.extraction.extract import extract
+from ingestion.extraction.properties import read_properties
+from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.jobs.worker import work
+from ingestion.metadata.sidecar import describe
+from ingestion.operations import backups, documents, indexes, sources
+from ingestion.operations.desk import Desk, local_person, open_desk
+from ingestion.records.source_record import SourceRecord
+from ingestion.types import ExtractionLimits, FileReading, RunRequest
+from rag_engine.backends.language_identification import identify_language
+from rag_engine.chunking.chunk import chunk
+from rag_engine.config import ChunkingConfig, read_config
+from rag_engine.engine import Engine
+from rag_engine.errors import InputError, SextantError
+from rag_engine.geography import load_gazetteer
+from rag_engine.text.analyzer import analyse, surface
+from rag_engine.types import ExtractedText
+from tests.harness.watched_writes import be_watched
+from tests.ingestion.left_behind import collection_of
+from tests.rag_engine.conftest import CountingEmbedder
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where an act takes place: a folder with the workspace and what is made beside it, and what it is given.
+
+    `intranet` names the servers that may be asked although they are not public.
+    """
+
+    folder: Path
+    given: Path
+    intranet: str = ""
+
+    @property
+    def workspace(self) -> Path:
+        """The folder of the workspace."""
+        return self.folder / "workspace"
+
+    @property
+    def archive(self) -> Path:
+        """The file of its backup."""
+        return self.folder / "backup.zip"
+
+
+def _erase(desk: Desk, _: Scene) -> None:
+    documents.erase(desk, "flood.txt", redact=True)
+
+
+def _list(desk: Desk, scene: Scene) -> None:
+    sources.add_list(desk, scene.given / "sources.csv")
+
+
+def _carry_out_run(desk: Desk, *, refresh: bool = False) -> None:
+    """Queue a run unless one waits, and be the worker that carries it out."""
+    if not desk.jobs.waiting():
+        desk.jobs.queue("run", asdict(RunRequest(refresh=refresh)))
+    desk.jobs.take_over()
+    work(desk.engine)
+
+
+def _back_up(desk: Desk, scene: Scene) -> None:
+    # Where one was killed when it was done, the next one has another name.
+    backups.backup(desk, scene.folder / "another.zip" if scene.archive.exists() else scene.archive)
+
+
+# Under the names that the report gives them.
+ACTS: dict[str, Callable[[Desk, Scene], object]] = {
+    "add": lambda desk, scene: documents.add_files(desk, [scene.given]),
+    "erase": _erase,
+    "rebuild": lambda desk, _: indexes.rebuild(desk),
+    "rebuild --encode": lambda desk, _: indexes.rebuild(desk, encode=True),
+    "import": _list,
+    "run": lambda desk, _: _carry_out_run(desk),
+    "refresh": lambda desk, _: _carry_out_run(desk, refresh=True),
+    "backup": _back_up,
+}
+
+_SETTINGS = {"SEXTANT_HOST_SECONDS": "0", "SEXTANT_WEB_SECONDS": "4"}
+
+State = dict[str, list[Any]]
+
+
+def warm_up() -> None:
+    """Load what every act looks up, so that the processes that are forked from this one have it."""
+    text = "The flood plan of 2015 binds the authority. " * 20
+    extracted = ExtractedText(text, 1, (), (), "text/plain", "Flood plan")
+    describe({}, extracted, identify_language(text), load_gazetteer())
+    chunk(
+        text,
+        "en",
+        title="Flood plan",
+        blocks=(),
+        lines=(),
+        encode=CountingEmbedder().encode_passages,
+        config=ChunkingConfig(),
+    )
+    surface(text)
+    analyse(text, "en")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error that ended an act; `told` where it is one that a person reads as a sentence."""
+
+    words: str
+    told: bool
+
+
+def reported(
+    work: Callable[..., object], arguments: Sequence[object], connection: Connection, *, held: bool, quick: bool
+) -> None:
+    """Send what the work returns, or how it failed.
+
+    Its writes are `held` by who is at the other end; a `quick` one reads files in the process itself.
+    """
+    if quick:
+        _read_here()
+    if held:
+        be_watched(connection)
+    try:
+        result = work(*arguments)
+    except Exception as error:
+        result = Failure(f"{type(error).__name__}: {error}", isinstance(error, SextantError))
+    connection.send(result)
+
+
+def carry_out(act: str, scene: Scene) -> None:
+    """Carry an act out."""
+    with closing(_open(scene)) as engine:
+        ACTS[act](_desk(engine), scene)
+
+
+def begin_again(act: str, scene: Scene) -> tuple[State, State]:
+    """Carry an act out as the next process after one that was killed; return the state before and after it."""
+    with closing(_open(scene)) as engine:
+        desk = _desk(engine)
+        documents.finish_erasures(desk)
+        with engine.indexer():
+            # Whoever writes next repairs, whatever it is about to write.
+            pass
+        found = state_of_scene(engine, scene)
+        # What was finished by then has no document of this name any more.
+        with suppress(InputError):
+            ACTS[act](desk, scene)
+        return found, state_of_scene(engine, scene)
+
+
+def read_state(scene: Scene) -> State:
+    """Return the state of a workspace."""
+    with closing(_open(scene)) as engine:
+        return state_of_scene(engine, scene)
+
+
+def state_of_scene(engine: Engine, scene: Scene) -> State:
+    """Return the collection, and what lies in its folder of which nothing may be left."""
+    state = collection_of(engine)
+    left = [path for path in scene.folder.rglob("*") if path.name.endswith((".part", ".begun"))]
+    state["left over"] = sorted(str(path.relative_to(scene.folder)) for path in left)
+    desk = _desk(engine)
+    state["list"] = sorted(
+        # A run that goes on after a kill asks once more for what it has fetched.
+        (
+            code,
+            record.source.url,
+            [(phase, one.status, one.reason.replace("not_modified", "")) for phase, one in record.outcomes.items()],
+        )
+        for code, record in desk.store.records().items()
+    )
+    state["runs"] = sorted((run.action, run.status, run.message) for run in desk.jobs.runs())
+    state["archive"] = []
+    if scene.archive.exists():
+        with opened_archive(scene.archive) as (_, manifest):
+            state["archive"] = sorted(one.name for one in manifest.files)
+    return state
+
+
+def _outcomes(record: SourceRecord) -> list[tuple[str, str, str]]:
+    # A run that goes on after a kill asks once more for what it has fetched.
+    reasons = {"not_modified": ""}
+    return [(phase, one.status, reasons.get(one.reason, one.reason)) for phase, one in record.outcomes.items()]
+
+
+def _open(scene: Scene) -> Engine:
+    os.environ |= _SETTINGS | {"SEXTANT_INTRANET": scene.intranet}
+    return Engine(read_config(scene.workspace), embedder=CountingEmbedder())
+
+
+def _desk(engine: Engine) -> Desk:
+    return replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
+
+
+def _read_here() -> None:
+    def read(self: Sandbox, path: Path, patience: float = 1.0) -> FileReading:
+        return FileReading(extract(path, ExtractionLimits(), None), read_properties(path))
+
+    def start(self: Sandbox) -> None:
+        """Start no process."""
+
+    Sandbox.read, Sandbox._started = read, start  # type: ignore[method-assign]
+
+
+warm_up()

@@ -1,0 +1,53 @@
+"""Commands of the terminal as a process of their own carries them out, on a disk or a workspace that is not as it was.
+
+As everywhere in the harness the encoder counts words; and the doctor does not look at programs of the machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from typer.testing import CliRunner
+
+import cli.doctor
+import rag_engine.engine
+from cli.main import app as terminal
+from rag_engine.engine import Engine
+from tests.harness.acts import Scene
+from tests.rag_engine.conftest import CountingEmbedder
+
+SEARCH = ("search", "authority measure", "--sort", "relevance", "--json")
+DOCTOR, REPAIR = ("doctor", "--json"), ("doctor", "--repair", "--json")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """End of a command: its exit code, what it printed, and the error that no command should end with."""
+
+    code: int
+    said: str
+    error: str = ""
+
+    @property
+    def passages(self) -> list[str]:
+        """Passages that a search found."""
+        found = json.loads(self.said) if self.code == 0 else {}
+        return sorted(str(one.get("text")) for one in found.get("passages", ()))
+
+
+def commands(scene: Scene, *several: Sequence[str]) -> list[Ended]:
+    """Carry commands out one after the other."""
+    rag_engine.engine.open_engine = lambda config: Engine(config, embedder=CountingEmbedder())
+    for name in ("_ocr", "_judge"):
+        setattr(cli.doctor, name, lambda *_: ())
+    for name in ("_browser", "_office", "_sandbox", "_language_model"):
+        setattr(cli.doctor, name, lambda *_: cli.doctor.Check("Left out", "good", ""))
+    return [_command(scene, arguments) for arguments in several]
+
+
+def _command(scene: Scene, arguments: Sequence[str]) -> Ended:
+    result = CliRunner().invoke(terminal, [*arguments, "--workspace", str(scene.workspace)])
+    crashed = result.exception is not None and not isinstance(result.exception, SystemExit)
+    return Ended(result.exit_code, result.output, repr(result.exception) if crashed else "")

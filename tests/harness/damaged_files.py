@@ -1,0 +1,93 @@
+"""Each file of a workspace cut short, changed in its middle and removed: what the commands say, and what comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from tests.harness.acts import Failure, Scene
+from tests.harness.commands import DOCTOR, REPAIR, SEARCH, Ended, commands
+from tests.harness.kills import AT_ONCE
+from tests.harness.processes import copied, run
+from tests.harness.tally import Effort, Tally
+
+_FEW = 2
+
+
+def _cut_short(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def _change(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+
+
+_DAMAGE: Mapping[str, Callable[[Path], None]] = {
+    "cut short": _cut_short,
+    "changed in its middle": _change,
+    "removed": Path.unlink,
+}
+
+
+def damaged_files(start: Scene, effort: Effort) -> Iterator[Tally]:
+    """Damage a workspace that has documents, and a backup."""
+    cases = start.folder.parent / "cases"
+    whole = copied(start, cases / "whole")
+    made, found = _ended(whole, ("backup", str(cases / "backup.zip")), SEARCH)
+    assert made.code == 0, made
+    assert found.passages, found
+    files = sorted(
+        path.relative_to(whole.workspace)
+        for path in whole.workspace.rglob("*")
+        if path.is_file() and path.stat().st_size
+    )
+    for kind in _DAMAGE:
+        step = -(-len(files) // _FEW) if effort == "short" else 1
+        some = files[step // 2 :: step]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            lost = list(pool.map(partial(_lost, kind, whole, found.passages), some))
+        yield Tally(f"a file of the workspace {kind}", len(some), tuple(one for one in lost if one))
+    restored = Scene(cases / "restored", start.given)
+    restored.folder.mkdir()
+    _, again = _ended(restored, ("restore", str(cases / "backup.zip")), SEARCH)
+    same = again.passages == found.passages
+    yield Tally("a workspace restored from its backup", 1, () if same else (f"the search finds otherwise: {again}",))
+    shutil.rmtree(cases)
+
+
+def _lost(kind: str, whole: Scene, wanted: list[str], file: Path) -> str:
+    """Return what a damaged file led to that nobody is told, or to what is no sentence; "" for nothing."""
+    scene = copied(whole, whole.folder.parent / f"{kind} {str(file).replace('/', ' ')}")
+    _DAMAGE[kind](scene.workspace / file)
+    ended = run(commands, scene, SEARCH, DOCTOR, ("add", str(scene.given)), REPAIR, SEARCH, DOCTOR)
+    shutil.rmtree(scene.folder)
+    if isinstance(ended, Failure):
+        return f"{file}: {ended.words}"
+    search, doctor, _, _, again, still = ended
+    if crashed := [one.error for one in ended if one.error]:
+        return f"{file}: {crashed[0]}"
+    if search.code == 0 and search.passages != wanted and not _told(doctor):
+        return f"{file}: the search finds otherwise, and the doctor does not say so"
+    if again.passages != wanted and not _told(still):
+        return f"{file}: after the repair the search finds otherwise, and the doctor does not say so"
+    return ""
+
+
+def _told(doctor: Ended) -> bool:
+    if doctor.code == 2:
+        return True
+    return any(check["state"] == "bad" for check in json.loads(doctor.said)["checks"])
+
+
+def _ended(scene: Scene, *several: tuple[str, ...]) -> list[Ended]:
+    ended: list[Ended] | Failure = run(commands, scene, *several)
+    if isinstance(ended, Failure):
+        raise RuntimeError(ended.words)
+    return ended

@@ -1,0 +1,29 @@
+"""Faults of the machine around a workspace: damaged files, a disk that is full or cannot be written, what is away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.harness.damaged_files import damaged_files
+from tests.harness.full_disk import full_disk, read_only_disk, really_full_disks
+from tests.harness.scenes import folder_in_memory, scenes
+from tests.harness.tally import Effort, Tally
+
+_COMMANDS = {
+    "add": ("add", "GIVEN"),
+    "erase": ("erase", "flood.txt", "--redact"),
+    "rebuild": ("rebuild",),
+    "backup": ("backup", "ARCHIVE"),
+}
+
+
+def faults(effort: Effort) -> Iterator[Tally]:
+    """Try each fault; the commands must say it in a sentence, and nothing be lost by it."""
+    with folder_in_memory() as folder:
+        for act, scene in scenes(folder):
+            if act in _COMMANDS:
+                yield full_disk(scene, act, _COMMANDS[act], effort)
+                yield from really_full_disks(scene, act, _COMMANDS[act], effort)
+            if act == "erase":
+                yield from read_only_disk(scene)
+                yield from damaged_files(scene, effort)

@@ -1,0 +1,181 @@
+"""A disk that is full from each write of a command on, really full disks, and one that cannot be written."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from tests.harness.acts import Failure, Scene, State, read_state
+from tests.harness.commands import DOCTOR, SEARCH, Ended, commands
+from tests.harness.kills import AT_ONCE, differences
+from tests.harness.processes import copied, run, run_watched, state_now
+from tests.harness.tally import Effort, Tally
+from tests.harness.watched_writes import PASS, Write
+
+_FEW, _MOST = 2, 60
+_SAYS_DISK = re.compile(r"space|full|room|read-only", re.IGNORECASE)
+_TOLD, _DONE = (1, 2), 0
+_NEW_NAMESPACE, _PRIVATE, _BIND, _AGAIN, _READ_ONLY = 0x20000, 0x44000, 4096, 32, 1
+
+
+@dataclass
+class FullFrom:
+    """A decision by which the disk is full from one of a process's growing writes on, never for 0; it counts them."""
+
+    moment: int = 0
+    moments: int = 0
+    at: Write | None = None
+    _last: Write | None = None
+
+    def __call__(self, write: Write) -> int:
+        """Return the error of a full disk where there is no room for the write any more."""
+        if not write.grows:
+            return PASS
+        self.moments += write != self._last
+        self._last = write
+        if not self.moment or self.moments < self.moment:
+            return PASS
+        self.at = self.at or write
+        return errno.ENOSPC
+
+
+def full_disk(start: Scene, act: str, arguments: Sequence[str], effort: Effort) -> Tally:
+    """Have a command find the disk full at each of its writes, and carry it out again when there is room."""
+    cases = start.folder.parent / "cases"
+    undisturbed, counted = copied(start, cases / "undisturbed"), FullFrom()
+    ended = run_watched(undisturbed, counted, commands, undisturbed, _at(arguments, undisturbed))
+    if isinstance(ended, Failure) or ended[0].code != _DONE:
+        return Tally(f"a full disk: {act}", 1, (f"undisturbed it ends with {ended}",))
+    goal = state_now(undisturbed)
+    step = -(-counted.moments // (_FEW if effort == "short" else _MOST))
+    moments = range((step + 1) // 2, counted.moments + 1, step)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        lost = list(pool.map(partial(_full_once, act, arguments, start, cases, goal), moments))
+    shutil.rmtree(cases)
+    every = f"all {counted.moments}" if step == 1 else f"1 in {step} of {counted.moments}"
+    return Tally(f"a disk that is full from a write on, at {every}: {act}", len(moments), _lost(lost))
+
+
+def _full_once(act: str, arguments: Sequence[str], start: Scene, cases: Path, goal: State, moment: int) -> str:
+    scene, full = copied(start, cases / str(moment)), FullFrom(moment)
+    ended = run_watched(scene, full, commands, scene, _at(arguments, scene))
+    again = run(commands, scene, _at(arguments, scene))
+    state = run(read_state, scene)
+    shutil.rmtree(scene.folder)
+    wrong = _wrong(ended, again, state, goal)
+    return f"{act}, moment {moment} ({full.at}): {wrong}" if wrong else ""
+
+
+def _wrong(ended: list[Ended] | Failure, again: list[Ended] | Failure, state: State | Failure, goal: State) -> str:
+    """Return what was wrong with a command on a full disk, or with the same one when there was room."""
+    for one in (ended, again, state):
+        if isinstance(one, Failure):
+            return one.words
+    assert not isinstance(ended, Failure)
+    assert not isinstance(again, Failure)
+    assert not isinstance(state, Failure)
+    [first], [second] = ended, again
+    if first.error or second.error:
+        return first.error or f"when there is room again: {second.error}"
+    if first.code != _DONE and (first.code not in _TOLD or not _SAYS_DISK.search(first.said)):
+        return f"it ends with {first.code} and says {first.said!r}"
+    if second.code != _DONE and not (first.code == _DONE or "No document is called" in second.said):
+        return f"when there is room again it ends with {second.code} and says {second.said!r}"
+    return "; ".join(differences(state, goal))
+
+
+def really_full_disks(start: Scene, act: str, arguments: Sequence[str], effort: Effort) -> Iterator[Tally]:
+    """Carry a command out on small disks of memory, larger from one to the next until there is room for it."""
+    if os.geteuid():
+        return
+    goal_scene = copied(start, start.folder.parent / "goal")
+    run(commands, goal_scene, _at(arguments, goal_scene))
+    goal = state_now(goal_scene)
+    taken = sum(path.stat().st_size for path in start.folder.rglob("*") if path.is_file()) // 1024
+    grown = sum(path.stat().st_size for path in goal_scene.folder.rglob("*") if path.is_file()) // 1024 + 256
+    shutil.rmtree(goal_scene.folder)
+    step = (grown - taken) // (2 if effort == "short" else 12) + 1
+    lost, tried = [], 0
+    for kilobytes in range(taken + 64, grown + 1024, step):
+        place = start.folder.parent / "disk"
+        place.mkdir(exist_ok=True)
+        result = run(_on_a_disk_of, start, place, kilobytes, arguments)
+        tried += 1
+        if isinstance(result, Failure):
+            lost.append(f"{act}, {kilobytes} KiB: {result.words}")
+            continue
+        ended, again, state = result
+        wrong = _wrong(ended, again, state, goal)
+        lost += [f"{act}, {kilobytes} KiB: {wrong}"] if wrong else []
+    yield Tally(f"a disk of memory with too little room: {act}", tried, tuple(lost))
+
+
+def _on_a_disk_of(
+    start: Scene, place: Path, kilobytes: int, arguments: Sequence[str]
+) -> tuple[list[Ended], list[Ended], State]:
+    """Carry a command out on a disk of this size, and again when it is larger."""
+    _own_mounts()
+    _mount("tmpfs", place, "tmpfs", 0, f"size={kilobytes}k")
+    scene = replace(start, folder=place / "scene")
+    shutil.copytree(start.folder, scene.folder)
+    ended = commands(scene, _at(arguments, scene))
+    _mount("tmpfs", place, "tmpfs", _AGAIN, "size=64m")
+    return ended, commands(scene, _at(arguments, scene)), read_state(scene)
+
+
+def read_only_disk(start: Scene) -> Iterator[Tally]:
+    """Carry every verb out on a workspace whose disk cannot be written."""
+    if os.geteuid():
+        return
+    verbs = (SEARCH, DOCTOR, ("list",), ("add", str(start.given)), ("erase", "flood.txt"), ("rebuild",), ("status",))
+    before = state_now(start)
+    ended = run(_read_only, start, verbs)
+    if isinstance(ended, Failure):
+        yield Tally("a disk that cannot be written", 1, (ended.words,))
+        return
+    lost = [f"{' '.join(verb)}: {one.error}" for verb, one in zip(verbs, ended, strict=True) if one.error]
+    lost += [
+        f"{' '.join(verb)}: {one.code} {one.said!r}"
+        for verb, one in zip(verbs, ended, strict=True)
+        if one.code and not _SAYS_DISK.search(one.said)
+    ]
+    lost += differences(state_now(start), before)
+    yield Tally("a disk that cannot be written, a verb each", len(verbs), tuple(lost))
+
+
+def _read_only(scene: Scene, verbs: Sequence[Sequence[str]]) -> list[Ended]:
+    _own_mounts()
+    _mount(str(scene.folder), scene.folder, "", _BIND, "")
+    _mount(str(scene.folder), scene.folder, "", _BIND | _AGAIN | _READ_ONLY, "")
+    return commands(scene, *verbs)
+
+
+def _own_mounts() -> None:
+    """Let this process have mounts of its own, which end with it."""
+    if ctypes.CDLL(None, use_errno=True).unshare(_NEW_NAMESPACE):
+        raise OSError(ctypes.get_errno(), "unshare")
+    _mount("none", Path("/"), "", _PRIVATE, "")
+
+
+def _mount(source: str, place: Path, kind: str, flags: int, options: str) -> None:
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.mount(source.encode(), os.fsencode(place), kind.encode() or None, flags, options.encode() or None):
+        raise OSError(ctypes.get_errno(), f"mount {place}")
+
+
+def _at(arguments: Sequence[str], scene: Scene) -> list[str]:
+    """Return the arguments with the places of the scene."""
+    places = {"GIVEN": str(scene.given), "ARCHIVE": str(scene.archive)}
+    return [places.get(one, one) for one in arguments]
+
+
+def _lost(lost: Sequence[str]) -> tuple[str, ...]:
+    return tuple(one for one in lost if one)
