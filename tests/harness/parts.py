@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from tests.harness.addresses import addresses
 from tests.harness.faults import faults
+from tests.harness.files import files
+from tests.harness.fuzz import fuzz
+from tests.harness.injections import injected
 from tests.harness.kills import kills
 from tests.harness.moments import moments
 from tests.harness.tally import Effort, Tally
@@ -14,4 +18,8 @@ PARTS: dict[str, Callable[[Effort], Iterator[Tally]]] = {
     "kills": kills,
     "moments": moments,
     "faults": faults,
+    "files": files,
+    "addresses": addresses,
+    "fuzz": fuzz,
+    "injections": injected,
 }
