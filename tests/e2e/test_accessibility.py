@@ -66,6 +66,12 @@ def _at(path: str) -> Callable[[Page, str], None]:
     return visit
 
 
+def _coverage(page: Page, address: str) -> None:
+    page.goto(f"{address}/library")
+    page.get_by_role("tab", name="Coverage").click()
+    expect(page.get_by_role("heading", name="Gaps")).to_be_visible()
+
+
 VISITS: dict[str, Callable[[Page, str], None]] = {
     "Ask, empty": _at(""),
     "Ask, answered": _answered,
@@ -74,6 +80,7 @@ VISITS: dict[str, Callable[[Page, str], None]] = {
     "Compare": _at("compare"),
     "Comparison": _comparison,
     "Library": _at("library"),
+    "Coverage": _coverage,
     "Notebook": _at("notebook"),
     "Evaluation": _at("evaluation"),
     **{f"Admin, {tab}": _at(f"admin?tab={tab}") for tab in TABS},
