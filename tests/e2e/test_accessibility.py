@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import serving
 from tests.e2e.test_browser import QUESTION, ask
@@ -166,6 +166,25 @@ def test_a_foreign_quotation_says_its_language(page: Page, full: str) -> None:
     page.goto(f"{full}/search?words=allerta")
 
     expect(page.locator("[lang=it]").filter(has_text="allerta").first).to_be_visible()
+
+
+def test_a_foreign_quote_in_the_notebook_says_its_language(page: Page, full: str) -> None:
+    page.goto(f"{full}/search?words=allerta")
+    page.get_by_role("button", name="Add to notebook").first.click()
+    page.get_by_role("link", name="Notebook").click()
+
+    expect(page.locator("blockquote").filter(has_text="allerta").first).to_be_visible()
+    expect(page.locator("[lang=it]").filter(has_text="allerta").first).to_be_visible()
+
+
+def test_a_foreign_cell_of_a_comparison_says_its_language(browser: Browser, full: str) -> None:
+    with browser.new_context(locale="fr-FR") as context:
+        page = context.new_page()
+        _comparison(page, full)
+        cell = page.locator(".comparison [lang=en]").first
+        expect(cell).to_be_visible()
+        cell.click()
+        expect(page.get_by_role("dialog").locator("[lang=en]").first).to_be_visible()
 
 
 @pytest.fixture(scope="module")
