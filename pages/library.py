@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages._ask import sidebar
 from pages._library.coverage import draw_coverage
+from pages._library.coverage_grid import TABS
 from pages._library.filter_sets import draw_filter_sets
 from pages._library.listing import draw_documents
 from pages._library.upload import draw_upload
@@ -26,10 +27,10 @@ with st.expander(_("Add documents"), icon=":material/upload_file:", expanded=tot
     draw_upload()
 draw_runs()
 if total:
-    table, covered = st.tabs([_("Documents"), _("Coverage")], key="library tabs", on_change="rerun")
+    table, covered = st.tabs([_("Documents"), _("Coverage")], key=TABS, on_change="rerun")
     with table:
         if table.open:
             draw_documents(documents, total)
     with covered:
         if covered.open:
-            draw_coverage(documents)
+            draw_coverage(documents, wanted)

@@ -176,13 +176,19 @@ def act(function: Callable[Concatenate[AnyPlace, Given], Returned]) -> Callable[
     return checked
 
 
+def missing_role(person: Person, name: str) -> PersonRole | None:
+    """Return the role that a person would need for an act; None where the person may do it."""
+    least, _words = ACTS[name]
+    return None if person.has_role(least) else least
+
+
 def why_not(person: Person, name: str) -> str:
     """Return why a person may not do an act, and who can change that; empty where the person may."""
-    least, words = ACTS[name]
-    if person.has_role(least):
+    least = missing_role(person, name)
+    if least is None:
         return ""
     return (
-        f"{words} takes the role {least}; you are a {person.role}. "
+        f"{ACTS[name][1]} takes the role {least}; you are a {person.role}. "
         "An admin can give it to you, on the People tab of the Admin page or with `sextant people set`."
     )
 

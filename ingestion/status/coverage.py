@@ -1,4 +1,4 @@
-"""Coverage of a collection: how many documents there are of each value of a facet, and the gaps."""
+"""Coverage of a collection: how many documents there are of each value of a facet, of two together, and the gaps."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, get_args
 
+from rag_engine.filters import Filter
 from rag_engine.types import DocumentRecord, Metadata
 
 COVERED = ("country", "year", "hazard", "language", "document_type", "licence")
 UNKNOWN = "not known"
-# What is held against the hazards, and what every document should have.
+# What should have recent documents, what is held against the hazards, and what every document should have.
+DatedFacet = Literal["country", "hazard"]
 PairedFacet = Literal["language", "country"]
 KnownFacet = Literal["country", "year", "document_type", "licence"]
-# A gap in the years of a collection that is worth a sentence; a pair of values is missed where each is this frequent.
+# A gap in the years of a collection that is worth a sentence; a pair of values is missed where each is this frequent,
+# and one without recent documents where the collection itself has some that are this many years younger.
 _LEAST_YEARS = 2
 _FREQUENT = 2
-_MOST_PAIRS = 8
+_STALE_YEARS = 5
+# Sentences that are read: of what is missing by kind, and in all.
+_MOST_OF_A_KIND, _MOST_GAPS = 2, 6
+# Years of a column of the grid, and its columns at most; what is older is one more.
+_PERIODS, _MOST_COLUMNS = (1, 2, 5, 10), 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,15 @@ class MissingYears:
 
     first: int
     last: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissingSince:
+    """A frequent value of a facet of which there is no document after a year, though there are others."""
+
+    facet: DatedFacet
+    value: str
+    year: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +62,7 @@ class UnknownValues:
     documents: int
 
 
-Gap = MissingYears | MissingPair | UnknownValues
+Gap = MissingYears | MissingSince | MissingPair | UnknownValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +74,77 @@ class Coverage:
     gaps: tuple[Gap, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CoverageGrid:
+    """Number of documents that have a value of one facet (rows) and one of another (columns), the `facets` in turn.
+
+    A column of years is named by its first and last. A document of several countries counts in each of them, in the
+    `totals` of a row once.
+    """
+
+    facets: tuple[str, str]
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    totals: Mapping[str, int]
+    counts: Mapping[tuple[str, str], int]
+
+
 def coverage(records: Sequence[DocumentRecord]) -> Coverage:
     """Return what the documents cover and what they leave out."""
     counts = {name: _counted(records, name) for name in COVERED}
-    gaps: tuple[Gap, ...] = (*_missing_years(counts["year"]), *_missing_pairs(records, counts), *_unknown(counts))
-    return Coverage(len(records), counts, gaps)
+    gaps: tuple[Gap, ...] = (
+        *_missing_since(records)[:_MOST_OF_A_KIND],
+        *_missing_pairs(records, counts)[:_MOST_OF_A_KIND],
+        *_missing_years(counts["year"])[:_MOST_OF_A_KIND],
+        *_unknown(counts),
+    )
+    return Coverage(len(records), counts, gaps[:_MOST_GAPS])
+
+
+def coverage_grid(records: Sequence[DocumentRecord], rows: str, columns: str) -> CoverageGrid:
+    """Return how many documents have each value of two facets together, the most frequent values first.
+
+    Years are put together to periods, from the earliest: "2015-2019", of which the first holds all that is older. What
+    is not known of a facet is a value at the end.
+    """
+    by_row, by_column = _counted(records, rows), _counted(records, columns)
+    periods = _periods(by_column) if columns == "year" else {value: value for value in by_column}
+    counts = Counter(
+        (row, periods[column])
+        for one in records
+        for row in _values(one.metadata, rows) or (UNKNOWN,)
+        for column in _values(one.metadata, columns) or (UNKNOWN,)
+    )
+    return CoverageGrid((rows, columns), tuple(by_row), tuple(dict.fromkeys(periods.values())), by_row, counts)
+
+
+def filter_of_cell(grid: CoverageGrid, row: int, column: str) -> Filter:
+    """Return the filter for the documents that a cell counts; for its whole row where the grid has no such column.
+
+    Empty where there is nothing to filter by: no document, or a value that is not known.
+    """
+    value = grid.rows[row]
+    whole_row = column not in grid.columns
+    if UNKNOWN in (value, column) or not (whole_row or grid.counts.get((value, column))):
+        return {}
+    return {grid.facets[0]: (value,)} | ({} if whole_row else {grid.facets[1]: (column,)})
+
+
+def _periods(by_year: Mapping[str, int]) -> dict[str, str]:
+    """Return the period of each year, the years in order, what is not known last."""
+    years = [int(year) for year in by_year if year != UNKNOWN]
+    if not years:
+        return {UNKNOWN: UNKNOWN}
+    first, last = years[0], years[-1]
+    # The finest that shows three quarters of the years; a constitution of 1949 does not make it coarser.
+    early = years[len(years) // 4]
+    size = next((size for size in _PERIODS if last // size - early // size < _MOST_COLUMNS), _PERIODS[-1])
+    oldest = max(first, (last // size - _MOST_COLUMNS + 1) * size)
+    periods = {}
+    for year in range(first, last + 1):
+        begin, end = (first, oldest - 1) if year < oldest else (year // size * size, year // size * size + size - 1)
+        periods[str(year)] = f"{max(begin, first)}-{min(end, last)}"
+    return periods | ({UNKNOWN: UNKNOWN} if UNKNOWN in by_year else {})
 
 
 def _values(metadata: Metadata, name: str) -> Sequence[str]:
@@ -97,6 +179,25 @@ def _missing_years(counts: Mapping[str, int]) -> list[MissingYears]:
     return [MissingYears(run[0], run[-1]) for run in reversed(runs) if len(run) >= _LEAST_YEARS]
 
 
+def _missing_since(records: Sequence[DocumentRecord]) -> list[MissingSince]:
+    """Return the frequent countries and hazards whose newest document is much older than the newest of all."""
+    newest = max((one.metadata.year or 0 for one in records), default=0)
+    gaps: list[tuple[int, MissingSince]] = []
+    facets: tuple[DatedFacet, ...] = get_args(DatedFacet)
+    for facet in facets:
+        dated = [one.metadata for one in records if one.metadata.year]
+        years: dict[str, list[int]] = {}
+        for metadata in dated:
+            for value in _values(metadata, facet):
+                years.setdefault(value, []).append(metadata.year or 0)
+        gaps += [
+            (len(known), MissingSince(facet, value, max(known)))
+            for value, known in years.items()
+            if len(known) >= _FREQUENT and newest - max(known) >= _STALE_YEARS
+        ]
+    return [gap for _, gap in sorted(gaps, key=lambda gap: (-gap[0], gap[1].year, gap[1].value))]
+
+
 def _missing_pairs(records: Sequence[DocumentRecord], counts: Mapping[str, Mapping[str, int]]) -> list[MissingPair]:
     """Return the frequent hazards that no document of a frequent language or country is about."""
     gaps: list[tuple[int, MissingPair]] = []
@@ -114,9 +215,11 @@ def _missing_pairs(records: Sequence[DocumentRecord], counts: Mapping[str, Mappi
                 if frequent and (hazard, value) not in present:
                     gaps.append((hazards * values, MissingPair(hazard, other, value)))
     ordered = sorted(gaps, key=lambda gap: (-gap[0], gap[1].hazard, gap[1].value))
-    return [gap for _, gap in ordered[:_MOST_PAIRS]]
+    return [gap for _, gap in ordered]
 
 
 def _unknown(counts: Mapping[str, Mapping[str, int]]) -> list[UnknownValues]:
+    """Return the facets that are not known of every document, the one that lacks most first."""
     facets: tuple[KnownFacet, ...] = get_args(KnownFacet)
-    return [UnknownValues(facet, counts[facet][UNKNOWN]) for facet in facets if UNKNOWN in counts[facet]]
+    gaps = [UnknownValues(facet, counts[facet][UNKNOWN]) for facet in facets if UNKNOWN in counts[facet]]
+    return sorted(gaps, key=lambda gap: -gap.documents)

@@ -15,7 +15,7 @@ from ingestion.types import SeedSource
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_table
+from pages._shared.elements import act_button, draw_table, why_disabled
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, quoted
@@ -157,8 +157,13 @@ def draw_discovery() -> None:
             help=_("Separate words with commas."),
             key="discovery words",
         )
-        asked = st.form_submit_button(
-            _("Find sources"), icon=":material/travel_explore:", type="primary", key="discover"
+        asked = act_button(
+            "discover_sources",
+            _("Find sources"),
+            in_form=True,
+            icon=":material/travel_explore:",
+            type="primary",
+            key="discover",
         )
     if asked:
         st.session_state.pop(_FOUND, None)
@@ -229,8 +234,14 @@ _REJECTED = "documents rejected"
 def draw_document_upload() -> None:
     """Take files and add them to the list."""
     batch = st.session_state.setdefault("document batch", 0)
+    why = why_disabled("add_own_files")
     files = st.file_uploader(
-        _("Your own documents"), type=_TYPES, accept_multiple_files=True, key=f"document upload {batch}"
+        _("Your own documents"),
+        type=_TYPES,
+        accept_multiple_files=True,
+        key=f"document upload {batch}",
+        disabled=why is not None,
+        help=why,
     )
     st.caption(_("They are stored in the workspace and go through every phase, like downloaded documents."))
     several = counted("Add {n} document", "Add {n} documents", len(files))

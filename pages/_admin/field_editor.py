@@ -81,7 +81,7 @@ def _draw_correction(record: SourceRecord, field: FieldName, author: str, labels
         note = st.text_input(
             _("Note"), placeholder=_("Where it is stated, why it is correct"), key=f"{key} note", max_chars=1000
         )
-        saved = st.form_submit_button(_("Save correction"), icon=":material/save:", key="save correction")
+        saved = act_button("correct", _("Save correction"), in_form=True, icon=":material/save:", key="save correction")
     by = next((one for one in record.corrections if one.field == field), None)
     back = False
     if by is not None:

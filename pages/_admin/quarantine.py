@@ -91,7 +91,9 @@ def _draw_form(code: str, author: str) -> None:
             _("Why it belongs in the collection"), placeholder=_("e.g. a short law, but the one in force"),
             key=f"restore {code} note", max_chars=1000,
         )  # fmt: skip
-        asked = st.form_submit_button(_("Restore"), icon=":material/restore_from_trash:", key=f"restore {code}")
+        asked = act_button(
+            "decide", _("Restore"), in_form=True, icon=":material/restore_from_trash:", key=f"restore {code}"
+        )
     if asked:
         with show_errors():
             decide(resources.desk(), [code], "restore", author, note)

@@ -105,8 +105,10 @@ def _draw_form(codes: Sequence[str], author: str, key: str) -> None:
             max_chars=1000,
         )
         with st.container(horizontal=True):
-            green = st.form_submit_button(_("Approve (green)"), icon=":material/check_circle:", key=f"{key} green")
-            red = st.form_submit_button(_("Reject (red)"), icon=":material/block:", key=f"{key} red")
+            green = act_button(
+                "decide", _("Approve (green)"), in_form=True, icon=":material/check_circle:", key=f"{key} green"
+            )
+            red = act_button("decide", _("Reject (red)"), in_form=True, icon=":material/block:", key=f"{key} red")
     if green or red:
         with show_errors():
             decide(resources.desk(), codes, "GREEN" if green else "RED", author, note)

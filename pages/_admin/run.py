@@ -161,7 +161,8 @@ def _draw_buttons(due: int, failed: int) -> None:
         retry = _("Retry failed ({n})").format(n=number(failed))
         if act_button("run", retry, icon=":material/replay:", disabled=not failed, key="run failed"):
             start_run(RunRequest(which="failed"))
-        if st.button(
+        if act_button(
+            "run",
             _("Refresh"),
             icon=":material/sync:",
             help=_("Checks the addresses of downloaded files for newer versions."),
@@ -186,8 +187,13 @@ def _draw_choice() -> None:
             st.radio(_("For"), list(_WHICH), format_func=lambda one: _(_WHICH[one]), key="phases for") or "due"
         )
         refresh = st.checkbox(_("Check known addresses for newer files"), key="phases refresh")
-        if st.form_submit_button(
-            _("Run selected phases"), type="primary", icon=":material/play_arrow:", key="run phases"
+        if act_button(
+            "run",
+            _("Run selected phases"),
+            in_form=True,
+            type="primary",
+            icon=":material/play_arrow:",
+            key="run phases",
         ):
             if chosen:
                 start_run(RunRequest(tuple(phase for phase in PHASES if phase in chosen), (), which, refresh))
@@ -205,7 +211,7 @@ def _draw_words() -> None:
             max_chars=500,
             key="command words",
         )
-        asked = st.form_submit_button(_("Interpret"), icon=":material/chat:", key="interpret")
+        asked = act_button("understand", _("Interpret"), in_form=True, icon=":material/chat:", key="interpret")
     if asked and words.strip():
         with show_errors(), st.spinner(_("Reading what you wrote …")):
             st.session_state[_COMMAND] = words, understand(resources.desk(), words)

@@ -71,7 +71,14 @@ def _correct(record: SourceRecord) -> None:
         address = st.text_input(_("Address of {code}").format(code=code), record.source.url, key=f"address {code}")
         author = draw_author()
         st.caption(_("The next run starts at the new address. A decision on the licence of the old one is dropped."))
-        if st.form_submit_button(_("Correct"), type="primary", icon=":material/check:", key="correct confirmed"):
+        if act_button(
+            "correct_address",
+            _("Correct"),
+            in_form=True,
+            type="primary",
+            icon=":material/check:",
+            key="correct confirmed",
+        ):
             with show_errors():
                 correct_address(resources.desk(), code, address, author)
                 st.rerun()

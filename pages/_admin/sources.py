@@ -89,7 +89,8 @@ def _draw_actions(codes: Sequence[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="source actions"):
         chosen = escape(codes[0]) if len(codes) == 1 else counted("{n} source", "{n} sources", len(codes))
         st.markdown(f"**{chosen}**")
-        if st.button(
+        if act_button(
+            "run",
             _("Run selected"),
             icon=":material/play_arrow:",
             type="primary",

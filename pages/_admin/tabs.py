@@ -11,6 +11,7 @@ from ingestion.status.source_status import state_of
 from ingestion.status.views import in_quarantine
 from ingestion.types import RunRequest
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
@@ -95,7 +96,9 @@ def draw_second_run() -> None:
         st.markdown(_(":material/hourglass_top: **Another run has not ended.** {runs}").format(runs=escape(words)))
         st.caption(_("You asked for: {request}").format(request=escape(asked.describe())))
         with st.container(horizontal=True):
-            if st.button(_("Run afterwards"), key="second run queue", icon=":material/playlist_add:", type="primary"):
+            if act_button(
+                "run", _("Run afterwards"), key="second run queue", icon=":material/playlist_add:", type="primary"
+            ):
                 del st.session_state[_ASKED]
                 run(resources.desk(), asked)
                 st.rerun()

@@ -10,6 +10,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ingestion.operations.documents import discard_upload, preview_upload
 from pages._shared import resources
+from pages._shared.elements import why_disabled
 
 
 def stored_preview(place: str, file: UploadedFile) -> Path:
@@ -25,7 +26,9 @@ def stored_preview(place: str, file: UploadedFile) -> Path:
 
 def draw_uploader(place: str, label: str, types: Sequence[str]) -> UploadedFile | None:
     """Draw where a file is dropped and return it; the preview at this place ends with it."""
-    file = st.file_uploader(label, type=types, key=f"{place} upload {st.session_state.setdefault(f'{place} batch', 0)}")
+    key = f"{place} upload {st.session_state.setdefault(f'{place} batch', 0)}"
+    why = why_disabled("preview_upload")
+    file = st.file_uploader(label, type=types, key=key, disabled=why is not None, help=why)
     if file is None:
         _discard(place)
     return file

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
-from itertools import groupby
 
 import streamlit as st
 
@@ -14,12 +13,12 @@ from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._ask.translation import can_translate, draw_translation
 from pages._shared import resources
-from pages._shared.accessibility import in_language, spoken_answer
+from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
 from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import WORDING, count_active, display_text, named_values
-from pages._shared.interface_language import _, interface_language, to_translate
-from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted
+from pages._shared.interface_language import _, to_translate
+from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
 from pages._shared.numbers_and_dates import counted, number, percent
 from pages._shared.shown_names import page_noun, page_place, shown_name, shown_sentence
 from rag_engine.answering.chances import chance_model
@@ -31,7 +30,6 @@ from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.takeaway.answer_lines import answer_runs
 from rag_engine.text.excerpt import excerpt
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
@@ -94,9 +92,9 @@ _GENERATORS = {"extractive": to_translate("quotations only")}
 def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
     """Draw the reply of a turn; the latest one shows its sources, whose pages are drawn beside it."""
     numbers = {source.n for source in reply.sources}
-    quoted = {citation.n: citation for citation in reversed(reply.citations)}
+    firsts = {citation.n: citation for citation in reversed(reply.citations)}
     with spoken_answer(f"{number}"):
-        _draw_text(reply, number, lambda n: _mark(n, number, linked=latest and n in numbers, quoted=quoted.get(n)))
+        _draw_text(reply, number, lambda n: _mark(n, number, linked=latest and n in numbers, cited=firsts.get(n)))
     if reply.status == "answered" or reply.quotations:
         draw_answer_row(conversation, number)
     for warning in reply.warnings:
@@ -110,36 +108,31 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
 
 def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
     """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
+    languages = {source.n: source.language for source in reply.sources}
+
+    def language_of(n: int) -> str:
+        return languages.get(n, "")
+
     if reply.status == "error":
         show_error(shown_sentence(reply.text))
     elif reply.status == "insufficient_evidence":
-        st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
+        with in_language(resources.text_language(reply.text), f"refusal-{turn}"):
+            st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
         st.caption(_advice())
         if reply.withheld:
             with st.expander(_("What the model wrote"), icon=":material/edit_note:"):
                 st.markdown(escape_paragraphs(reply.withheld))
     elif reply.generator == ExtractiveAnswerer.name:
-        _draw_quotations(reply.text, reply, turn, mark)
+        draw_quotations(reply.text, language_of, f"{turn}", mark)
     else:
-        st.markdown(answer_markdown(reply.text, mark))
+        with in_language(resources.text_language(reply.text), f"answer-{turn}"):
+            st.markdown(answer_markdown(reply.text, mark))
     if reply.quotations:
-        _draw_quotations(reply.quotations, reply, turn, mark)
+        draw_quotations(reply.quotations, language_of, f"{turn}-beside", mark)
     if summary := support_summary(reply.support, reply.judge, WORDING):
         _draw_support(reply, summary)
     if reply.records:
         draw_records(reply, mark)
-
-
-def _draw_quotations(text: str, reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
-    """Draw a text of quotations, those of one language after another in a part that names it."""
-    spoken = {source.n: source.language for source in reply.sources if source.language != interface_language()}
-
-    def language_of(line: str) -> str:
-        return next((spoken.get(run.n, "") for run in answer_runs(line) if run.n is not None), "")
-
-    for part, (language, lines) in enumerate(groupby(text.splitlines(), language_of)):
-        with in_language(language, f"quotations-{turn}-{part}"):
-            st.markdown(answer_markdown("\n".join(lines), mark))
 
 
 def _draw_support(reply: Reply, summary: str) -> None:
@@ -189,12 +182,12 @@ def tier_help(source: ShownSource) -> str:
     return _(told[source.tier]).format(share=percent(share))
 
 
-def _mark(n: int, turn: int, *, linked: bool, quoted: Citation | None = None) -> str:
+def _mark(n: int, turn: int, *, linked: bool, cited: Citation | None = None) -> str:
     """Return the markdown of a mark; one that leads to its source shows title, page and quote under the pointer."""
     badge = f":green-badge[{n}]"
     if not linked:
         return badge
-    hint = f"{quoted.title}, {page_place(quoted.file, quoted.page)}: {quoted.quote}" if quoted else ""
+    hint = f"{cited.title}, {page_place(cited.file, cited.page)}: {cited.quote}" if cited else ""
     return f'[{badge}](#{_anchor(turn, n)} "{escape(hint[:_HINT])}")'
 
 
@@ -374,7 +367,7 @@ def _draw_details(reply: Reply) -> None:
     total = sum(reply.seconds.get(step, 0.0) for step in _CONSECUTIVE_STEPS)
     title = _("How this was found · {seconds} s").format(seconds=number(total, 1))
     with st.expander(title, type="compact"):
-        lines = [named_values(_("Searched for"), " · ".join(f"“{escape(query)}”" for query in reply.queries))]
+        lines = [named_values(_("Searched for"), " · ".join(quoted(escape(query)) for query in reply.queries))]
         if reply.keywords:
             lines.append(named_values(_("Exact terms"), " · ".join(map(escape, reply.keywords))))
         if reply.places:

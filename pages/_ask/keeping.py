@@ -6,6 +6,7 @@ import streamlit as st
 
 from ingestion.operations.evaluation import is_kept_answer, keep_answer, remove_questions
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from rag_engine.conversations.store import Turn
@@ -20,7 +21,7 @@ def draw_keeping(conversation: str, turn: Turn, key: str) -> None:
     with show_errors():
         if is_kept_answer(resources.desk(), conversation, turn.asked):
             st.caption(_(":material/check: Kept as a test question"), width="content")
-            if st.button(_("Undo"), icon=":material/undo:", type="tertiary", key=f"{key} unkeep"):
+            if act_button("remove_questions", _("Undo"), icon=":material/undo:", type="tertiary", key=f"{key} unkeep"):
                 remove_questions(resources.desk(), [answer_id(conversation, turn.asked)])
                 st.rerun()
             return
@@ -29,8 +30,13 @@ def draw_keeping(conversation: str, turn: Turn, key: str) -> None:
             if refused
             else _("Keeps the question, its filters and the cited passages for the Evaluation page.")
         )
-        if st.button(
-            _("Keep as a test question"), icon=":material/fact_check:", type="tertiary", key=f"{key} keep", help=help
+        if act_button(
+            "keep_answer",
+            _("Keep as a test question"),
+            icon=":material/fact_check:",
+            type="tertiary",
+            key=f"{key} keep",
+            help=help,
         ):
             keep_answer(resources.desk(), conversation, turn.asked)
             st.rerun()

@@ -8,11 +8,12 @@ from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, 
 from ingestion.operations.comparisons import ask_cell_again
 from pages._compare.begin import shown_columns
 from pages._shared import resources
+from pages._shared.accessibility import in_language
 from pages._shared.elements import act_button, open_in_address, translated_dialog
 from pages._shared.errors import show_error, show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
-from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
+from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import moment
 from pages._shared.shown_names import page_place, shown_sentence
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
@@ -58,17 +59,19 @@ def _draw_answer(cell: ComparisonCell) -> None:
         show_error(cell.text)
         return
     if cell.status == "nothing found":
-        st.info(escape_paragraphs(cell.text), icon=":material/search_off:")
+        with in_language(resources.text_language(cell.text), "cell-refusal"):
+            st.info(escape_paragraphs(cell.text), icon=":material/search_off:")
     else:
         # Quotations are drawn below, each with its place.
         lines = (line for line in cell.text.splitlines() if not (_is_quoted(cell) and line.startswith(_BULLET)))
-        st.markdown(answer_markdown("\n".join(lines), _badge))
+        with in_language(resources.text_language(cell.text), "cell-answer"):
+            st.markdown(answer_markdown("\n".join(lines), _badge))
     for number, (said, citation) in enumerate(zip(_said(cell), cell.evidence, strict=True)):
         _draw_quote(citation, said, f"quote {number}")
     if cell.citations and not cell.evidence:
         with st.expander(_("Nearest passages, which do not answer"), icon=":material/manage_search:"):
             for number, citation in enumerate(cell.citations):
-                _draw_quote(citation, f"“{escape(one_line(citation.quote, limit=_EXCERPT))}”", f"nearest {number}")
+                _draw_quote(citation, quoted(escape(one_line(citation.quote, limit=_EXCERPT))), f"nearest {number}")
     for warning in cell.warnings:
         if warning != cell.text:
             st.caption(f":material/info: {escape(shown_sentence(warning))}")
@@ -81,6 +84,13 @@ def _is_quoted(cell: ComparisonCell) -> bool:
     return cell.generator == ExtractiveAnswerer.name
 
 
+def short_language(cell: ComparisonCell) -> str:
+    """Return the code of the language of what the table shows of a cell, "" where it cannot be told."""
+    if _is_quoted(cell) and cell.first is not None:
+        return resources.document_language(cell.first.document_id)
+    return resources.text_language(cell.short)
+
+
 def _badge(n: int) -> str:
     return f":green-badge[{n}]"
 
@@ -90,12 +100,13 @@ def _said(cell: ComparisonCell) -> list[str]:
     bullets = [line.removeprefix(_BULLET) for line in cell.text.splitlines() if line.startswith(_BULLET)]
     if _is_quoted(cell) and len(bullets) == len(cell.evidence):
         return [answer_markdown(line, _badge) for line in bullets]
-    return [f"{_badge(one.n)} “{escape(one_line(one.quote, limit=None))}”" for one in cell.evidence]
+    return [f"{_badge(one.n)} {quoted(escape(one_line(one.quote, limit=None)))}" for one in cell.evidence]
 
 
 def _draw_quote(citation: Citation, said: str, key: str) -> None:
     """Draw a quote with what is known of its document, and the link to its place."""
-    st.markdown(f"> {said}")
+    with in_language(resources.document_language(citation.document_id), f"cell-{key}"):
+        st.markdown(f"> {said}")
     page = page_place(citation.file, citation.page)
     known = (citation.authority, citation.title, str(citation.year or ""), page, licence_text(citation.licence))
     with st.container(horizontal=True, vertical_alignment="center", key=f"comparison {key}"):

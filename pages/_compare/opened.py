@@ -225,7 +225,8 @@ def _draw_removals(comparison: Comparison) -> None:
         ("question", _("Remove question"), question, len(comparison.questions)),
         ("column", _("Remove column"), column, len(comparison.columns)),
     ):
-        st.button(
+        act_button(
+            "shrink_comparison",
             label,
             key=f"comparison remove {what} now",
             icon=":material/delete:",

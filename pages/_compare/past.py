@@ -86,8 +86,14 @@ def draw_undo(id: str = "") -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="comparison-undo"):
         st.caption(said, width="content")
-        st.button(
-            _("Undo"), icon=":material/undo:", type="tertiary", key="comparison undo", on_click=_restore, args=(before,)
+        act_button(
+            "restore_comparison",
+            _("Undo"),
+            icon=":material/undo:",
+            type="tertiary",
+            key="comparison undo",
+            on_click=_restore,
+            args=(before,),
         )
 
 

@@ -24,6 +24,7 @@ function cellOf(cell, name, open) {
   if (cell.text) {
     const text = element("span", "text", cell.text);
     text.dir = "auto";
+    if (cell.language) text.lang = cell.language;
     button.append(text);
   }
   if (cell.note) button.append(element("span", "note", cell.note));

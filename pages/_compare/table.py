@@ -9,6 +9,7 @@ import streamlit as st
 
 from ingestion.dataset.comparison.comparison import NOT_ASKED, CellPlace, Comparison, ComparisonCell
 from pages._compare.begin import shown_columns
+from pages._compare.cell import short_language
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted
@@ -70,7 +71,8 @@ def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
         return _told(status, note=cell.effort.describe(WORDING))
     others = len(cell.evidence) - 1
     more = counted("{n} more quote", "{n} more quotes", others) if others > 0 else ""
-    return _told(status, cell.short, "; ".join(filter(None, (cell.source(page_place), more))))
+    note = "; ".join(filter(None, (cell.source(page_place), more)))
+    return _told(status, cell.short, note) | {"language": short_language(cell)}
 
 
 def _told(status: str, text: str = "", note: str = "") -> dict[str, str]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from ingestion.operations.evaluation import put_question
 from pages._shared import resources
-from pages._shared.elements import translated_dialog
+from pages._shared.elements import act_button, translated_dialog
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from rag_engine.evaluation.answers.questions import AnswerQuestion
@@ -49,7 +49,7 @@ def edit_question(question: AnswerQuestion | None, words: str = "") -> None:
     filters = before.filters
     if filters and not st.checkbox(_("Ask with the filters that were set"), value=True, key=f"filtered {id}"):
         filters = {}
-    if st.button(_("Save"), key=f"save question {id}", type="primary", icon=":material/check:"):
+    if act_button("put_question", _("Save"), key=f"save question {id}", type="primary", icon=":material/check:"):
         with show_errors():
             changed = AnswerQuestion(
                 before.id,

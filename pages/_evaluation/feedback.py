@@ -15,6 +15,7 @@ from ingestion.operations.evaluation import (
 )
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape, quoted
@@ -94,17 +95,22 @@ def _draw_rating(one: RatedAnswer) -> None:
         )
         if is_kept_answer(resources.desk(), one.conversation, one.asked):
             st.caption(_(":material/check: Kept as a test question"), width="content")
-            if st.button(_("Undo"), key=f"unkeep {key}", icon=":material/undo:", type="tertiary"):
+            if act_button("remove_questions", _("Undo"), key=f"unkeep {key}", icon=":material/undo:", type="tertiary"):
                 remove_questions(resources.desk(), [answer_id(one.conversation, one.asked)])
                 st.rerun()
         elif one.rating.good and (one.cites or one.refused):
-            if st.button(
-                _("Keep as a test question"), key=f"keep {key}", icon=":material/fact_check:", type="tertiary"
+            if act_button(
+                "keep_answer",
+                _("Keep as a test question"),
+                key=f"keep {key}",
+                icon=":material/fact_check:",
+                type="tertiary",
             ):
                 with show_errors():
                     keep_answer(resources.desk(), one.conversation, one.asked)
                     st.rerun()
-        elif st.button(
+        elif act_button(
+            "put_question",
             _("Write a test question"),
             key=f"write {key}",
             icon=":material/fact_check:",

@@ -20,6 +20,7 @@ from pages._admin.evidence import page_link
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text, filter_label
 from pages._shared.interface_language import _
@@ -67,12 +68,12 @@ def describe_filter(wanted: Filter) -> str:
 
 def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button(_("Write a question"), key="write question", icon=":material/add:"):
+        if act_button("put_question", _("Write a question"), key="write question", icon=":material/add:"):
             edit_question(None)
         good = good_answers(resources.desk())
         if good:
             label = counted("Keep {n} answer rated good", "Keep {n} answers rated good", len(good))
-            st.button(label, key="keep good", icon=":material/thumb_up:", on_click=_keep_good)
+            act_button("keep_good_answers", label, key="keep good", icon=":material/thumb_up:", on_click=_keep_good)
         with st.popover(_("Import"), icon=":material/upload:", type="tertiary"):
             _draw_import()
         if questions:
@@ -92,7 +93,9 @@ def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
 def _draw_import() -> None:
     file = draw_uploader(_IMPORT, _("Questions, one JSON object a line"), ["jsonl"])
     st.caption(_("The format of `sextant eval answers`; a question with a known id replaces that one."))
-    if file is not None and st.button(_("Import questions"), key="import", icon=":material/upload:"):
+    if file is not None and act_button(
+        "import_questions", _("Import questions"), key="import", icon=":material/upload:"
+    ):
         with show_errors():
             found = import_questions(resources.desk(), stored_preview(_IMPORT, file))
             done = _("{added} added, {replaced} replaced.")
@@ -123,7 +126,9 @@ def _draw_undo() -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", key="test-questions-undo"):
         st.caption(words, width="content")
-        st.button(_("Undo"), key="undo question", icon=":material/undo:", type="tertiary", on_click=_undo)
+        act_button(
+            "put_question", _("Undo"), key="undo question", icon=":material/undo:", type="tertiary", on_click=_undo
+        )
 
 
 def _undo() -> None:
@@ -170,9 +175,10 @@ def _draw_question(question: AnswerQuestion, files: Mapping[str, str]) -> None:
         if quote.document not in files:
             st.caption(_(":material/info: No longer in the collection: {name}").format(name=escape(quote.document)))
     with st.container(horizontal=True):
-        if st.button(_("Edit"), key=f"edit {question.id}", icon=":material/edit:", type="tertiary"):
+        if act_button("put_question", _("Edit"), key=f"edit {question.id}", icon=":material/edit:", type="tertiary"):
             edit_question(question)
-        st.button(
+        act_button(
+            "remove_questions",
             _("Remove"),
             key=f"remove {question.id}",
             icon=":material/delete:",

@@ -7,6 +7,7 @@ import streamlit as st
 from ingestion.jobs.queue import Run
 from ingestion.operations.evaluation import queue_test
 from pages._shared import resources
+from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs_of
@@ -33,7 +34,14 @@ def draw_testing() -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             counting = counted("Test now ({n} question)", "Test now ({n} questions)", len(questions))
             label = counting if questions else _("Test now")
-            if st.button(label, key="test now", icon=":material/play_arrow:", type="primary", disabled=not questions):
+            if act_button(
+                "queue_test",
+                label,
+                key="test now",
+                icon=":material/play_arrow:",
+                type="primary",
+                disabled=not questions,
+            ):
                 queue_test(resources.desk(), str(st.session_state.get(_JUDGE, "")).strip())
                 st.rerun()
             with st.popover(_("With a judge"), icon=":material/gavel:", type="tertiary"):

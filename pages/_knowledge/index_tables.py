@@ -17,7 +17,7 @@ from ingestion.operations.documents import (
 )
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
-from pages._shared.elements import draw_table
+from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
@@ -53,7 +53,12 @@ def draw_index_tables() -> None:
             st.markdown(f"**{escape(name)}** · {named}", width="content")
             with st.popover(_("Remove"), icon=":material/delete:", type="tertiary", key=f"remove table {name}"):
                 st.markdown(_("Questions are no longer directed by it. The documents stay as they are."))
-                if st.button(_("Remove this table"), key=f"remove table {name} now", icon=":material/delete:"):
+                if act_button(
+                    "remove_index_table",
+                    _("Remove this table"),
+                    key=f"remove table {name} now",
+                    icon=":material/delete:",
+                ):
                     with show_errors():
                         remove_index_table(resources.desk(), name)
                         st.rerun()
@@ -102,7 +107,7 @@ def _draw_preview(path: Path) -> None:
         placeholder=_("As the table names them"),
         help=_("The document these pages belong to, if the table names no files."),
     )
-    if st.button(_("Apply"), key="apply table", icon=":material/check:", type="primary"):
+    if act_button("apply_index_table", _("Apply"), key="apply table", icon=":material/check:", type="primary"):
         with show_errors():
             applied = apply_index_table(resources.desk(), path, document or "")
             missing = _(":material/info: No document found for {name}")

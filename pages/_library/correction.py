@@ -88,7 +88,9 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
                 if len(given) > 1:
                     st.caption(_differing(given, shown_name if field in labels else str))
         note = st.text_input(_("Note"), placeholder=_("Where it is stated, why it is correct"), key=f"{key} note")
-        saved = st.form_submit_button(_("Save"), type="primary", icon=":material/save:", key="save documents")
+        saved = act_button(
+            "correct", _("Save"), in_form=True, type="primary", icon=":material/save:", key="save documents"
+        )
     if not saved:
         return
     with show_errors():

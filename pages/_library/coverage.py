@@ -1,4 +1,4 @@
-"""Coverage of the documents that are shown: counts as charts, and the gaps in words."""
+"""Coverage of the documents that are shown: the gaps in words, a map, and counts as charts."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from ingestion.status.coverage import UNKNOWN, Gap, KnownFacet, MissingPair, MissingYears, coverage
+from ingestion.status.coverage import UNKNOWN, Gap, KnownFacet, MissingPair, MissingSince, MissingYears, coverage
+from pages._library.coverage_grid import draw_grid
 from pages._shared.filter_widgets import display_text
-from pages._shared.interface_language import _, to_translate
+from pages._shared.interface_language import _, interface_language, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
+from rag_engine.filters import Filter
+from rag_engine.text.languages import name_in
 from rag_engine.types import DocumentRecord
 
 # The heading of each table, and what it is called by those who read the page out.
 _CHARTS = {
-    "country": (to_translate("Country"), to_translate("Documents by country")),
     "hazard": (to_translate("Hazard"), to_translate("Documents by hazard")),
     "language": (to_translate("Language"), to_translate("Documents by language")),
     "document_type": (to_translate("Document type"), to_translate("Documents by document type")),
@@ -38,8 +40,8 @@ _MOST = 12
 _GREEN = "#2b9a52"
 
 
-def draw_coverage(documents: Sequence[DocumentRecord]) -> None:
-    """Draw what the documents cover and what they leave out."""
+def draw_coverage(documents: Sequence[DocumentRecord], wanted: Filter) -> None:
+    """Draw what the documents that a filter allows cover, and what they leave out."""
     found = coverage(documents)
     st.caption(
         counted(
@@ -50,6 +52,8 @@ def draw_coverage(documents: Sequence[DocumentRecord]) -> None:
         return
     st.header(_("Gaps"), anchor=False)
     st.markdown("\n".join(f"- {escape(_told(gap, found.documents))}" for gap in found.gaps) or _("No gaps found."))
+    st.header(_("Map"), anchor=False)
+    draw_grid(documents, wanted)
     years = {year: count for year, count in found.counts["year"].items() if year != UNKNOWN}
     if years:
         st.header(_("Year"), anchor=False)
@@ -70,9 +74,14 @@ def _told(gap: Gap, documents: int) -> str:
     match gap:
         case MissingYears(first, last):
             return _("No documents from {first} to {last}.").format(first=first, last=last)
+        case MissingSince(facet, value, year):
+            return _("No documents about {value} after {year}.").format(value=_subject(facet, value), year=year)
+        case MissingPair(hazard, "language", value):
+            words = _("Nothing in {language} about {hazard}.")
+            return words.format(language=name_in(value, interface_language()), hazard=_subject("hazard", hazard))
         case MissingPair(hazard, facet, value):
-            about = _(_HAZARDS[hazard]) if hazard in _HAZARDS else display_text("hazard", hazard)
-            return _("{hazard}, {value}: no documents.").format(hazard=about, value=display_text(facet, value))
+            words = _("Nothing about {hazard} in {country}.")
+            return words.format(hazard=_subject("hazard", hazard), country=_subject(facet, value))
         case _:
             return counted(
                 "{what}: {unknown} of {n} document.",
@@ -81,6 +90,14 @@ def _told(gap: Gap, documents: int) -> str:
                 what=_(_NOT_KNOWN[gap.facet]),
                 unknown=number(gap.documents),
             )
+
+
+def _subject(name: str, value: str) -> str:
+    """Return a value as it stands within a sentence: a hazard is no name."""
+    if name != "hazard":
+        return display_text(name, value)
+    called = _(_HAZARDS[value]) if value in _HAZARDS else display_text(name, value)
+    return called[:1].lower() + called[1:]
 
 
 def _draw_bars(name: str, counts: Mapping[str, int]) -> None:
@@ -95,7 +112,7 @@ def _draw_bars(name: str, counts: Mapping[str, int]) -> None:
         key=f"coverage {name}",
         height=38 + 35 * len(listed),
         column_config={
-            "value": st.column_config.TextColumn("", width=200),
+            "value": st.column_config.TextColumn(_(_CHARTS[name][0]), width=200),
             "documents": st.column_config.ProgressColumn(
                 _("Documents"), format="%d", min_value=0, max_value=max(count for _value, count in listed)
             ),

@@ -7,7 +7,7 @@ import streamlit as st
 from ingestion.extraction.file_type import UPLOAD_SUFFIXES
 from ingestion.operations.documents import is_listed, queue_uploads
 from pages._shared import resources
-from pages._shared.elements import act_button
+from pages._shared.elements import act_button, why_disabled
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import counted
@@ -18,13 +18,17 @@ def draw_upload() -> None:
     """Draw the place where files are dropped, and queue them for addition."""
     # A key of its own for each batch empties the widget once its files are handed on.
     batch = st.session_state.setdefault("upload batch", 0)
+    why = why_disabled("queue_uploads")
     files = st.file_uploader(
         _("Files to add"),
         type=UPLOAD_SUFFIXES,
         accept_multiple_files=True,
         key=f"upload {batch}",
         label_visibility="collapsed",
+        disabled=why is not None,
     )
+    if why:
+        st.caption(why)
     replaces = _choose_replaced() if len(files) == 1 else None
     again = bool(files) and st.checkbox(_("Also read files that could not be read before"), key="upload again")
     label = counted("Add to the collection", "Add {n} files", max(1, len(files)))

@@ -9,10 +9,12 @@ import streamlit as st
 
 from pages._ask.form import draw_records
 from pages._shared import resources
+from pages._shared.accessibility import draw_quotations, in_language
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
-from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
+from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import moment
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import is_kept
 from rag_engine.notebook.notebook import NotebookEntry, read_tags, with_note
@@ -27,9 +29,9 @@ def draw_entry(entry: NotebookEntry, present: Collection[str]) -> None:
     """Draw an entry; `present` are the ids of the documents that are still in the collection."""
     st.markdown(f"**{escape(entry.question)}**")
     if entry.answer is None:
-        _draw_quotes(entry.quotes)
+        _draw_quotes(entry.quotes, entry.id)
     else:
-        _draw_answer(entry.answer)
+        _draw_answer(entry.answer, entry.id)
     for title in missing_documents(entry.citations, present):
         st.caption(_(":material/info: No longer in the collection: {title}").format(title=escape(title)))
     if entry.note:
@@ -38,14 +40,20 @@ def draw_entry(entry: NotebookEntry, present: Collection[str]) -> None:
         st.markdown(" ".join(f":gray-badge[{escape(tag)}]" for tag in entry.tags))
 
 
-def _draw_quotes(quotes: tuple[Citation, ...]) -> None:
-    for quote in quotes:
-        st.markdown(f"> “{escape(quote.quote)}”")
+def _draw_quotes(quotes: tuple[Citation, ...], key: str) -> None:
+    for place, quote in enumerate(quotes):
+        with in_language(resources.document_language(quote.document_id), f"quote-{place}-{key}"):
+            st.markdown(f"> {quoted(escape(quote.quote))}")
     st.caption(escape_paragraphs(plain_references(quotes)))
 
 
-def _draw_answer(reply: Reply) -> None:
-    st.markdown(answer_markdown(reply.text, _badge))
+def _draw_answer(reply: Reply, key: str) -> None:
+    if reply.generator == ExtractiveAnswerer.name:
+        documents = {citation.n: citation.document_id for citation in reply.citations}
+        draw_quotations(reply.text, lambda n: resources.document_language(documents.get(n, "")), key, _badge)
+    else:
+        with in_language(resources.text_language(reply.text), f"answer-{key}"):
+            st.markdown(answer_markdown(reply.text, _badge))
     if reply.records:
         draw_records(reply, _badge)
     st.caption(escape_paragraphs(plain_references(reply.citations)))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.operations.acts import why_not
 from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
 from ingestion.records.audit import AuditEntry
 from pages._shared import resources
-from pages._shared.elements import draw_table
+from pages._shared.elements import act_button, draw_table, why_disabled
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
@@ -22,7 +21,7 @@ _MOST = 1000
 
 def draw_people() -> None:
     """Draw the people with their roles and the audit log, for an admin."""
-    if why := why_not(resources.person(), "list_people"):
+    if why := why_disabled("list_people"):
         st.info(why, icon=":material/lock:")
         return
     with show_errors():
@@ -41,7 +40,7 @@ def draw_people() -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(_("Email address of a new person"), key=_ADDRESS, max_chars=200, width=340)
             st.selectbox(_("Role"), ROLES, key=_ROLE, format_func=_role_name, width=160)
-            st.button(_("Add person"), icon=":material/person_add:", key="person add", on_click=_add)
+            act_button("set_role", _("Add person"), icon=":material/person_add:", key="person add", on_click=_add)
         _draw_audit()
 
 

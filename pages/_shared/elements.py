@@ -10,12 +10,13 @@ from typing import Any, ParamSpec
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations.acts import why_not
+from ingestion.operations.acts import missing_role
 from ingestion.operations.desk import system_user
 from pages._shared.interface_language import _
 from pages._shared.login import logged_in
 from pages._shared.markdown import escape
 from pages._shared.resources import KNOWN_AUTHOR, person
+from pages._shared.shown_names import shown_name
 
 _AUTHOR = "admin author"
 _Given = ParamSpec("_Given")
@@ -50,10 +51,26 @@ def known_author() -> str:
     return logged_in() or str(st.session_state.setdefault(KNOWN_AUTHOR, system_user()))
 
 
-def act_button(act: str, label: str, *, disabled: bool = False, help: str | None = None, **options: Any) -> bool:
+def why_disabled(act: str) -> str | None:
+    """Return why the person may not do an act, and who can change that; None where the person may."""
+    present = person()
+    role = missing_role(present, act)
+    if role is None:
+        return None
+    told = _(
+        "This takes the role {role}; you are a {present}. "
+        "An admin can give it to you, on the People tab of the Admin page."
+    )
+    return told.format(role=shown_name(role), present=shown_name(present.role))
+
+
+def act_button(
+    act: str, label: str, *, disabled: bool = False, help: str | None = None, in_form: bool = False, **options: Any
+) -> bool:
     """Draw the button of an act, with the reason where the person may not do it; return whether it was clicked."""
-    why = why_not(person(), act)
-    return st.button(label, disabled=disabled or bool(why), help=why or help, **options)
+    why = why_disabled(act)
+    draw = st.form_submit_button if in_form else st.button
+    return draw(label, disabled=disabled or why is not None, help=why or help, **options)
 
 
 def draw_table(

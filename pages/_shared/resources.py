@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import streamlit as st
@@ -123,6 +123,26 @@ def _example_questions(change: int) -> Future[tuple[ExampleQuestion, ...]]:  # n
     found = looking.submit(suggested.example_questions, engine())
     looking.shutdown(wait=False)
     return found
+
+
+def document_language(document_id: str) -> str:
+    """Return the code of a document's language, "" for one that is no longer in the collection."""
+    document = find_document(document_id)
+    return document.metadata.language if document is not None else ""
+
+
+# Of an answer so many characters tell its language.
+_SAMPLE = 600
+
+
+def text_language(text: str) -> str:
+    """Return the code of the language of a text that a model wrote, "" where it cannot be told."""
+    return _identified(text[:_SAMPLE])
+
+
+@lru_cache(maxsize=1024)
+def _identified(sample: str) -> str:
+    return engine().language_of(sample)
 
 
 def find_document(document_id: str) -> DocumentRecord | None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import serving
 from tests.e2e.test_browser import QUESTION, ask
@@ -66,6 +66,12 @@ def _at(path: str) -> Callable[[Page, str], None]:
     return visit
 
 
+def _coverage(page: Page, address: str) -> None:
+    page.goto(f"{address}/library")
+    page.get_by_role("tab", name="Coverage").click()
+    expect(page.get_by_role("heading", name="Gaps")).to_be_visible()
+
+
 VISITS: dict[str, Callable[[Page, str], None]] = {
     "Ask, empty": _at(""),
     "Ask, answered": _answered,
@@ -74,6 +80,7 @@ VISITS: dict[str, Callable[[Page, str], None]] = {
     "Compare": _at("compare"),
     "Comparison": _comparison,
     "Library": _at("library"),
+    "Coverage": _coverage,
     "Notebook": _at("notebook"),
     "Evaluation": _at("evaluation"),
     **{f"Admin, {tab}": _at(f"admin?tab={tab}") for tab in TABS},
@@ -159,6 +166,25 @@ def test_a_foreign_quotation_says_its_language(page: Page, full: str) -> None:
     page.goto(f"{full}/search?words=allerta")
 
     expect(page.locator("[lang=it]").filter(has_text="allerta").first).to_be_visible()
+
+
+def test_a_foreign_quote_in_the_notebook_says_its_language(page: Page, full: str) -> None:
+    page.goto(f"{full}/search?words=allerta")
+    page.get_by_role("button", name="Add to notebook").first.click()
+    page.get_by_role("link", name="Notebook").click()
+
+    expect(page.locator("blockquote").filter(has_text="allerta").first).to_be_visible()
+    expect(page.locator("[lang=it]").filter(has_text="allerta").first).to_be_visible()
+
+
+def test_a_foreign_cell_of_a_comparison_says_its_language(browser: Browser, full: str) -> None:
+    with browser.new_context(locale="fr-FR") as context:
+        page = context.new_page()
+        _comparison(page, full)
+        cell = page.locator(".comparison [lang=en]").first
+        expect(cell).to_be_visible()
+        cell.click()
+        expect(page.get_by_role("dialog").locator("[lang=en]").first).to_be_visible()
 
 
 @pytest.fixture(scope="module")

@@ -63,6 +63,19 @@ def test_a_deep_link_into_a_server_with_a_wrong_setting_says_what_is_wrong(page:
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
+def test_a_number_of_the_map_leads_to_its_documents(page: Page, address: str) -> None:
+    page.goto(f"{address}/library")
+    page.get_by_role("tab", name="Coverage").click()
+    cells = page.locator(".dvn-scroller").first
+    expect(page.get_by_text("No documents from 2017 to 2018.")).to_be_visible()
+
+    # The first row has the Flood Act of 2016 in its first column, behind the country and the sum.
+    cells.click(position={"x": 130 + 60 + 40, "y": 38 + 17})
+
+    expect(page).to_have_url(re.compile("country=Ireland&year=2016-2016"))
+    expect(page.get_by_text("1 of 3 documents. Click a title to open the document.")).to_be_visible()
+
+
 def test_a_file_is_added_answers_and_is_deleted(page: Page, address: str, tmp_path: Path) -> None:
     upload = tmp_path / "lighthouse-rules.txt"
     upload.write_text("Rules for lighthouses\n\nThe lighthouse keeper must clean the lamp every Thursday before noon.")

@@ -201,7 +201,7 @@ def draw_gaps() -> None:
     from pages._library.coverage import draw_coverage
     from pages._shared import resources
 
-    draw_coverage(resources.engine().collection.documents())
+    draw_coverage(resources.engine().collection.documents(), {})
 
 
 @pytest.mark.parametrize(
@@ -220,6 +220,20 @@ def test_gaps_are_told_in_the_language(
     assert not drawn.exception
     assert years in drawn.markdown[0].value
     assert country in drawn.markdown[0].value
+
+
+def test_the_map_counts_documents_by_country_and_year(start: Start, collection: Path) -> None:
+    app = library(start(collection))
+    app.session_state["library tabs"] = "Coverage"
+    app.run()
+    assert not app.exception
+    grid = next(one.value for one in app.dataframe if "all" in one.value).set_index("")
+    assert grid["all"].to_dict() == {"Ireland": 1, "Italy": 1, "not known": 1}
+    assert grid["2021-2021"].to_dict() == {"Ireland": 0, "Italy": 1, "not known": 0}
+
+    app.selectbox(key="coverage rows").set_value("hazard").run()
+    app.selectbox(key="coverage columns").set_value("licence").run()
+    assert not app.exception
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from ingestion.operations.acts import ACTS
 from ingestion.records.people import give_role, known_people
 from pages._shared import login, resources
 from rag_engine.conversations import store
@@ -120,6 +122,56 @@ def test_a_reader_finds_the_buttons_of_curators_disabled_with_the_reason(
     app.run()
     assert "takes the role admin; you are a reader" in app.info[0].value
     assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("tab", "keys"),
+    [
+        ("run", ("run failed", "run refresh", "run phases", "interpret")),
+        ("sources", ("discover", "add own files")),
+        ("review", ("green", "red")),
+        ("quarantine", ("restore",)),
+    ],
+)
+def test_no_button_that_a_reader_may_not_use_can_be_clicked(
+    opened: Callable[..., AppTest], tab: str, keys: tuple[str, ...]
+) -> None:
+    app = opened(BOB)
+    app.switch_page("pages/admin.py")
+    app.query_params["tab"] = tab
+    app.run()
+    for key in keys:
+        found = [one for one in app.button if key in str(one.key)]
+        assert found, key
+        assert all(one.disabled and "takes the role curator" in str(one.help) for one in found), key
+    for uploader in app.get("file_uploader"):
+        assert uploader.proto.disabled
+
+
+def _acts_of(tree: ast.AST, named: Mapping[str, ast.FunctionDef]) -> set[str]:
+    """Return the acts that some code calls which take more than a reader, also through a callback of its module."""
+    acts = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func).rpartition(".")[2]
+            acts |= {name} if ACTS.get(name, ("reader", ""))[0] != "reader" else set()
+            for option in node.keywords:
+                if option.arg == "on_click" and ast.unparse(option.value) in named:
+                    acts |= _acts_of(named[ast.unparse(option.value)], {})
+    return acts
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "pages").rglob("*.py")), ids=lambda path: path.stem)
+def test_what_takes_a_role_is_behind_a_button_that_knows_it(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    named = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "st.button(" in ast.unparse(node.test):
+            assert not _acts_of(ast.Module(node.body, []), named), ast.unparse(node.test)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "st.button":
+            assert not _acts_of(node, named), ast.unparse(node)
+        if path.stem != "elements":
+            assert "form_submit_button" not in ast.unparse(node) or not isinstance(node, ast.Call)
 
 
 def test_an_admin_gives_a_role_which_holds_at_the_next_click(opened: Callable[..., AppTest], tmp_path: Path) -> None:
