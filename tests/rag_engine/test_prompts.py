@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from time import perf_counter
+from time import process_time
 
 import jsonschema
 import pytest
@@ -133,9 +133,9 @@ def test_no_text_of_brackets_source_words_and_digits_is_read_as_a_citation(text:
 
 @pytest.mark.parametrize("piece", ["[", "\n", "(Source ", "[Source 1 ", "[source source ", " <", "![", "[1 a", "[1†"])
 def test_a_document_made_to_be_slow_is_cleaned_at_once(piece: str) -> None:
-    started = perf_counter()
+    started = process_time()
     check_marks(neutralise(piece * 20_000 + "system"), {1})
-    assert perf_counter() - started < 2
+    assert process_time() - started < 2
 
 
 def test_the_best_source_and_the_question_stand_together(

@@ -155,6 +155,6 @@ def test_no_line_breaks_the_reader(line: str) -> None:
     "line", ["1 2 3 4 " * 400 + "x", "term, " + "12, " * 450 + "x", "s. " * 600, ". " * 900, "see " * 450]
 )
 def test_a_line_of_repetitions_takes_no_time(line: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     read(line)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -199,7 +199,7 @@ def test_years_of_a_survey_and_in_tables_are_no_dates() -> None:
 
 
 def test_a_text_of_digits_is_read_in_time_that_grows_with_it() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for hostile in (
         "1 " * 200_000,
         "12.12." * 50_000,
@@ -209,4 +209,4 @@ def test_a_text_of_digits_is_read_in_time_that_grows_with_it() -> None:
         "MCMX " * 50_000,
     ):
         dates_of(hostile, "Report of " + hostile)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

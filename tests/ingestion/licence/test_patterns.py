@@ -161,9 +161,9 @@ def test_a_notice_in_the_middle_of_a_long_text_is_found() -> None:
     "piece", ["all rights ", "reproduction is ", "no part may be ", "cc by-", "not ", "© ", "(" * 9]
 )
 def test_megabytes_of_half_a_statement_are_read_in_seconds(piece: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     read_statements(piece * (1_000_000 // len(piece)), "page")
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20
 
 
 @pytest.mark.parametrize("place", [0, 200, 1700, 3400, 3600])

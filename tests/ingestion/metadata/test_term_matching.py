@@ -65,7 +65,7 @@ def test_accents_written_as_characters_of_their_own_move_no_place() -> None:
 
 def test_one_endless_word_and_a_long_text_take_no_time() -> None:
     table = build_table([("Flood", "flood*"), ("Water", "*wasser*")])
-    before = time.perf_counter()
+    before = time.process_time()
     find_terms(cut_words("f" * 1_000_000), table)
     find_terms(cut_words("the flood of hochwasser and " * 40_000), table)
-    assert time.perf_counter() - before < 5
+    assert time.process_time() - before < 5

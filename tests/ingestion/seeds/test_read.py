@@ -217,10 +217,10 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("xl/workbook.xml", "w") as entry:
         for _ in range(60):
             entry.write(b" " * 1_000_000)
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(InputError, match="times when unpacked"):
         read_seeds(path, [])
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_workbook_with_macros_is_read_and_they_are_not_run(tmp_path: Path) -> None:
@@ -243,6 +243,6 @@ def test_twenty_thousand_rows_are_read_in_seconds(tmp_path: Path) -> None:
     for number in range(20_000):
         sheet.append([f"Plan {number}", f"https://a.org/{number}"])
     workbook.save(tmp_path / "s.xlsx")
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(read_seeds(tmp_path / "s.xlsx", []).new) == 20_000
-    assert time.perf_counter() - started < 15
+    assert time.process_time() - started < 15

@@ -118,9 +118,9 @@ def test_an_exported_dataset_taken_as_seeds_adds_nothing(tmp_path: Path) -> None
 
 def test_a_line_of_a_million_brackets_is_refused_at_once(tmp_path: Path) -> None:
     path = seed_text(tmp_path / "s.txt", f"https://a.org/{')' * 1_000_000}\nhttps://b.org\n")
-    started = time.perf_counter()
+    started = time.process_time()
     assert urls_of(read_seeds(path, [])) == ["https://b.org"]
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -69,9 +69,9 @@ def test_a_declared_type_makes_a_file() -> None:
 
 def test_fifty_thousand_links_in_one_paragraph_take_no_time() -> None:
     body = "<p>" + "".join(f'<a href="/{n}">{n}</a> ' for n in range(50_000)) + "</p>"
-    started = time.monotonic()
+    started = time.process_time()
     assert len(links(body)) == 5000
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_a_page_nested_beyond_reason_is_read() -> None:

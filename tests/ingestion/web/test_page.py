@@ -115,9 +115,9 @@ def test_a_short_page_without_scripts_is_no_shell() -> None:
     ],
 )
 def test_hostile_pages_take_no_time(html: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     saved_page(read(f"<html><body>{html}</body></html>"))
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(

@@ -120,10 +120,10 @@ def test_ten_thousand_terms_are_asked_in_a_moment() -> None:
     many = IndexTerms(entry(f"measure{i} programme{i % 97}", page=1 + i % 300) for i in range(10_000))
     question = "How does measure4711 programme55 change the plans of cities for floods and droughts in the next decade?"
     many.match(question, "en")
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(20):
         assert len(many.match(question, "en")) == 1
-    assert (time.perf_counter() - start) / 20 < 0.02
+    assert (time.process_time() - start) / 20 < 0.02
 
 
 def test_a_listing_is_of_the_glossary_only_where_no_index_has_that_page() -> None:

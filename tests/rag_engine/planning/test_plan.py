@@ -306,6 +306,6 @@ def test_any_question_with_a_word_has_a_plan(question: str) -> None:
 
 @pytest.mark.parametrize("piece", ["and cite ", "list the ", "in three ", "Aa ", "'a", "«a", "e.g. ", "word ("])
 def test_a_long_strange_question_is_planned_in_a_moment(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     plan((piece * 4000)[:4000])
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

@@ -282,6 +282,6 @@ SPACED_LINE = ". " * 4000 + "x\n"
     ids=lambda unit: repr(unit[:6]),
 )
 def test_time_grows_with_length_and_no_faster(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     sentence_spans(unit * (400_000 // len(unit)), "de")
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
