@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime
@@ -25,7 +25,7 @@ from ingestion.records.refused_files import RefusedFiles
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.types import ExtractionLimits, Refusal
-from ingestion.web.address_policy import read_target
+from ingestion.web.address_policy import Place, read_target
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
@@ -98,7 +98,8 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
     """Open the tools of a run; the browser is only started when a page needs it."""
     workspace = engine.config.workspace
     with ExitStack() as stack:
-        web = stack.enter_context(open_web(config))
+        named = named_places(source.url for source in SourceStore(engine.catalog).sources() if not source.parent)
+        web = stack.enter_context(open_web(config, named))
         _remove_leftovers(workspace)
         cached = stack.enter_context(closing(CachedWeb(web, folders.pages(workspace))))
         browsers: list[Browser | None] = []
@@ -107,7 +108,7 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
         def browser() -> Browser | None:
             with lock:
                 if not browsers:
-                    found = open_browser(config.web, politeness=web.politeness, named=_named_places(engine))
+                    found = open_browser(config.web, politeness=web.politeness, named=named)
                     browsers.append(stack.enter_context(found) if found else None)
             return browsers[0]
 
@@ -140,19 +141,19 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
         )
 
 
-def _named_places(engine: Engine) -> set[tuple[str, int]]:
-    """Return the places, host and port, of the addresses on the list, but not of those that a page led to."""
-    places: set[tuple[str, int]] = set()
-    for source in (one for one in SourceStore(engine.catalog).sources() if not one.parent):
+def named_places(urls: Iterable[str]) -> set[Place]:
+    """Return the places of addresses that a person has named, and no page."""
+    places: set[Place] = set()
+    for url in urls:
         with suppress(Refusal):
-            target = read_target(source.url)
+            target = read_target(url)
             places.add((target.host, target.port))
     return places
 
 
-def open_web(config: IngestionConfig) -> HttpWeb:
-    """Open the client for plain requests."""
-    return HttpWeb(config.web)
+def open_web(config: IngestionConfig, named: Collection[Place]) -> HttpWeb:
+    """Open the client for plain requests; `named` are the places that a person has named."""
+    return HttpWeb(config.web, named=named)
 
 
 def open_reader(ocr: OcrChoice) -> Sandbox:

@@ -20,7 +20,7 @@ from ingestion.seeds.discover import discover
 from ingestion.seeds.merge import SeedReport
 from ingestion.seeds.read import read_seeds
 from ingestion.seeds.urls import addresses_in
-from ingestion.tools import open_web
+from ingestion.tools import named_places, open_web
 from ingestion.types import RunRequest, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
@@ -137,7 +137,8 @@ def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> 
     InputError where the lists of its site hold no other address than the page itself.
     """
     config = read_ingestion_config(desk.workspace)
-    with open_web(replace(config, web=replace(config.web, total_seconds=_CALL_SECONDS, tries=1))) as opened:
+    hurried = replace(config, web=replace(config.web, total_seconds=_CALL_SECONDS, tries=1))
+    with open_web(hurried, named_places([address])) as opened:
         # Closing ends the call that is under way and refuses the later ones.
         limit = threading.Timer(_DISCOVERY_SECONDS, opened.close)
         limit.daemon = True

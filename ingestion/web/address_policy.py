@@ -12,7 +12,7 @@ import queue
 import re
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -25,6 +25,9 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 # A host name and a port to its addresses in text; OSError when there are none.
 Resolve = Callable[[str, int], Sequence[str]]
+
+# A host, in small letters, and a port.
+Place = tuple[str, int]
 
 PORTS = {"http": 80, "https": 443}
 _INTRANET_CURE = "If the host belongs to your own network, name it in SEXTANT_INTRANET."
@@ -147,9 +150,13 @@ def checked(host: str, port: int, addresses: Sequence[str], exemptions: Sequence
     return tuple(kept)
 
 
-def check_port(host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption]) -> None:
-    """Raise Refusal for a port other than those of the web, unless the host or all its addresses are exempted."""
-    if port in PORTS.values() or any(one.covers_host(host.lower(), port) for one in exemptions):
+def check_port(
+    host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption], named: Collection[Place] = ()
+) -> None:
+    """Raise Refusal for a port other than those of the web, unless it is named, or the host is exempted."""
+    if port in PORTS.values() or (host.lower(), port) in named:
+        return
+    if any(one.covers_host(host.lower(), port) for one in exemptions):
         return
     for address in map(ipaddress.ip_address, addresses):
         if not any(one.covers_address(address, port) for one in exemptions):
@@ -157,12 +164,23 @@ def check_port(host: str, port: int, addresses: Sequence[str], exemptions: Seque
 
 
 def addresses_to_connect(
-    host: str, port: int, exemptions: Sequence[Exemption], resolve: Resolve, *, seconds: float
+    host: str,
+    port: int,
+    exemptions: Sequence[Exemption],
+    resolve: Resolve,
+    *,
+    seconds: float,
+    named: Collection[Place] = (),
 ) -> tuple[str, ...]:
-    """Return the addresses at which the host may be reached; Refusal (address_forbidden, host_unknown, timed_out)."""
+    """Return the addresses at which the host may be reached; Refusal (address_forbidden, host_unknown, timed_out).
+
+    `named` are the places that may be reached at another port than those of the web.
+    """
     if problem := _refusable_host(host):
         raise _forbidden(host, f"it is {problem}")
-    return checked(host, port, _resolved_within(host, port, resolve, seconds), exemptions)
+    addresses = checked(host, port, _resolved_within(host, port, resolve, seconds), exemptions)
+    check_port(host, port, addresses, exemptions, named)
+    return addresses
 
 
 def resolve_by_system(host: str, port: int) -> tuple[str, ...]:

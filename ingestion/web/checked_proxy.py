@@ -19,9 +19,9 @@ import httpx
 from ingestion.config import WebConfig
 from ingestion.types import Refusal
 from ingestion.web.address_policy import (
+    Place,
     Resolve,
     addresses_to_connect,
-    check_port,
     read_exemptions,
     read_target,
     resolve_by_system,
@@ -60,7 +60,7 @@ class CheckedProxy:
         config: WebConfig,
         *,
         resolve: Resolve = resolve_by_system,
-        named: Collection[tuple[str, int]] = (),
+        named: Collection[Place] = (),
         most_connections: int = 64,
         idle_seconds: float = 60.0,
     ) -> None:
@@ -193,10 +193,14 @@ class CheckedProxy:
         try:
             seconds = self._config.connect_seconds
             addresses = await asyncio.to_thread(
-                addresses_to_connect, host, port, self._exemptions, self._resolve, seconds=seconds
+                addresses_to_connect,
+                host,
+                port,
+                self._exemptions,
+                self._resolve,
+                seconds=seconds,
+                named=self._named,
             )
-            if (host.lower(), port) not in self._named:
-                check_port(host, port, addresses, self._exemptions)
             for place, address in enumerate(addresses):
                 try:
                     return await asyncio.wait_for(

@@ -7,14 +7,14 @@ import ssl
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
 import httpcore
 
-from ingestion.web.address_policy import Exemption, Resolve, addresses_to_connect
+from ingestion.web.address_policy import Exemption, Place, Resolve, addresses_to_connect
 
 
 class Countdown:
@@ -56,9 +56,10 @@ class CheckedSockets(httpcore.NetworkBackend):
     last longer. `abort` makes all reads and writes, now and later, end at once.
     """
 
-    def __init__(self, exemptions: Sequence[Exemption], resolve: Resolve) -> None:
+    def __init__(self, exemptions: Sequence[Exemption], resolve: Resolve, named: Collection[Place] = ()) -> None:
         self._exemptions = exemptions
         self._resolve = resolve
+        self._named = frozenset(named)
         self._plain = httpcore.SyncBackend()
         self._lock = threading.Lock()
         self._streams: weakref.WeakSet[_Stream] = weakref.WeakSet()
@@ -74,7 +75,9 @@ class CheckedSockets(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """Connect to the first address of the host that answers, each of them checked."""
         seconds = self.allowance(timeout)
-        addresses = addresses_to_connect(host, port, self._exemptions, self._resolve, seconds=seconds)
+        addresses = addresses_to_connect(
+            host, port, self._exemptions, self._resolve, seconds=seconds, named=self._named
+        )
         error: Exception = httpcore.ConnectError(f"no address of {host} answers")
         end = time.monotonic() + seconds
         for place, address in enumerate(addresses):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from email.message import Message
@@ -16,7 +16,7 @@ import httpx
 
 from ingestion.config import WebConfig
 from ingestion.types import Fetched, Refusal, Validators
-from ingestion.web.address_policy import Resolve, Target, read_exemptions, read_target, resolve_by_system
+from ingestion.web.address_policy import Place, Resolve, Target, read_exemptions, read_target, resolve_by_system
 from ingestion.web.checked_sockets import CheckedSockets, Countdown, counting
 from ingestion.web.politeness import MOST_ROBOTS_BYTES, PolitenessPolicy, RateLimiter
 from ingestion.web.response import (
@@ -67,12 +67,15 @@ class HttpWeb:
     """The network for plain requests; see `ingestion.protocols.Web`. For several threads; close it at the end.
 
     Every connection goes to an address that was checked, whatever a redirect or a name server says. Proxies in the
-    environment are not used. `close` from another thread ends calls that are under way.
+    environment are not used. `named` are the places that may be reached at another port than 80 and 443. `close` from
+    another thread ends calls that are under way.
     """
 
-    def __init__(self, config: WebConfig, *, resolve: Resolve = resolve_by_system) -> None:
+    def __init__(
+        self, config: WebConfig, *, resolve: Resolve = resolve_by_system, named: Collection[Place] = ()
+    ) -> None:
         self._config = config
-        self._sockets = CheckedSockets(read_exemptions(config.intranet), resolve)
+        self._sockets = CheckedSockets(read_exemptions(config.intranet), resolve, named)
         self._pool = httpcore.ConnectionPool(
             # certifi's authorities, or those that SSL_CERT_FILE names.
             ssl_context=httpx.create_ssl_context(),

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler
@@ -264,6 +265,19 @@ def test_the_connection_goes_to_the_address_that_was_checked(site: Site) -> None
 def test_a_name_with_a_public_and_a_private_address_isrefused(site: Site) -> None:
     with HttpWeb(site.config(), resolve=lambda host, port: ("8.8.8.8", "10.0.0.1")) as web:
         assert refusal_of(web, "http://mixed.example/").reason == "address_forbidden"
+
+
+def test_a_public_host_is_asked_at_the_ports_of_the_web_and_those_that_a_person_has_named(site: Site) -> None:
+    def resolve(host: str, port: int) -> tuple[str, ...]:
+        return ("8.8.8.8",)
+
+    config = replace(site.config(), connect_seconds=0.5, tries=1)
+    with HttpWeb(config, resolve=resolve, named=[("named.example", 8443)]) as web:
+        refused = refusal_of(web, "http://other.example:8443/")
+        assert (refused.reason, refused.rejected) == ("address_forbidden", True)
+        assert "no address on the list names port 8443" in str(refused)
+        # It is tried; nothing answers there.
+        assert refusal_of(web, "http://named.example:8443/").reason != "address_forbidden"
 
 
 def test_a_proxy_in_the_environment_is_not_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
