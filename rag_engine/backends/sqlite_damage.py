@@ -53,16 +53,29 @@ def is_damage(error: BaseException | None) -> bool:
 def find_damage(path: Path, *, most: int = 1) -> list[str]:
     """Return what SQLite finds damaged in a file, at most so many findings; about a second for 300 MB.
 
-    Raise sqlite3.DatabaseError where it cannot be read for another reason.
+    What a killed process had begun to write in it is undone first. Raise sqlite3.DatabaseError where it cannot be read
+    for another reason.
     """
     try:
-        with closing(reading(path)) as connection:
-            rows = [str(row[0]) for row in connection.execute(f"PRAGMA quick_check({most})")]
+        try:
+            rows = _quick_check(path, most)
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_READONLY_ROLLBACK:
+                raise
+            # Only a connection that may write undoes it.
+            with closing(sqlite3.connect(path)) as connection:
+                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            rows = _quick_check(path, most)
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if not is_damage(error):
             raise
         return [str(error)]
     return [] if rows == ["ok"] else [_in_short(row) for row in rows]
+
+
+def _quick_check(path: Path, most: int) -> list[str]:
+    with closing(reading(path)) as connection:
+        return [str(row[0]) for row in connection.execute(f"PRAGMA quick_check({most})")]
 
 
 def reading(path: Path, seconds: float = 30.0) -> sqlite3.Connection:
