@@ -12,13 +12,13 @@ from pathlib import Path
 
 from ingestion import workspace as folders
 from ingestion.backup.contents import original_name
-from ingestion.backup.copy_stores import read_originals
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.backends.sqlite_copy import find_record_damage
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.catalog import SCHEMA
 
+_ASIDE, _LOGS = ".damaged-", ("-wal", "-shm", "-journal")
 _BACKUP = "Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`"
 _ADD = "add the files in its folder `files` to a new workspace with `sextant add`"
 # What was being added when it was copied is a document like the others, unless it was to replace one. What was encoded
@@ -29,6 +29,11 @@ _AS_ACTIVE = (
     "AND source NOT IN (SELECT source FROM documents WHERE status = 'active')",
     "DELETE FROM state WHERE name IN ('waiting generation', 'dense index due')",
 )
+
+_NAMING = {
+    "documents": "SELECT sha256, file FROM documents WHERE status IN ('active', 'deleting')",
+    "erasures": "SELECT sha256, file FROM erasures",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,12 @@ def bring_back_catalog(workspace: Path) -> CatalogBroughtBack:
     return CatalogBroughtBack(as_of, aside, unknown)
 
 
+def catalogs_aside(workspace: Path) -> list[Path]:
+    """Return the damaged catalogs that were kept aside, which hold what was erased since as well."""
+    catalog = paths.catalog_file(workspace)
+    return sorted(path for path in workspace.glob(f"{catalog.name}{_ASIDE}*") if not path.name.endswith(_LOGS))
+
+
 def _check_copy(copy: Path) -> None:
     if not copy.is_file():
         raise WorkspaceError(f"The catalog has no second copy: there is no {copy}.", help=f"{_BACKUP}, or {_ADD}.")
@@ -86,8 +97,14 @@ def _check_copy(copy: Path) -> None:
 
 
 def _set_unknown_aside(workspace: Path, catalog: Path) -> Path | None:
-    """Move originals that no document names out of the folder from which the next writer would remove them."""
-    named = {original_name(sha256, file) for sha256, file in read_originals(catalog)}
+    """Move originals that no document names out of the folder from which the next writer would remove them.
+
+    Those of documents that were being erased stay there, to be removed.
+    """
+    with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        tables = [str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        rows = [row for table, wanted in _NAMING.items() if table in tables for row in connection.execute(wanted)]
+    named = {original_name(sha256, file) for sha256, file in rows}
     held = (path for path in paths.files(workspace).glob("*/*") if path.is_file())
     unknown = [path for path in held if path.relative_to(workspace).as_posix() not in named]
     target = workspace / f"unknown-originals-{_today()}"
@@ -101,8 +118,8 @@ def _set_unknown_aside(workspace: Path, catalog: Path) -> Path | None:
 def _set_catalog_aside(workspace: Path) -> Path | None:
     """Give the damaged catalog and its logs another name; return it, None where there is no such file."""
     catalog = paths.catalog_file(workspace)
-    aside = catalog.with_name(f"{catalog.name}.damaged-{_today()}")
-    for ending in ("-wal", "-shm", "-journal", ""):
+    aside = catalog.with_name(f"{catalog.name}{_ASIDE}{_today()}")
+    for ending in (*_LOGS, ""):
         path = Path(f"{catalog}{ending}")
         if path.exists():
             path.replace(f"{aside}{ending}")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from ingestion.add_files import Added, add_paths
+from ingestion.backup.bring_back import catalogs_aside
 from ingestion.book_index import apply as book_index
 from ingestion.book_index.read import index_of_file
 from ingestion.dataset.answer_store import AnswerStore
@@ -282,6 +284,8 @@ def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
     else:
         # What it was made of is gone or going, and no longer counted.
         erased = Erasure(asked.document_id, asked.file, 0, 0, desk.engine.collection.finish_erasures())
+    kept = tuple(f"what {path.name} holds of it, a catalog that was damaged" for path in catalogs_aside(desk.workspace))
+    erased = replace(erased, left_behind=(*erased.left_behind, *kept))
     BegunErasures(desk.engine.catalog).end(asked)
     enter(desk, "erase", asked.source, asked.note, asked.author)
     return erased

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.backup import read_again
 from ingestion.backup.bring_back import CatalogBroughtBack
 from ingestion.backup.read_again import ReadAgain
 from ingestion.operations import backups, corrections, decisions, documents, indexes, sources
 from ingestion.records.erasures import BegunErasures
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import now
-from ingestion.types import SeedSource
+from ingestion.types import Download, FileReading, Outcome, SeedSource
 from rag_engine.backends.sqlite_copy import forget_records, keep_records
 from rag_engine.errors import SextantError, WorkspaceError
+from rag_engine.types import DocumentRecord
 from tests.ingestion.backup.workspaces import (
     add,
     desk_of,
@@ -47,6 +49,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         decisions.decide(desk, ["A1"], "GREEN", "Ada", "They wrote to us.")
         # Reading again encodes what a correction says; before, the vectors are those of what was there at first.
         indexes.rebuild(desk, encode=True)
+        pdf, at = "downloads/A1_plan.pdf", "https://example.org/a1.pdf"
+        got = Download(pdf, (at,), "0" * 64, 10, "application/pdf", "file", "2026-11-25T10:00:00+00:00")
+        desk.store.record("A1", "acquisition", Outcome("done", "", "", got), fingerprint="made of this")
+    keep_records(workspace)
     return workspace
 
 
@@ -84,6 +90,7 @@ def state(workspace: Path) -> dict[str, object]:
             "decisions": desk.store.decisions(),
             "corrections": desk.store.journal.entries(),
             "history": desk.store.history("A1"),
+            "outcomes": desk.store.entries(),
             "described": [corrections.find_described(desk, one).values for one in ("bay.md", "harbour.md")],
         }
 
@@ -172,6 +179,37 @@ def test_a_document_whose_original_is_lost_or_changed_is_named(workspace: Path) 
     assert dict(again.unread).keys() == {"bay.md", "harbour.md"}
     with closing(open_engine(workspace)) as engine:
         assert [one.file for one in engine.catalog.damaged_documents()] == ["harbour.md", "bay.md"]
+
+
+def test_a_repair_that_is_broken_off_is_begun_again(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, answers = state(workspace), hits(workspace)
+    destroy(workspace, "overwritten")
+    with monkeypatch.context() as patch:
+
+        def killed(record: DocumentRecord, *_: object) -> FileReading:
+            if record.file == "pier.md":
+                raise KeyboardInterrupt
+            return read(record, *_)  # type: ignore[arg-type]
+
+        read = read_again._read
+        patch.setattr(read_again, "_read", killed)
+        with pytest.raises(KeyboardInterrupt):
+            repair(workspace)
+    with closing(open_engine(workspace)) as engine:
+        assert backups.read_again(desk_of(engine)).unread == ()
+    assert (state(workspace), hits(workspace)) == (before, answers)
+
+
+def test_an_erasure_names_the_damaged_catalog_that_still_holds_the_document(workspace: Path) -> None:
+    destroy(workspace, "overwritten")
+    repair(workspace)
+    with closing(open_engine(workspace)) as engine:
+        left = documents.erase(desk_of(engine), "bay.md").left_behind
+    [aside] = workspace.glob("catalog.sqlite.damaged-*")
+    assert left == (f"what {aside.name} holds of it, a catalog that was damaged",)
+    aside.unlink()
+    with closing(open_engine(workspace)) as engine:
+        assert documents.erase(desk_of(engine), "harbour.md").left_behind == ()
 
 
 def test_without_a_whole_copy_nothing_is_touched(workspace: Path) -> None:

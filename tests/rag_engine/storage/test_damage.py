@@ -6,6 +6,8 @@ import os
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -96,6 +98,26 @@ def test_a_damaged_header_or_table_of_tables_is_told_when_it_is_opened(workspace
         open_catalog(workspace)
 
 
+def test_what_a_killed_process_had_begun_to_write_is_undone_and_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "some.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE words (word)")
+        connection.execute("INSERT INTO words VALUES ('whole')")
+        connection.commit()
+    # Ends as if killed when a part of the change is in the file, and how to undo it in a journal beside.
+    killed = (
+        f"import os, sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('PRAGMA cache_size = 1')\n"
+        "c.execute('UPDATE words SET word = 1'); c.executemany('INSERT INTO words VALUES (?)', [('w' * 500,)] * 500)\n"
+        "os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", killed], check=True)
+    assert Path(f"{path}-journal").stat().st_size
+    assert find_damage(path) == []
+    assert b"www" not in path.read_bytes()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT word FROM words").fetchall() == [("whole",)]
+
+
 @pytest.mark.parametrize("share", [0.001, 0.5, 0.9])
 def test_a_truncated_catalog_is_told(workspace: Path, share: float) -> None:
     catalog = workspace / "catalog.sqlite"
@@ -174,18 +196,3 @@ def test_a_damaged_database_of_chroma_is_told_before_chroma_ends_the_process(wor
     with closing(open_engine(workspace)) as engine:
         engine.rebuild()
         assert engine.collection.dense().keys() == set(engine.collection.snapshot().keys.tolist())
-
-
-def test_what_a_killed_process_left_half_written_in_a_database_of_chroma_is_undone_and_no_damage(
-    tmp_path: Path,
-) -> None:
-    at_work, left = tmp_path / "at work", tmp_path / "left"
-    at_work.mkdir()
-    with closing(sqlite3.connect(at_work / "chroma.sqlite3", isolation_level=None)) as connection:
-        connection.executescript("PRAGMA cache_size = 1; CREATE TABLE kept (text); BEGIN")
-        connection.executemany("INSERT INTO kept VALUES (?)", [("half written " * 100,)] * 200)
-        # As kill -9 leaves it: pages of a transaction that did not end, and the journal that undoes them.
-        shutil.copytree(at_work, left)
-    check_database(left)
-    with closing(sqlite3.connect(left / "chroma.sqlite3")) as connection:
-        assert connection.execute("SELECT count(*) FROM kept").fetchall() == [(0,)]
