@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tests.harness.faults import faults
-from tests.harness.kills import kills
-from tests.harness.moments import moments
+from tests.harness.failing.faults import faults
+from tests.harness.killing.kills import kills
+from tests.harness.killing.moments import moments
 from tests.harness.tally import Effort, Tally
 
 # "short" takes seconds and is run with the other tests; "whole" is bounded by the minutes that `make harness` has.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.harness.damaged_files import damaged_files
-from tests.harness.full_disk import full_disk, read_only_disk, really_full_disks
-from tests.harness.scenes import folder_in_memory, scenes
+from tests.harness.failing.absent import absent
+from tests.harness.failing.clock import clock_jumps
+from tests.harness.failing.damaged_files import damaged_files
+from tests.harness.failing.full_disk import full_disk, read_only_disk, really_full_disks
+from tests.harness.killing.scenes import folder_in_memory, scenes
 from tests.harness.tally import Effort, Tally
 
 _COMMANDS = {
@@ -27,3 +29,5 @@ def faults(effort: Effort) -> Iterator[Tally]:
             if act == "erase":
                 yield from read_only_disk(scene)
                 yield from damaged_files(scene, effort)
+                yield from absent(scene, effort)
+                yield from clock_jumps(scene)

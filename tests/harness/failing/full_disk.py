@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from tests.harness.acts import Failure, Scene, State, read_state
-from tests.harness.commands import DOCTOR, SEARCH, Ended, commands
-from tests.harness.kills import AT_ONCE, differences
-from tests.harness.processes import copied, run, run_watched, state_now
+from tests.harness.failing.commands import DOCTOR, SEARCH, Ended, commands
+from tests.harness.killing.acts import Failure, Scene, State, read_state
+from tests.harness.killing.kills import AT_ONCE, differences
+from tests.harness.killing.processes import copied, run, run_watched, state_now
+from tests.harness.killing.watched_writes import PASS, Write
 from tests.harness.tally import Effort, Tally
-from tests.harness.watched_writes import PASS, Write
 
 _FEW, _MOST = 2, 60
 _SAYS_DISK = re.compile(r"space|full|room|read-only", re.IGNORECASE)

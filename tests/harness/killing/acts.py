@@ -37,7 +37,7 @@ from rag_engine.errors import InputError, SextantError
 from rag_engine.geography import load_gazetteer
 from rag_engine.text.analyzer import analyse, surface
 from rag_engine.types import ExtractedText
-from tests.harness.watched_writes import be_watched
+from tests.harness.killing.watched_writes import be_watched
 from tests.ingestion.left_behind import collection_of
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -148,13 +148,13 @@ def reported(
 
 def carry_out(act: str, scene: Scene) -> None:
     """Carry an act out."""
-    with closing(_open(scene)) as engine:
+    with closing(open_scene(scene)) as engine:
         ACTS[act](_desk(engine), scene)
 
 
 def begin_again(act: str, scene: Scene) -> tuple[State, State]:
     """Carry an act out as the next process after one that was killed; return the state before and after it."""
-    with closing(_open(scene)) as engine:
+    with closing(open_scene(scene)) as engine:
         desk = _desk(engine)
         documents.finish_erasures(desk)
         with engine.indexer():
@@ -169,7 +169,7 @@ def begin_again(act: str, scene: Scene) -> tuple[State, State]:
 
 def read_state(scene: Scene) -> State:
     """Return the state of a workspace."""
-    with closing(_open(scene)) as engine:
+    with closing(open_scene(scene)) as engine:
         return state_of_scene(engine, scene)
 
 
@@ -202,7 +202,8 @@ def _outcomes(record: SourceRecord) -> list[tuple[str, str, str]]:
     return [(phase, one.status, reasons.get(one.reason, one.reason)) for phase, one in record.outcomes.items()]
 
 
-def _open(scene: Scene) -> Engine:
+def open_scene(scene: Scene) -> Engine:
+    """Return the engine of a workspace, with an encoder of counted words."""
     os.environ |= _SETTINGS | {"SEXTANT_INTRANET": scene.intranet}
     return Engine(read_config(scene.workspace), embedder=CountingEmbedder())
 

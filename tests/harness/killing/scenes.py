@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.harness.acts import Scene
-from tests.harness.processes import act_undisturbed, copied
+from tests.harness.killing.acts import Scene
+from tests.harness.killing.processes import act_undisturbed, copied
 from tests.ingestion.web_server import Answer, page, serving
 from tests.portal.files import content, pdf
 from tests.portal.site import META_CC_BY

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from tests.harness.acts import Failure, Scene, State
-from tests.harness.processes import act_again, act_watched, copied, state_now
-from tests.harness.scenes import folder_in_memory, scenes
+from tests.harness.killing.acts import Failure, Scene, State
+from tests.harness.killing.processes import act_again, act_watched, copied, state_now
+from tests.harness.killing.scenes import folder_in_memory, scenes
+from tests.harness.killing.watched_writes import KILL, PASS, Write
 from tests.harness.tally import Effort, Tally
-from tests.harness.watched_writes import KILL, PASS, Write
 
 # Two writes of one file with nothing between: before the first, and when it has been begun. What follows them leaves
 # what the second left, a file that is not whole.

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from tests.harness.acts import Scene, State, carry_out
-from tests.harness.kills import AT_ONCE, lost_by
-from tests.harness.processes import begin, copied, received, state_now
-from tests.harness.scenes import folder_in_memory, scenes
+from tests.harness.killing.acts import Scene, State, carry_out
+from tests.harness.killing.kills import AT_ONCE, lost_by
+from tests.harness.killing.processes import begin, copied, received, state_now
+from tests.harness.killing.scenes import folder_in_memory, scenes
 from tests.harness.tally import Effort, Tally
 
 _ACTS = ("add", "erase", "rebuild", "run")
