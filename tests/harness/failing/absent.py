@@ -20,14 +20,13 @@ from tests.harness.failing.commands import DOCTOR, SEARCH, Ended, commands
 from tests.harness.killing.acts import Failure, Scene, carry_out
 from tests.harness.killing.kills import AT_ONCE
 from tests.harness.killing.processes import begin, copied, received
-from tests.harness.tally import Effort, Tally
+from tests.harness.tally import Tally
 from tests.portal.files import scan
 from tests.portal.texts import about
 
 # Nobody answers there.
 _NOWHERE = "http://127.0.0.1:9"
 _ASK = ("ask", "Who is bound until 2021?", "--json")
-_FEW = 2
 
 
 def _without(*programs: str) -> Callable[[Scene], object]:
@@ -72,7 +71,7 @@ _AWAY: Mapping[str, Callable[[Scene], object]] = {
 _STOPS = {"Chroma's server": "Chroma", "the keyword index, locked": "another process"}
 
 
-def absent(start: Scene, effort: Effort) -> Iterator[Tally]:
+def absent(start: Scene) -> Iterator[Tally]:
     """Have commands do without what is away, then with it; `start` has documents."""
     given = start.folder.parent / "more"
     given.mkdir()
@@ -83,7 +82,6 @@ def absent(start: Scene, effort: Effort) -> Iterator[Tally]:
     start = replace(start, given=given, intranet=_NOWHERE.removeprefix("http://"))
     for size, what in ((1, "away alone"), (2, "away in a pair")):
         cases = list(itertools.combinations(_AWAY, size))
-        cases = cases[:: -(-len(cases) // _FEW)] if effort == "short" else cases
         with ThreadPoolExecutor(AT_ONCE) as pool:
             lost = list(pool.map(partial(_lost, start), cases))
         yield Tally(f"what Sextant can use, {what}", len(cases), tuple(one for one in lost if one))

@@ -16,7 +16,7 @@ from tests.harness.killing.kills import AT_ONCE
 from tests.harness.killing.processes import copied, run
 from tests.harness.tally import Effort, Tally
 
-_FEW = 2
+_FEW = 1
 
 
 def _cut_short(path: Path) -> None:

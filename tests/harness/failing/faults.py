@@ -23,11 +23,15 @@ def faults(effort: Effort) -> Iterator[Tally]:
     """Try each fault; the commands must say it in a sentence, and nothing be lost by it."""
     with folder_in_memory() as folder:
         for act, scene in scenes(folder):
-            if act in _COMMANDS:
-                yield full_disk(scene, act, _COMMANDS[act], effort)
-                yield from really_full_disks(scene, act, _COMMANDS[act], effort)
             if act == "erase":
                 yield from read_only_disk(scene)
                 yield from damaged_files(scene, effort)
-                yield from absent(scene, effort)
+            if effort == "short" and act == "erase":
+                yield full_disk(scene, act, _COMMANDS[act], effort)
+                break
+            if effort == "whole" and act in _COMMANDS:
+                yield full_disk(scene, act, _COMMANDS[act], effort)
+                yield from really_full_disks(scene, act, _COMMANDS[act])
+            if effort == "whole" and act == "erase":
                 yield from clock_jumps(scene)
+                yield from absent(scene)

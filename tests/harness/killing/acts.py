@@ -6,6 +6,7 @@ into a workspace.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
@@ -14,7 +15,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import chromadb  # noqa: F401 - imported late by the program, here before the processes are forked
+import chromadb.api.rust  # imported late by the program, here before the processes are forked
+import chromadb.telemetry.product.posthog  # noqa: F401
 import lingua  # noqa: F401
 import pydantic_settings  # noqa: F401
 import scipy.stats  # noqa: F401
@@ -188,7 +190,8 @@ def state_of_scene(engine: Engine, scene: Scene) -> State:
         )
         for code, record in desk.store.records().items()
     )
-    state["runs"] = sorted((run.action, run.status, run.message) for run in desk.jobs.runs())
+    # One that was killed when it was done is asked for once more.
+    state["runs"] = sorted({(run.action, run.status, run.message) for run in desk.jobs.runs()})
     state["archive"] = []
     if scene.archive.exists():
         with opened_archive(scene.archive) as (_, manifest):
@@ -223,3 +226,5 @@ def _read_here() -> None:
 
 
 warm_up()
+# What is there by now stays, and no collection of a forked process looks through it, or copies its pages.
+gc.freeze()
