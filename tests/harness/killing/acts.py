@@ -40,7 +40,7 @@ from rag_engine.geography import load_gazetteer
 from rag_engine.text.analyzer import analyse, surface
 from rag_engine.types import ExtractedText
 from tests.harness.killing.watched_writes import be_watched
-from tests.ingestion.left_behind import collection_of
+from tests.ingestion.left_behind import collection_of, files_holding, forms
 from tests.rag_engine.conftest import CountingEmbedder
 
 
@@ -67,7 +67,7 @@ class Scene:
 
 
 def _erase(desk: Desk, _: Scene) -> None:
-    documents.erase(desk, "flood.txt", redact=True)
+    documents.erase(desk, f"{ERASED}.txt", redact=True)
 
 
 def _list(desk: Desk, scene: Scene) -> None:
@@ -99,6 +99,8 @@ ACTS: dict[str, Callable[[Desk, Scene], object]] = {
     "backup": _back_up,
 }
 
+# The document that is erased; its text has this word backwards, and its name has not.
+ERASED = "flood"
 _SETTINGS = {"SEXTANT_HOST_SECONDS": "0", "SEXTANT_WEB_SECONDS": "4"}
 
 State = dict[str, list[Any]]
@@ -180,6 +182,9 @@ def state_of_scene(engine: Engine, scene: Scene) -> State:
     state = collection_of(engine)
     left = [path for path in scene.folder.rglob("*") if path.name.endswith((".part", ".begun"))]
     state["left over"] = sorted(str(path.relative_to(scene.folder)) for path in left)
+    indexed = {one.file for one in engine.catalog.active_documents()}
+    gone = [] if f"{ERASED}.txt" in indexed else files_holding(scene.workspace, forms(ERASED[::-1]))
+    state["words of what is gone"] = sorted(str(path.relative_to(scene.workspace)) for path in gone)
     desk = _desk(engine)
     state["list"] = sorted(
         # A run that goes on after a kill asks once more for what it has fetched.
