@@ -154,9 +154,10 @@ def test_an_erasure_that_was_killed_can_be_repeated_by_name(workspace: Path, ste
 def test_an_erasure_removes_what_a_killed_process_had_half_written_of_the_document(workspace: Path) -> None:
     half = "import os, sys; from pathlib import Path; from rag_engine.atomic_write import replacing\n"
     half += f"with replacing(Path(sys.argv[1])) as new: new.write_bytes({TEXT.encode()!r}); os._exit(1)"
-    (workspace / "readings").mkdir()
-    subprocess.run([sys.executable, "-c", half, str(workspace / "readings" / "own.json.gz")], check=False)
-    assert list((workspace / "readings").iterdir())
+    readings = workspace / "readings" / "0a"
+    readings.mkdir(parents=True)
+    subprocess.run([sys.executable, "-c", half, str(readings / "own.json.gz")], check=False)
+    assert list(readings.iterdir())
     with closing(open_engine(workspace)) as engine:
         erase(desk_of(engine), "own.md")
     assert list(holding(workspace)) == []
