@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,3 +106,19 @@ def collection_of(engine: Engine) -> dict[str, list[Any]]:
         "vectors": sorted(str(row[0]) for row in catalog.read(sql.select(v.text_hash))),
         "files": sorted(str(path.relative_to(files)) for path in files.rglob("*") if path.is_file()),
     }
+
+
+def forms(*words: str) -> list[bytes]:
+    """Return the words as bytes, in each way in which a file may hold them."""
+    wanted = [word.encode(coding) for word in words for coding in ("utf-8", "utf-16-le", "utf-16-be")]
+    return wanted + [word.title().encode() for word in words]
+
+
+def files_holding(workspace: Path, wanted: Sequence[bytes]) -> Iterator[Path]:
+    """Yield the files that hold any of the bytes, also compressed."""
+    for path in workspace.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            content += gzip.decompress(content) if path.suffix == ".gz" else b""
+            if any(one in content for one in wanted):
+                yield path

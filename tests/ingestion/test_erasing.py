@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage.catalog import pack_text
 from rag_engine.types import Answer
 from tests.ingestion.documents import pdf
+from tests.ingestion.left_behind import files_holding, forms
 from tests.rag_engine.conftest import CountingEmbedder
 
 # Just before: anything is removed, the catalog knows, its rows go, the words go from the indexes, it is noted as done.
@@ -79,14 +79,7 @@ def kill(workspace: Path, step: str) -> None:
 
 def holding(workspace: Path, *more: bytes) -> Iterator[Path]:
     """Yield the files that hold a word of the document in any form, its packed text, or one of some more bytes."""
-    wanted = [word.encode(coding) for word in WORDS for coding in ("utf-8", "utf-16-le", "utf-16-be")]
-    wanted += [word.title().encode() for word in WORDS]
-    for path in workspace.rglob("*"):
-        if path.is_file():
-            content = path.read_bytes()
-            content += gzip.decompress(content) if path.suffix == ".gz" else b""
-            if any(one in content for one in (*wanted, *more)):
-                yield path
+    return files_holding(workspace, (*forms(*WORDS), *more))
 
 
 @pytest.mark.parametrize("what", ["document", "former version"])
@@ -161,9 +154,10 @@ def test_an_erasure_that_was_killed_can_be_repeated_by_name(workspace: Path, ste
 def test_an_erasure_removes_what_a_killed_process_had_half_written_of_the_document(workspace: Path) -> None:
     half = "import os, sys; from pathlib import Path; from rag_engine.atomic_write import replacing\n"
     half += f"with replacing(Path(sys.argv[1])) as new: new.write_bytes({TEXT.encode()!r}); os._exit(1)"
-    (workspace / "readings").mkdir()
-    subprocess.run([sys.executable, "-c", half, str(workspace / "readings" / "own.json.gz")], check=False)
-    assert list((workspace / "readings").iterdir())
+    readings = workspace / "readings" / "0a"
+    readings.mkdir(parents=True)
+    subprocess.run([sys.executable, "-c", half, str(readings / "own.json.gz")], check=False)
+    assert list(readings.iterdir())
     with closing(open_engine(workspace)) as engine:
         erase(desk_of(engine), "own.md")
     assert list(holding(workspace)) == []

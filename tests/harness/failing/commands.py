@@ -15,7 +15,7 @@ import cli.doctor
 import rag_engine.engine
 from cli.main import app as terminal
 from rag_engine.engine import Engine
-from tests.harness.acts import Scene
+from tests.harness.killing.acts import Scene
 from tests.rag_engine.conftest import CountingEmbedder
 
 SEARCH = ("search", "authority measure", "--sort", "relevance", "--json")

@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from tests.harness.acts import Failure, Scene
-from tests.harness.commands import DOCTOR, REPAIR, SEARCH, Ended, commands
-from tests.harness.kills import AT_ONCE
-from tests.harness.processes import copied, run
+from tests.harness.failing.commands import DOCTOR, REPAIR, SEARCH, Ended, commands
+from tests.harness.killing.acts import Failure, Scene
+from tests.harness.killing.kills import AT_ONCE
+from tests.harness.killing.processes import copied, run
 from tests.harness.tally import Effort, Tally
 
-_FEW = 2
+_FEW = 1
 
 
 def _cut_short(path: Path) -> None:

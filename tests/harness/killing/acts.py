@@ -6,6 +6,7 @@ into a workspace.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
@@ -14,7 +15,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import chromadb  # noqa: F401 - imported late by the program, here before the processes are forked
+import chromadb.api.rust  # imported late by the program, here before the processes are forked
+import chromadb.telemetry.product.posthog  # noqa: F401
 import lingua  # noqa: F401
 import pydantic_settings  # noqa: F401
 import scipy.stats  # noqa: F401
@@ -37,8 +39,8 @@ from rag_engine.errors import InputError, SextantError
 from rag_engine.geography import load_gazetteer
 from rag_engine.text.analyzer import analyse, surface
 from rag_engine.types import ExtractedText
-from tests.harness.watched_writes import be_watched
-from tests.ingestion.left_behind import collection_of
+from tests.harness.killing.watched_writes import be_watched
+from tests.ingestion.left_behind import collection_of, files_holding, forms
 from tests.rag_engine.conftest import CountingEmbedder
 
 
@@ -65,7 +67,7 @@ class Scene:
 
 
 def _erase(desk: Desk, _: Scene) -> None:
-    documents.erase(desk, "flood.txt", redact=True)
+    documents.erase(desk, f"{ERASED}.txt", redact=True)
 
 
 def _list(desk: Desk, scene: Scene) -> None:
@@ -97,6 +99,8 @@ ACTS: dict[str, Callable[[Desk, Scene], object]] = {
     "backup": _back_up,
 }
 
+# The document that is erased; its text has this word backwards, and its name has not.
+ERASED = "flood"
 _SETTINGS = {"SEXTANT_HOST_SECONDS": "0", "SEXTANT_WEB_SECONDS": "4"}
 
 State = dict[str, list[Any]]
@@ -148,13 +152,13 @@ def reported(
 
 def carry_out(act: str, scene: Scene) -> None:
     """Carry an act out."""
-    with closing(_open(scene)) as engine:
+    with closing(open_scene(scene)) as engine:
         ACTS[act](_desk(engine), scene)
 
 
 def begin_again(act: str, scene: Scene) -> tuple[State, State]:
     """Carry an act out as the next process after one that was killed; return the state before and after it."""
-    with closing(_open(scene)) as engine:
+    with closing(open_scene(scene)) as engine:
         desk = _desk(engine)
         documents.finish_erasures(desk)
         with engine.indexer():
@@ -169,7 +173,7 @@ def begin_again(act: str, scene: Scene) -> tuple[State, State]:
 
 def read_state(scene: Scene) -> State:
     """Return the state of a workspace."""
-    with closing(_open(scene)) as engine:
+    with closing(open_scene(scene)) as engine:
         return state_of_scene(engine, scene)
 
 
@@ -178,6 +182,9 @@ def state_of_scene(engine: Engine, scene: Scene) -> State:
     state = collection_of(engine)
     left = [path for path in scene.folder.rglob("*") if path.name.endswith((".part", ".begun"))]
     state["left over"] = sorted(str(path.relative_to(scene.folder)) for path in left)
+    indexed = {one.file for one in engine.catalog.active_documents()}
+    gone = [] if f"{ERASED}.txt" in indexed else files_holding(scene.workspace, forms(ERASED[::-1]))
+    state["words of what is gone"] = sorted(str(path.relative_to(scene.workspace)) for path in gone)
     desk = _desk(engine)
     state["list"] = sorted(
         # A run that goes on after a kill asks once more for what it has fetched.
@@ -188,7 +195,8 @@ def state_of_scene(engine: Engine, scene: Scene) -> State:
         )
         for code, record in desk.store.records().items()
     )
-    state["runs"] = sorted((run.action, run.status, run.message) for run in desk.jobs.runs())
+    # One that was killed when it was done is asked for once more.
+    state["runs"] = sorted({(run.action, run.status, run.message) for run in desk.jobs.runs()})
     state["archive"] = []
     if scene.archive.exists():
         with opened_archive(scene.archive) as (_, manifest):
@@ -202,7 +210,8 @@ def _outcomes(record: SourceRecord) -> list[tuple[str, str, str]]:
     return [(phase, one.status, reasons.get(one.reason, one.reason)) for phase, one in record.outcomes.items()]
 
 
-def _open(scene: Scene) -> Engine:
+def open_scene(scene: Scene) -> Engine:
+    """Return the engine of a workspace, with an encoder of counted words."""
     os.environ |= _SETTINGS | {"SEXTANT_INTRANET": scene.intranet}
     return Engine(read_config(scene.workspace), embedder=CountingEmbedder())
 
@@ -222,3 +231,5 @@ def _read_here() -> None:
 
 
 warm_up()
+# What is there by now stays, and no collection of a forked process looks through it, or copies its pages.
+gc.freeze()

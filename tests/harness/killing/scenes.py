@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.harness.acts import Scene
-from tests.harness.processes import act_undisturbed, copied
+from tests.harness.killing.acts import ERASED, Scene
+from tests.harness.killing.processes import act_undisturbed, copied
 from tests.ingestion.web_server import Answer, page, serving
 from tests.portal.files import content, pdf
 from tests.portal.site import META_CC_BY
 from tests.portal.texts import about
 
-TOPICS = ("flood", "heat", "drought")
+TOPICS = (ERASED, "heat", "drought")
 _PAGES = ("page", "file")
 
 
@@ -57,7 +57,9 @@ def _answers(page_about: str, file_about: str) -> dict[str, Answer]:
 
 
 def _text(topic: str) -> str:
-    return "\n\n".join(f"The {topic} plan, measure {n}, binds authority {n} until {2020 + n}." for n in range(6))
+    return "\n\n".join(
+        f"The {topic} plan, measure {n}, binds the {topic[::-1]} authority {n} until {2020 + n}." for n in range(6)
+    )
 
 
 @contextmanager

@@ -13,14 +13,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from tests.harness.acts import Failure, Scene, State, read_state
-from tests.harness.commands import DOCTOR, SEARCH, Ended, commands
-from tests.harness.kills import AT_ONCE, differences
-from tests.harness.processes import copied, run, run_watched, state_now
+from tests.harness.failing.commands import DOCTOR, SEARCH, Ended, commands
+from tests.harness.killing.acts import Failure, Scene, State, read_state
+from tests.harness.killing.kills import AT_ONCE, differences
+from tests.harness.killing.processes import copied, run, run_watched, state_now
+from tests.harness.killing.watched_writes import PASS, Write
 from tests.harness.tally import Effort, Tally
-from tests.harness.watched_writes import PASS, Write
 
-_FEW, _MOST = 2, 60
+_FEW, _MOST = 2, 25
+# So many sizes of disks, the largest of which has room for journals too (KiB).
+_DISKS, _BESIDES = 8, 768
 _SAYS_DISK = re.compile(r"space|full|room|read-only", re.IGNORECASE)
 _TOLD, _DONE = (1, 2), 0
 _NEW_NAMESPACE, _PRIVATE, _BIND, _AGAIN, _READ_ONLY = 0x20000, 0x44000, 4096, 32, 1
@@ -67,21 +69,23 @@ def full_disk(start: Scene, act: str, arguments: Sequence[str], effort: Effort) 
 def _full_once(act: str, arguments: Sequence[str], start: Scene, cases: Path, goal: State, moment: int) -> str:
     scene, full = copied(start, cases / str(moment)), FullFrom(moment)
     ended = run_watched(scene, full, commands, scene, _at(arguments, scene))
-    again = run(commands, scene, _at(arguments, scene))
-    state = run(read_state, scene)
+    after = run(_again, scene, arguments)
     shutil.rmtree(scene.folder)
+    if isinstance(after, Failure):
+        return f"{act}, moment {moment} ({full.at}), when there is room: {after.words}"
+    again, state = after
     wrong = _wrong(ended, again, state, goal)
     return f"{act}, moment {moment} ({full.at}): {wrong}" if wrong else ""
 
 
-def _wrong(ended: list[Ended] | Failure, again: list[Ended] | Failure, state: State | Failure, goal: State) -> str:
+def _again(scene: Scene, arguments: Sequence[str]) -> tuple[list[Ended], State]:
+    return commands(scene, _at(arguments, scene)), read_state(scene)
+
+
+def _wrong(ended: list[Ended] | Failure, again: list[Ended], state: State, goal: State) -> str:
     """Return what was wrong with a command on a full disk, or with the same one when there was room."""
-    for one in (ended, again, state):
-        if isinstance(one, Failure):
-            return one.words
-    assert not isinstance(ended, Failure)
-    assert not isinstance(again, Failure)
-    assert not isinstance(state, Failure)
+    if isinstance(ended, Failure):
+        return ended.words
     [first], [second] = ended, again
     if first.error or second.error:
         return first.error or f"when there is room again: {second.error}"
@@ -92,7 +96,7 @@ def _wrong(ended: list[Ended] | Failure, again: list[Ended] | Failure, state: St
     return "; ".join(differences(state, goal))
 
 
-def really_full_disks(start: Scene, act: str, arguments: Sequence[str], effort: Effort) -> Iterator[Tally]:
+def really_full_disks(start: Scene, act: str, arguments: Sequence[str]) -> Iterator[Tally]:
     """Carry a command out on small disks of memory, larger from one to the next until there is room for it."""
     if os.geteuid():
         return
@@ -100,11 +104,11 @@ def really_full_disks(start: Scene, act: str, arguments: Sequence[str], effort: 
     run(commands, goal_scene, _at(arguments, goal_scene))
     goal = state_now(goal_scene)
     taken = sum(path.stat().st_size for path in start.folder.rglob("*") if path.is_file()) // 1024
-    grown = sum(path.stat().st_size for path in goal_scene.folder.rglob("*") if path.is_file()) // 1024 + 256
+    grown = sum(path.stat().st_size for path in goal_scene.folder.rglob("*") if path.is_file()) // 1024
     shutil.rmtree(goal_scene.folder)
-    step = (grown - taken) // (2 if effort == "short" else 12) + 1
+    most = grown + _BESIDES
     lost, tried = [], 0
-    for kilobytes in range(taken + 64, grown + 1024, step):
+    for kilobytes in range(taken + 64, most, (most - taken) // _DISKS):
         place = start.folder.parent / "disk"
         place.mkdir(exist_ok=True)
         result = run(_on_a_disk_of, start, place, kilobytes, arguments)
@@ -128,7 +132,7 @@ def _on_a_disk_of(
     shutil.copytree(start.folder, scene.folder)
     ended = commands(scene, _at(arguments, scene))
     _mount("tmpfs", place, "tmpfs", _AGAIN, "size=64m")
-    return ended, commands(scene, _at(arguments, scene)), read_state(scene)
+    return ended, *_again(scene, arguments)
 
 
 def read_only_disk(start: Scene) -> Iterator[Tally]:

@@ -11,11 +11,11 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-from tests.harness.acts import Failure, Scene, State, begin_again, carry_out, read_state, reported
-from tests.harness.watched_writes import Write, watch
+from tests.harness.killing.acts import Failure, Scene, State, begin_again, carry_out, read_state, reported
+from tests.harness.killing.watched_writes import Write, watch
 
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["tests.harness.acts"])
+_PROCESSES.set_forkserver_preload(["tests.harness.killing.acts"])
 _MOST_SECONDS = 60
 
 

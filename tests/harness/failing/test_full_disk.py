@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.acts import Scene
-from tests.harness.commands import Ended, commands
-from tests.harness.processes import act_undisturbed, run, run_watched
-from tests.harness.watched_writes import PASS, Write
+from tests.harness.failing.commands import Ended, commands
+from tests.harness.killing.acts import Scene
+from tests.harness.killing.processes import act_undisturbed, run, run_watched
+from tests.harness.killing.watched_writes import PASS, Write
 
 pytestmark = [pytest.mark.needs("linux"), pytest.mark.usefixtures("forked")]
 

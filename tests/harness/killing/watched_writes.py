@@ -10,6 +10,7 @@ import ctypes
 import fcntl
 import os
 import select
+import signal
 import struct
 from collections.abc import Callable
 from contextlib import suppress
@@ -57,6 +58,7 @@ _ALLOW, _NOTIFY = 0x7FFF0000, 0x7FC00000
 _NO_NEW_PRIVILEGES, _SET_MODE_FILTER, _NEW_LISTENER = 38, 1, 1 << 3
 _RECEIVE, _SEND, _CONTINUE = 0xC0502100, 0xC0182101, 1
 _AT_CWD = -100
+_MOST_MILLISECONDS = 60_000
 
 # What a watcher may answer beside the number of an error.
 PASS, KILL = 0, -1
@@ -86,22 +88,26 @@ def be_watched(connection: Connection) -> None:
 def watch(connection: Connection, process: int, folder: Path, decide: Callable[[Write], int]) -> None:
     """Hold each write of a process below a folder until it is decided; return when the process has ended.
 
-    It passes, is answered with the number of an error, or kills the process in its place.
+    It passes, is answered with the number of an error, or kills the process in its place. A process that writes nothing
+    for a minute is killed too.
     """
-    listener = recv_handle(connection)
-    try:
-        connection.send("watched")
-        poll = select.poll()
-        poll.register(listener, select.POLLIN)
+    with suppress(EOFError):
+        # Otherwise it ended before it could be watched.
+        listener = recv_handle(connection)
         ended = os.pidfd_open(process)
-        poll.register(ended, select.POLLIN)
         try:
-            while not any(descriptor == ended for descriptor, _ in poll.poll()):
-                _answer(listener, process, folder, decide)
+            connection.send("watched")
+            poll = select.poll()
+            poll.register(listener, select.POLLIN)
+            poll.register(ended, select.POLLIN)
+            while ended not in (ready := [descriptor for descriptor, _ in poll.poll(_MOST_MILLISECONDS)]):
+                if ready:
+                    _answer(listener, process, folder, decide)
+                else:
+                    os.kill(process, signal.SIGKILL)
         finally:
             os.close(ended)
-    finally:
-        os.close(listener)
+            os.close(listener)
 
 
 def _answer(listener: int, process: int, folder: Path, decide: Callable[[Write], int]) -> None:
@@ -114,7 +120,7 @@ def _answer(listener: int, process: int, folder: Path, decide: Callable[[Write],
     write = _write(thread, number, arguments, folder)
     verdict = PASS if write is None else decide(write)
     if verdict == KILL:
-        os.kill(process, 9)
+        os.kill(process, signal.SIGKILL)
         return
     with suppress(FileNotFoundError):
         fcntl.ioctl(listener, _SEND, struct.pack("=QqiI", id, 0, -verdict, _CONTINUE if verdict == PASS else 0))
