@@ -6,10 +6,10 @@ import json
 import os
 import shutil
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -103,7 +103,7 @@ def add_paths(
     results: list[Added] = []
     with engine.indexer() as indexer, open_readers(engine) as extractor:
         reader = _Reader(engine, files, refused, descriptions, extractor, again=again)
-        with closing(reader.read_all()) as reading:
+        with _nothing_left(engine.config.workspace), closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):
                 progress(_progress(results, sizes, files[position].name))
                 if cancelled():
@@ -138,7 +138,7 @@ def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
     refused: dict[Path, str] = {}
     for path in paths:
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if not p.is_dir() and p.name != NAME)
+            inside = sorted(p for p in path.rglob("*") if (p.is_symlink() or not p.is_dir()) and p.name != NAME)
             visible = [p for p in inside if not any(part.startswith(".") for part in p.relative_to(path).parts)]
             found.update(dict.fromkeys(p.absolute() for p in visible))
             refused |= {p.absolute(): why for p in visible if (why := why_no_file(p, path))}
@@ -385,9 +385,22 @@ def _not_done(extracted: ExtractedText, language: str) -> str:
     return " ".join(messages)
 
 
+@contextmanager
+def _nothing_left(workspace: Path) -> Iterator[None]:
+    """Remove the copies of files that are the same as others, or were read when the addition was broken off."""
+    try:
+        yield
+    finally:
+        shutil.rmtree(_incoming(paths.files(workspace)), ignore_errors=True)
+
+
+def _incoming(files: Path) -> Path:
+    return files / ".incoming"
+
+
 def _keep_copy(path: Path, files: Path) -> Path:
     """Return a copy of the file under its own name, in a folder named by the hash of what was copied."""
-    incoming = files / ".incoming"
+    incoming = _incoming(files)
     incoming.mkdir(parents=True, exist_ok=True)
     folder = Path(mkdtemp(dir=incoming))
     with path.open("rb") as original, (folder / path.name).open("wb") as copy:

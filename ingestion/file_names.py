@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
 from pathlib import Path
@@ -61,7 +62,8 @@ def why_no_file(path: Path, folder: Path | None = None) -> str:
 
     A device or pipe may never end, and a link out of the folder leads to what nobody asked for.
     """
-    if folder is not None and not path.resolve().is_relative_to(folder.resolve()):
+    # Of os.path: a link to itself makes Path.resolve raise.
+    if folder is not None and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         return f"{path.name} is a link that leads out of the folder"
     if not path.exists():
         return ""

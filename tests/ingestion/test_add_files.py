@@ -144,6 +144,18 @@ def test_two_files_of_one_content_in_one_addition_are_one_document(engine: Engin
     assert (first.status, second.status) == ("indexed", "unchanged")
     assert second.document_id == first.document_id
     assert "a.txt" in second.reason
+    [kept] = [path for path in (engine.config.workspace / "files").rglob("*") if path.is_file()]
+    assert kept.name.endswith(".txt")
+    assert ".incoming" not in kept.parts
+
+
+def test_of_an_addition_that_is_broken_off_no_copy_is_left(engine: Engine, folder: Path) -> None:
+    for name, text in (("a.txt", FIRST), ("b.txt", SECOND), ("c.txt", THIRD)):
+        (folder / name).write_text(text)
+    seen: list[str] = []
+    added = add_paths([folder], engine, progress=lambda now: seen.append(now.current), cancelled=lambda: len(seen) > 1)
+    assert [one.status for one in added] == ["indexed"]
+    assert len([path for path in (engine.config.workspace / "files").rglob("*") if path.is_file()]) == 1
 
 
 def test_names_that_are_long_or_no_utf8_are_read_like_others(engine: Engine, folder: Path) -> None:
@@ -160,16 +172,21 @@ def test_what_is_no_file_is_refused_by_its_kind_and_the_others_are_read(engine: 
     (folder.parent / "secret.txt").write_text(SECOND)
     (folder / "out.txt").symlink_to(folder.parent / "secret.txt")
     (folder / "within.txt").symlink_to(folder / "good.txt")
+    (folder / "self.txt").symlink_to(folder / "self.txt")
+    (folder / "above").symlink_to(folder.parent)
     os.mkfifo(folder / "pipe.txt")
     added = {Path(one.path).name: one for one in add_paths([folder, Path("/dev/zero")], engine)}
     assert {name: one.status for name, one in added.items()} == {
+        "above": "rejected",
         "good.txt": "indexed",
         "out.txt": "rejected",
         "pipe.txt": "rejected",
+        "self.txt": "failed",
         "within.txt": "unchanged",
         "zero": "rejected",
     }
-    assert "leads out of the folder" in added["out.txt"].reason
+    assert all("leads out of the folder" in added[name].reason for name in ("above", "out.txt"))
+    assert "self.txt cannot be read: Too many levels of symbolic links" in added["self.txt"].reason
     assert ("is a pipe" in added["pipe.txt"].reason, "is a device" in added["zero"].reason) == (True, True)
 
 

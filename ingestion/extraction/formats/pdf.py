@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -263,9 +264,16 @@ def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
         return False
     images = page.get_image_info()
     if len(text) < _FEW_CHARACTERS:
-        return bool(images) or len(page.get_cdrawings()) >= _MANY_DRAWINGS
+        return bool(images) or _drawings(page) >= _MANY_DRAWINGS
     whole = abs(page.rect.get_area())
     return any(abs(pymupdf.Rect(image["bbox"]).get_area()) >= 0.5 * whole for image in images)
+
+
+def _drawings(page: pymupdf.Page) -> int:
+    """Return the number of drawings of a page, which a list of them would need gigabytes to tell of some."""
+    counted = count()
+    page.get_cdrawings(callback=lambda _drawing: next(counted))
+    return next(counted)
 
 
 def _scrambled_warnings(scrambled: Sequence[int], recognised: Sequence[int], ocr: OcrEngine | None) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.formats.zip_container import open_package
+from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.types import ExtractionLimits
@@ -26,7 +26,7 @@ def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:
         slides = presentation.slides
         blocks = [block for number, slide in enumerate(slides, 1) for block in _slide_blocks(slide, number)]
         return Draft(blocks, presentation.core_properties.title or "", len(slides))
-    except (PackageNotFoundError, XMLSyntaxError, KeyError, ValueError, AttributeError) as error:
+    except (PackageNotFoundError, XMLSyntaxError, KeyError, ValueError, AttributeError, *UNPACKING_ERRORS) as error:
         raise damaged(path, error, "a damaged presentation", "Save it again and add that.") from error
 
 

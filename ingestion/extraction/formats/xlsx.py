@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import damaged
-from ingestion.extraction.formats.zip_container import Package, open_package
+from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, Package, open_package
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.types import ExtractionLimits
@@ -60,7 +59,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
                 blocks.append(table_block(table_of(rows), number))
             title = workbook.properties.title or ""
             workbook.close()
-        except (InvalidFileException, BadZipFile, XMLSyntaxError, LookupError, ValueError, TypeError) as error:
+        except (InvalidFileException, XMLSyntaxError, LookupError, ValueError, TypeError, *UNPACKING_ERRORS) as error:
             raise damaged(path, error, "a damaged workbook", "Save it again and add that.") from error
     return Draft(blocks, title, len(workbook.worksheets), tuple(notes))
 

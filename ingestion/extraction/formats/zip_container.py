@@ -16,6 +16,8 @@ from ingestion.types import ExtractionLimits, Refusal
 
 Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
 
+# How a part is damaged that zipfile cannot unpack, also on behalf of a library.
+UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError)
 _GROWTH_COUNTS_FROM = 50_000_000
 
 
@@ -37,7 +39,7 @@ class Package:
                 return stream.read(entry.file_size if most is None else most)
         except KeyError as error:
             raise damaged(self._path, f"its part {name!r} is missing") from error
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        except UNPACKING_ERRORS as error:
             raise damaged(self._path, f"its part {name!r} cannot be unpacked ({error})") from error
 
     def xml(self, name: str) -> Element:

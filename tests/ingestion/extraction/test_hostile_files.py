@@ -37,6 +37,21 @@ def test_a_file_made_to_break_its_reader_is_refused_as_damaged_at_once(
     assert time.monotonic() - begun < 20
 
 
+def test_a_page_of_strokes_beyond_number_is_a_picture_and_needs_no_more_memory_than_others(tmp_path: Path) -> None:
+    path = hostile.pdf_that_draws(tmp_path / "strokes.pdf", b"0 0 m 9 9 l S " * 600_000)
+    with Sandbox(ExtractionLimits(memory_bytes=850_000_000), ocr="none") as small, pytest.raises(Refusal) as caught:
+        small.read(path)
+    assert caught.value.reason == "ocr_missing"
+
+
+@pytest.mark.parametrize("name", ["slides.pptx", "rows.xlsx", "text.docx"])
+def test_a_package_of_which_bytes_were_lost_is_damaged(tmp_path: Path, name: str) -> None:
+    hostile.with_lost_bytes(hostile.plain_package(tmp_path / name))
+    with pytest.raises(Refusal, match=f"{name} is .*damaged") as caught:
+        extract(tmp_path / name, ExtractionLimits(), None)
+    assert caught.value.reason == "damaged"
+
+
 @pytest.mark.parametrize("name", ["rows.xlsx", "rows.txt", "rows.pdf"])
 def test_of_a_text_that_is_too_long_the_beginning_is_read_and_it_is_said(tmp_path: Path, name: str) -> None:
     path, limits = tmp_path / name, ExtractionLimits(max_characters=3000)

@@ -1,0 +1,100 @@
+"""Hostile files through the sandbox: each is read or refused with its reason, and the good ones are indexed."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from ingestion.add_files import Added, add_paths
+from ingestion.extraction.sandbox.sandbox import time_for
+from ingestion.types import ExtractionLimits, Progress
+from rag_engine.config import ROOT, read_config
+from rag_engine.engine import Engine
+from tests.harness.hostile_files import ESCAPED, HostileFile, hostile_files
+from tests.harness.tally import Effort, Tally
+from tests.rag_engine.conftest import CountingEmbedder
+
+_GOOD = "good.txt"
+# Of the reader's own making, and none that says what is wrong with the file.
+_NO_REASON = re.compile(r"Traceback|exit code|broke its reader|broke the program")
+
+
+def files(effort: Effort) -> Iterator[Tally]:
+    """Add hostile files of many kinds in one addition, a good one among each kind."""
+    with tempfile.TemporaryDirectory(prefix="sextant-harness-") as name:
+        home = Path(name)
+        tried = hostile_files(effort)
+        lost = _added(home, tried)
+        for kind in dict.fromkeys(one.kind for one in tried):
+            of_kind = [one for one in tried if one.kind == kind]
+            yield Tally(f"hostile files and a good one beside them: {kind}", len(of_kind) + 1, tuple(lost[kind]))
+        yield Tally("additions of hostile files that wrote nothing outside", 1, tuple([*lost[""], *_outside(home)][:1]))
+
+
+def _added(home: Path, tried: list[HostileFile]) -> dict[str, list[str]]:
+    """Add the files; return by kind a sentence for each that was not survived."""
+    folder = home / "in"
+    paths = {one.write(folder): one for one in tried}
+    for number, kind in enumerate(sorted({one.kind for one in tried})):
+        (folder / kind / _GOOD).write_text(f"Plan {number}: the mayor of Goodtown {number} orders the evacuation. " * 9)
+    before = _snapshot(folder)
+    lost: dict[str, list[str]] = defaultdict(list)
+    begun: list[tuple[str, float]] = []
+    engine = Engine(read_config(home / "workspace"), embedder=CountingEmbedder())
+    try:
+        added = {one.path: one for one in add_paths([folder], engine, progress=lambda now: _note(begun, now))}
+        known = {record.source for record in engine.collection.documents()}
+    finally:
+        engine.close()
+    took = {name: end - start for (name, start), (_, end) in pairwise(begun)}
+    for path, one in paths.items():
+        result = added.get(_shown(path))
+        lost[one.kind] += _not_survived(one.name, path, result, took.get(one.name, 0.0))
+    for kind in {one.kind for one in tried}:
+        good = folder / kind / _GOOD
+        if str(good) not in known:
+            lost[kind].append(f"the good file was not indexed: {added.get(str(good))}")
+    changed = before.items() ^ _snapshot(folder).items()
+    return {**lost, "": [f"{path} was changed" for path in sorted({path for path, _ in changed})]}
+
+
+def _note(begun: list[tuple[str, float]], now: Progress) -> None:
+    begun.append((now.current, time.monotonic()))
+
+
+def _not_survived(name: str, path: Path, result: Added | None, seconds: float) -> Iterator[str]:
+    """Yield at most one sentence on what is wrong with the end of one file."""
+    size = path.stat().st_size if path.is_file() else 0
+    if result is None:
+        yield f"{name!r}: nothing was said of it"
+    elif result.status in ("rejected", "failed") and (not result.reason or _NO_REASON.search(result.reason)):
+        yield f"{name!r}: no reason but {result.reason!r}"
+    elif seconds > time_for(min(size, 10**9), ExtractionLimits()):
+        yield f"{name!r}: took {seconds:.0f} s"
+
+
+def _outside(home: Path) -> Iterator[str]:
+    """Yield what was written where nothing may be: beside the workspace, or where a name in a package leads."""
+    if extra := {one.name for one in home.iterdir()} - {"in", "workspace"}:
+        yield f"beside the workspace: {sorted(extra)}"
+    for place in (Path(tempfile.gettempdir()), Path.home(), Path.cwd(), ROOT, Path("/")):
+        yield from (str(one) for one in place.glob(f"*{ESCAPED}*"))
+    for parent, folders, names in os.walk(home / "workspace"):
+        yield from (f"{parent}/{one}" for one in (*folders, *names) if ESCAPED in one)
+    if left := list((home / "workspace" / "files" / ".incoming").glob("*")):
+        yield f"{len(left)} copies were left in files/.incoming"
+
+
+def _snapshot(folder: Path) -> dict[str, tuple[int, int]]:
+    found = (path for path in folder.rglob("*") if not path.is_dir())
+    return {_shown(path): (path.lstat().st_size, path.lstat().st_mtime_ns) for path in found}
+
+
+def _shown(path: Path) -> str:
+    return os.fsencode(path).decode("utf-8", "replace")
