@@ -111,7 +111,8 @@ class OllamaGenerator:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         url, trusted = _address(self._config)
         timeout = httpx.Timeout(seconds, connect=_CONNECT)
-        async with ollama.AsyncClient(url, timeout=timeout, trust_env=trusted) as client:
+        # What it is sent goes to no other place that the server names.
+        async with ollama.AsyncClient(url, timeout=timeout, trust_env=trusted, follow_redirects=False) as client:
             reply = await client.chat(
                 self._model,
                 messages,
@@ -179,7 +180,7 @@ def _encodes(entry: ollama.ListResponse.Model) -> bool:
 
 def _client(config: GenerationConfig, timeout: httpx.Timeout) -> ollama.Client:
     url, trusted = _address(config)
-    return ollama.Client(url, timeout=timeout, trust_env=trusted)
+    return ollama.Client(url, timeout=timeout, trust_env=trusted, follow_redirects=False)
 
 
 def _address(config: GenerationConfig) -> tuple[str, bool]:
@@ -203,6 +204,11 @@ def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendE
     """Return what went wrong between us and the server, with the remedy."""
     if isinstance(error, ollama.ResponseError) and error.status_code == 404:
         return _missing(model)
+    if isinstance(error, ollama.ResponseError) and 300 <= error.status_code < 400:
+        return BackendError(
+            f"{config.ollama_url} answered with status {error.status_code}: it leads to another address.",
+            help="Set SEXTANT_OLLAMA_URL to the address of Ollama itself.",
+        )
     if isinstance(error, ollama.ResponseError):
         return BackendError(
             f"Ollama could not run {model}: {error.error[:200]}.",

@@ -119,7 +119,7 @@ class OpenAIGenerator:
         import openai
 
         settings = _settings(self._config, seconds)
-        transport = openai.DefaultAsyncHttpxClient(timeout=settings["timeout"], trust_env=_trusts_proxy(self._config))
+        transport = openai.DefaultAsyncHttpxClient(**_way_there(self._config, settings["timeout"]))
         async with openai.AsyncOpenAI(http_client=transport, **settings) as client:
             client.organization = client.project = None
             body: dict[str, object] = {"response_format": response_format} if response_format else {}
@@ -225,7 +225,7 @@ def _client(config: GenerationConfig, seconds: float) -> openai.OpenAI:
     import openai
 
     settings = _settings(config, seconds)
-    transport = openai.DefaultHttpxClient(timeout=settings["timeout"], trust_env=_trusts_proxy(config))
+    transport = openai.DefaultHttpxClient(**_way_there(config, settings["timeout"]))
     client = openai.OpenAI(http_client=transport, **settings)
     client.organization = client.project = None
     return client
@@ -247,6 +247,11 @@ def _settings(config: GenerationConfig, seconds: float) -> dict[str, Any]:
         "timeout": openai.Timeout(seconds, connect=_CONNECT),
         "max_retries": 0,
     }
+
+
+def _way_there(config: GenerationConfig, timeout: httpx.Timeout) -> dict[str, Any]:
+    """Return how the endpoint is reached; what it is sent goes to no other place that it names."""
+    return {"timeout": timeout, "trust_env": _trusts_proxy(config), "follow_redirects": False}
 
 
 def _trusts_proxy(config: GenerationConfig) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from tests.harness.addresses import addresses
 from tests.harness.files import files
 from tests.harness.injections import injected
 from tests.harness.tally import Effort, Tally
@@ -11,5 +12,6 @@ from tests.harness.tally import Effort, Tally
 # "short" takes seconds and is run with the other tests; "whole" is bounded by the minutes that `make harness` has.
 PARTS: dict[str, Callable[[Effort], Iterator[Tally]]] = {
     "files": files,
+    "addresses": addresses,
     "injections": injected,
 }

@@ -13,10 +13,14 @@ from typing import Any
 
 @dataclass
 class Reply:
-    """Response of one path: a status and pieces of a body; `drops` closes in the middle, `stalls` never continues."""
+    """Response of one path: a status and pieces of a body; `drops` closes in the middle, `stalls` never continues.
+
+    `location` is where a redirect leads.
+    """
 
     pieces: tuple[bytes, ...]
     status: int = 200
+    location: str = ""
     drops: bool = False
     stalls: bool = False
 
@@ -53,6 +57,8 @@ def serving(script: Script) -> Iterator[Script]:
                 reply = reply.pop(0)
             self.send_response(reply.status)
             self.send_header("Content-Type", "text/event-stream" if self.path.startswith("/v1") else "application/json")
+            if reply.location:
+                self.send_header("Location", reply.location)
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
             for piece in reply.pieces:

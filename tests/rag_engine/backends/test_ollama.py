@@ -307,3 +307,11 @@ def test_a_server_that_counts_nothing_reports_nothing(server: Script, config: Ge
     with while_counting(counted.append):
         list(open_ollama(config).stream(PROMPT))
     assert counted == []
+
+
+def test_a_server_that_sends_on_gets_no_question_to_another(server: Script, config: GenerationConfig) -> None:
+    with serving(Script()) as inside:
+        server.replies["/api/chat"] = Reply((b"",), status=307, location=inside.url + "/api/chat")
+        with pytest.raises(BackendError, match="307"):
+            list(open_ollama(config).stream(PROMPT))
+        assert not inside.asked

@@ -208,3 +208,11 @@ def test_an_endpoint_that_refuses_to_be_asked_for_tokens_is_not_asked_again(
     model = open_openai(config)
     assert [*model.stream(PROMPT), *model.stream(PROMPT)] == ["x", "y"]
     assert ["stream_options" in body for path, body in server.asked if path == CHAT] == [True, False, False]
+
+
+def test_a_server_that_sends_on_gets_no_question_to_another(server: Script, config: GenerationConfig) -> None:
+    with serving(Script()) as inside:
+        server.replies[CHAT] = Reply((b"",), status=307, location=inside.url + CHAT)
+        with pytest.raises(BackendError, match="307"):
+            list(open_openai(config).stream(PROMPT))
+        assert not inside.asked
