@@ -218,6 +218,8 @@ _POSING = re.compile(
 )
 # A number alone in brackets, as bibliographies have it: models repeat it, and it would be read as a citation of ours.
 _NUMBERED = re.compile(r"[\[【［](\s{0,3}\^?\d[^\[\]【】［］]*)[\]】］]")
+# The same as some models write it, "【1†source】", whatever brackets stand in it.
+_DAGGER = re.compile(r"[\[【［](?=\s{0,3}\^?\d[^\[\]【】［］†]*†)")
 _IMAGE = re.compile(r"!(?=\[)")
 
 
@@ -316,7 +318,7 @@ def neutralise(text: str) -> str:
     text = _TAG.sub("‹", _JOINER.sub("", text))
     text = _TURN.sub("(", text)
     text = _ROLE.sub(r"\1“\2”", text)
-    text = _NUMBERED.sub(r"(\1)", text)
+    text = _NUMBERED.sub(r"(\1)", _DAGGER.sub("(", text))
     text = _POSING.sub(r"\1“\2”", text)
     return _IMAGE.sub("! ", text)
 

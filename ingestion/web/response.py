@@ -78,7 +78,7 @@ def retry_after_seconds(value: str, now: datetime | None = None) -> float | None
         return float(value[:9])
     try:
         when = parsedate_to_datetime(value)
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)

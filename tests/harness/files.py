@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ingestion.add_files import Added, add_paths
 from ingestion.extraction.sandbox.sandbox import time_for
-from ingestion.types import ExtractionLimits, Progress
+from ingestion.types import ExtractionLimits
 from rag_engine.config import ROOT, read_config
 from rag_engine.engine import Engine
 from tests.harness.hostile_files import ESCAPED, HostileFile, hostile_files
@@ -45,17 +45,17 @@ def _added(home: Path, tried: list[HostileFile]) -> dict[str, list[str]]:
         (folder / kind / _GOOD).write_text(f"Plan {number}: the mayor of Goodtown {number} orders the evacuation. " * 9)
     before = _snapshot(folder)
     lost: dict[str, list[str]] = defaultdict(list)
-    begun: list[tuple[str, float]] = []
+    begun: list[float] = []
     engine = Engine(read_config(home / "workspace"), embedder=CountingEmbedder())
     try:
-        added = {one.path: one for one in add_paths([folder], engine, progress=lambda now: _note(begun, now))}
+        results = add_paths([folder], engine, progress=lambda _: begun.append(time.monotonic()))
         known = {record.source for record in engine.collection.documents()}
     finally:
         engine.close()
-    took = {name: end - start for (name, start), (_, end) in pairwise(begun)}
+    added = {one.path: one for one in results}
+    late = set(_late(results, begun))
     for path, one in paths.items():
-        result = added.get(_shown(path))
-        lost[one.kind] += _not_survived(one.name, path, result, took.get(one.name, 0.0))
+        lost[one.kind] += _not_survived(one.name, added.get(_shown(path)), late)
     for kind in {one.kind for one in tried}:
         good = folder / kind / _GOOD
         if str(good) not in known:
@@ -64,19 +64,29 @@ def _added(home: Path, tried: list[HostileFile]) -> dict[str, list[str]]:
     return {**lost, "": [f"{path} was changed" for path in sorted({path for path, _ in changed})]}
 
 
-def _note(begun: list[tuple[str, float]], now: Progress) -> None:
-    begun.append((now.current, time.monotonic()))
+def _late(results: list[Added], begun: list[float]) -> Iterator[str]:
+    """Yield the files after which the next one had to wait for longer than both may take.
+
+    A file is read while the one before it is indexed.
+    """
+    budgets = [time_for(_size(Path(one.path)), ExtractionLimits()) for one in results] + [0.0]
+    for one, (start, end), (mine, following) in zip(results, pairwise(begun), pairwise(budgets), strict=True):
+        if end - start > mine + following:
+            yield one.path
 
 
-def _not_survived(name: str, path: Path, result: Added | None, seconds: float) -> Iterator[str]:
+def _size(path: Path) -> int:
+    return min(path.stat().st_size, ExtractionLimits().max_bytes) if path.is_file() else 0
+
+
+def _not_survived(name: str, result: Added | None, late: set[str]) -> Iterator[str]:
     """Yield at most one sentence on what is wrong with the end of one file."""
-    size = path.stat().st_size if path.is_file() else 0
     if result is None:
         yield f"{name!r}: nothing was said of it"
     elif result.status in ("rejected", "failed") and (not result.reason or _NO_REASON.search(result.reason)):
         yield f"{name!r}: no reason but {result.reason!r}"
-    elif seconds > time_for(min(size, 10**9), ExtractionLimits()):
-        yield f"{name!r}: took {seconds:.0f} s"
+    elif result.path in late:
+        yield f"{name!r}: it, or the file after it, took longer than it may"
 
 
 def _outside(home: Path) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from tests.harness.addresses import addresses
 from tests.harness.files import files
+from tests.harness.fuzz import fuzz
 from tests.harness.injections import injected
 from tests.harness.tally import Effort, Tally
 
@@ -13,5 +14,6 @@ from tests.harness.tally import Effort, Tally
 PARTS: dict[str, Callable[[Effort], Iterator[Tally]]] = {
     "files": files,
     "addresses": addresses,
+    "fuzz": fuzz,
     "injections": injected,
 }

@@ -233,6 +233,7 @@ def test_the_wait_that_is_asked_for_may_be_a_date() -> None:
     assert retry_after_seconds(format_datetime(now + timedelta(seconds=7)), now) == 7
     assert retry_after_seconds("12", now) == 12
     assert retry_after_seconds("soon", now) is None
+    assert retry_after_seconds("Wed, 21 Oct 29999999999999999999 07:28:00 GMT", now) is None
 
 
 def test_a_redirect_to_this_machine_is_refused_and_nothing_is_asked_there(site: Site, web: HttpWeb) -> None:
