@@ -38,7 +38,7 @@ from tests.harness.tally import Effort, Tally
 from tests.ingestion.small_web import Answer, SmallWeb
 
 _ADDRESS = "https://example.org/plans/a"
-_SECONDS = {"short": 0.4, "whole": 8.0}
+_SECONDS = {"short": 0.3, "whole": 4.0}
 
 
 @dataclass(frozen=True)

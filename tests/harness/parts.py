@@ -8,7 +8,9 @@ from tests.harness.addresses import addresses
 from tests.harness.files import files
 from tests.harness.fuzz import fuzz
 from tests.harness.injections import injected
+from tests.harness.scripts import scripts
 from tests.harness.tally import Effort, Tally
+from tests.harness.visitors import visitors
 
 # "short" takes seconds and is run with the other tests; "whole" is bounded by the minutes that `make harness` has.
 PARTS: dict[str, Callable[[Effort], Iterator[Tally]]] = {
@@ -16,4 +18,6 @@ PARTS: dict[str, Callable[[Effort], Iterator[Tally]]] = {
     "addresses": addresses,
     "fuzz": fuzz,
     "injections": injected,
+    "scripts": scripts,
+    "visitors": visitors,
 }
