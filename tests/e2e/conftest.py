@@ -16,7 +16,7 @@ from tests.e2e.slow_model import slow_model
 from tests.pages.collection import build_collection
 
 ROOT = Path(__file__).resolve().parents[2]
-_FLAGS = (
+BROWSER_FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -83,7 +83,7 @@ def serving(workspace: Path, log: Path, **settings: str) -> AbstractContextManag
 def browser() -> Iterator[Browser]:
     """Debian's Chromium."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(_FLAGS))
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(BROWSER_FLAGS))
         yield browser
         browser.close()
 
@@ -95,13 +95,14 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(60_000)
     elsewhere: list[str] = []
-    context.on("request", lambda request: elsewhere.append(request.url) if _leaves(request.url) else None)
+    context.on("request", lambda request: elsewhere.append(request.url) if leaves(request.url) else None)
     context.on("console", lambda line: elsewhere.append(line.text) if "Content Security Policy" in line.text else None)
     yield context.new_page()
     context.close()
     assert elsewhere == []
 
 
-def _leaves(url: str) -> bool:
+def leaves(url: str) -> bool:
+    """Return whether a request would leave this machine."""
     parts = urlsplit(url)
     return parts.scheme not in ("data", "blob") and parts.hostname != "127.0.0.1"
