@@ -14,6 +14,7 @@ from ingestion.operations.desk import LATEST_RUNS, Desk, queue_run
 from ingestion.operations.sources import check_codes
 from ingestion.types import RunRequest
 from rag_engine.errors import InputError
+from rag_engine.text.wording import ENGLISH, Wording
 
 Control = Literal["pause", "resume", "cancel"]
 
@@ -40,12 +41,21 @@ def unfinished_runs(desk: Desk) -> list[Run]:
     return sorted((one for one in found if one.action == "run"), key=lambda one: one.id)
 
 
-def describe_unfinished(run: Run) -> str:
-    """Return what a run that has not ended does and how far it is, as a sentence."""
-    progress = run.progress
-    far = f": {progress.phase}, {progress.done:,} of {progress.total:,} sources" if progress and progress.phase else ""
-    standing = {"running": "At work", "paused": "Paused"}.get(run.status, "Waiting")
-    return f"{standing}{far}. {run.request.describe()}"
+def describe_unfinished(run: Run, wording: Wording = ENGLISH) -> str:
+    """Return what a run that has not ended does and how far it is."""
+    progress, message = run.progress, wording.message
+    standing = {"running": message("At work"), "paused": message("Paused")}.get(run.status, message("Waiting"))
+    far = message("{standing}.", standing=standing)
+    if progress and progress.phase:
+        far = wording.counted(
+            "{standing}: {phase}, {done} of {n} source.",
+            "{standing}: {phase}, {done} of {n} sources.",
+            progress.total,
+            standing=standing,
+            phase=wording.value("phase", progress.phase),
+            done=wording.number(progress.done),
+        )
+    return f"{far} {run.request.describe(wording=wording)}"
 
 
 @act

@@ -12,6 +12,7 @@ from ingestion.status.views import in_quarantine
 from ingestion.types import RunRequest
 from pages._shared import resources
 from pages._shared.elements import act_button
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
@@ -92,9 +93,9 @@ def draw_second_run() -> None:
         return
     before = unfinished_runs(resources.desk())
     with st.container(border=True, key="second run"):
-        words = "; ".join(describe_unfinished(one) for one in before) or _("The other run has ended.")
+        words = "; ".join(describe_unfinished(one, WORDING) for one in before) or _("The other run has ended.")
         st.markdown(_(":material/hourglass_top: **Another run has not ended.** {runs}").format(runs=escape(words)))
-        st.caption(_("You asked for: {request}").format(request=escape(asked.describe())))
+        st.caption(_("You asked for: {request}").format(request=escape(asked.describe(wording=WORDING))))
         with st.container(horizontal=True):
             if act_button(
                 "run", _("Run afterwards"), key="second run queue", icon=":material/playlist_add:", type="primary"
