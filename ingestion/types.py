@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, get_args
 
 from rag_engine.errors import InputError, SextantError
-from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Box, ExtractedText
 
 # Name of a phase: of its folder in ingestion/, whose phase.py defines it.
@@ -408,36 +407,6 @@ class RunRequest:
     which: Which = "due"
     refresh: bool = False
     without: tuple[str, ...] = ()
-
-    def describe(self, named: int = 3, wording: Wording = ENGLISH) -> str:
-        """Return the request in words that name up to so many sources, and count more."""
-        message = wording.message
-        names = ", ".join(wording.value("phase", phase) for phase in self.phases)
-        if self.phases == PHASES:
-            phases = message("all phases")
-        elif len(self.phases) > 1:
-            phases = message("the phases {names}", names=names)
-        else:
-            phases = message("the phase {name}", name=names)
-        which = {
-            "due": message("what is new or changed"),
-            "failed": message("what failed"),
-            "all": message("everything, also what is done"),
-        }
-        codes, n = ", ".join(self.codes), len(self.codes)
-        if n > named:
-            codes = wording.counted("{n} source", "{n} sources", n)
-        told = {"phases": phases, "what": which[self.which], "codes": codes, "others": ", ".join(self.without)}
-        if self.codes and self.without:
-            sentence = message("Run {phases} for {what} of {codes}, except {others}.", **told)
-        elif self.codes:
-            sentence = message("Run {phases} for {what} of {codes}.", **told)
-        elif self.without:
-            sentence = message("Run {phases} for {what}, except {others}.", **told)
-        else:
-            sentence = message("Run {phases} for {what}.", **told)
-        newer = message("Known addresses are asked for newer files.") if self.refresh else ""
-        return f"{sentence} {newer}".strip()
 
 
 @dataclass(frozen=True, slots=True)

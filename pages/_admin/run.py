@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.jobs.plain_language import Command
-from ingestion.operations.runs import describe_unfinished, understand, unfinished_runs
+from ingestion.operations.runs import describe_request, describe_unfinished, understand, unfinished_runs
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import FunnelStage, funnel, state_of
 from ingestion.status.views import next_due
@@ -226,7 +226,7 @@ def _draw_command(words: str, command: Command | None) -> None:
             st.markdown(_(":material/help: {words} could not be interpreted.").format(words=quoted(escape(words))))
             st.caption(_("Name a phase, what failed, or a code: “download what failed”, “describe ADM004 again”."))
             return
-        request = escape(command.request.describe(len(command.request.codes), WORDING))
+        request = escape(describe_request(command.request, len(command.request.codes), WORDING))
         st.markdown(_("{words} would start: **{request}**").format(words=quoted(escape(words)), request=request))
         by = _("rules") if command.by == "rules" else escape(command.by)
         st.caption(_("Interpreted by: {name}. Nothing has been started.").format(name=by))

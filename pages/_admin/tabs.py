@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.operations.runs import describe_unfinished, run, unfinished_runs
+from ingestion.operations.runs import describe_request, describe_unfinished, run, unfinished_runs
 from ingestion.status.source_status import state_of
 from ingestion.status.views import in_quarantine
 from ingestion.types import RunRequest
@@ -95,7 +95,7 @@ def draw_second_run() -> None:
     with st.container(border=True, key="second run"):
         words = "; ".join(describe_unfinished(one, WORDING) for one in before) or _("The other run has ended.")
         st.markdown(_(":material/hourglass_top: **Another run has not ended.** {runs}").format(runs=escape(words)))
-        st.caption(_("You asked for: {request}").format(request=escape(asked.describe(wording=WORDING))))
+        st.caption(_("You asked for: {request}").format(request=escape(describe_request(asked, wording=WORDING))))
         with st.container(horizontal=True):
             if act_button(
                 "run", _("Run afterwards"), key="second run queue", icon=":material/playlist_add:", type="primary"

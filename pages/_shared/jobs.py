@@ -11,7 +11,7 @@ import streamlit as st
 
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
-from ingestion.operations.runs import control
+from ingestion.operations.runs import control, describe_request
 from ingestion.status.run_progress import running_sources
 from ingestion.status.views import rate_per_minute, seconds_left
 from ingestion.types import Progress
@@ -259,7 +259,7 @@ def _draw_finished(run: Run) -> None:
 
 def _title(run: Run) -> str:
     if run.action == "run":
-        return escape(run.request.describe(wording=WORDING))
+        return escape(describe_request(run.request, wording=WORDING))
     if run.action == "gate":
         return _("Accepting the current answers") if run.arguments.get("accept") else _("Checking the answers")
     if run.action == "decide":

@@ -13,6 +13,7 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from ingestion.operations.runs import describe_request
 from ingestion.types import FieldName, RunRequest
 from pages._shared import filter_widgets, interface_language, numbers_and_dates, shown_names
 from pages._shared.field_inputs import value_text
@@ -199,7 +200,7 @@ def test_a_run_is_described_in_the_language(
     monkeypatch: pytest.MonkeyPatch, request_: RunRequest, italian: str
 ) -> None:
     _speak(monkeypatch, "it")
-    assert request_.describe(wording=WORDING) == italian
+    assert describe_request(request_, wording=WORDING) == italian
 
 
 def test_the_knowledge_base_is_described_in_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
