@@ -87,10 +87,11 @@ def _draw_coverage(page: Page, _address: str) -> None:
 def _draw_comparison(page: Page, address: str) -> None:
     """Compare what documents say to a question, and draw the table once all of them were asked."""
     page.goto(f"{address}/compare")
+    page.get_by_text("Filters", exact=True).last.click()
     hazards = page.locator("[class*='st-key-compare-hazard'] input")
     hazards.fill("Heatwaves")
     hazards.press("Enter")
-    page.get_by_text("documents match").first.wait_for()
+    page.get_by_text("Filters (1 active)").wait_for()
     page.locator("textarea").first.fill("Who warns people about a heatwave?")
     page.get_by_role("heading", name="Compare").click()
     page.get_by_role("button", name="Start comparison").click()
