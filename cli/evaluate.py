@@ -43,7 +43,7 @@ SplitOfGold = Annotated[str, typer.Option("--split", help="dev, heldout or all."
 Results = Annotated[Path | None, typer.Option(help="Folder for the table (Markdown, CSV) and its charts.")]
 Questions = Annotated[
     Path | None,
-    typer.Argument(metavar="[GOLD]", help="Questions with reference answers; by default those on the sample."),
+    typer.Argument(metavar="[GOLD]", help="Questions with reference answers; by default on the invented samples."),
 ]
 JudgeModel = Annotated[
     str, typer.Option("--judge", help="A second model that judges: ollama/NAME or openai/NAME, better not the first.")

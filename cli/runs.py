@@ -78,7 +78,7 @@ def do_words(
         words = choose_from_menu()
     with desk_of(workspace, as_json) as desk:
         command = understand(desk, words)
-        described = command.request.describe(len(command.request.codes))
+        described = runs.describe_request(command.request, len(command.request.codes))
         if as_json and not yes:
             print_json({"description": described, "by": command.by, "request": asdict(command.request)})
             return
@@ -259,4 +259,6 @@ def _asked(run: Run) -> str:
         return f"compare: {'; '.join(run.arguments['questions'])}"
     if run.action != "run":
         return " ".join([run.action, *(str(path) for path in run.arguments.get("paths", ())[:3])])
-    return run.request.describe()
+    from ingestion.operations.runs import describe_request
+
+    return describe_request(run.request)

@@ -1,8 +1,9 @@
-"""Picture of an answer for the README, taken in a browser over the sample.
+"""Pictures of the pages for the README and the documentation, taken in a browser over the invented samples.
 
     python docs/draw_pages.py [WORKSPACE]
 
-Without a workspace the sample is indexed into a temporary one. Chromium has to be installed.
+Without a workspace they are indexed into a temporary one. Chromium has to be installed. The pictures have few colours,
+so that each stays under 200 KB.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -24,11 +27,13 @@ from rag_engine.engine import open_engine
 
 IMAGES = Path(__file__).parent / "images"
 QUESTION = "When must a local flood plan be replaced and reviewed?"
+WORDS = "drought plan"
+COLOURS = 128
 SAMPLE = ROOT / "data" / "sample" / "documents"
 
 
 def main() -> None:
-    """Draw the picture of an answer."""
+    """Draw the pictures."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(folder) / "workspace"
         if len(sys.argv) < 2:
@@ -40,7 +45,8 @@ def main() -> None:
             browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme="light")
             page.set_default_timeout(120_000)
-            _draw_answer(page, address)
+            for draw in (_draw_answer, _draw_search, _draw_document, _draw_library, _draw_coverage, _draw_comparison):
+                draw(page, address)
             browser.close()
 
 
@@ -50,9 +56,56 @@ def _draw_answer(page: Page, address: str) -> None:
     page.keyboard.press("Enter")
     page.get_by_text("How this was found").wait_for()
     page.get_by_alt_text("with the passage marked").first.wait_for()
+    _take(page, "ask")
+
+
+def _draw_search(page: Page, address: str) -> None:
+    page.goto(f"{address}/search?words={WORDS}")
+    page.get_by_role("link", name="Open document").first.wait_for()
+    _take(page, "search")
+
+
+def _draw_document(page: Page, _address: str) -> None:
+    """Draw the page of the document that is open in the search's first result."""
+    page.get_by_role("link", name="Open document").first.click()
+    page.get_by_role("button", name="Original file").wait_for()
+    _take(page, "document")
+
+
+def _draw_library(page: Page, address: str) -> None:
+    page.goto(f"{address}/library")
+    page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
+    _take(page, "library")
+
+
+def _draw_coverage(page: Page, _address: str) -> None:
+    page.get_by_role("tab", name="Coverage").click()
+    page.get_by_role("heading", name="Map").wait_for()
+    _take(page, "coverage")
+
+
+def _draw_comparison(page: Page, address: str) -> None:
+    """Compare what documents say to a question, and draw the table once all of them were asked."""
+    page.goto(f"{address}/compare")
+    page.get_by_text("Filters", exact=True).last.click()
+    hazards = page.locator("[class*='st-key-compare-hazard'] input")
+    hazards.fill("Heatwaves")
+    hazards.press("Enter")
+    page.get_by_text("Filters (1 active)").wait_for()
+    page.locator("textarea").first.fill("Who warns people about a heatwave?")
+    page.get_by_role("heading", name="Compare").click()
+    page.get_by_role("button", name="Start comparison").click()
+    page.locator(".comparison").wait_for()
+    page.get_by_text("not asked yet").wait_for(state="detached")
+    _take(page, "compare")
+
+
+def _take(page: Page, name: str) -> None:
+    """Take a picture of a page that has come to rest."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     page.wait_for_load_state("networkidle")
-    page.screenshot(path=IMAGES / "ask.png")
+    drawn = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    drawn.quantize(COLOURS).save(IMAGES / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

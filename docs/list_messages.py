@@ -56,24 +56,27 @@ def _describes(path: Path) -> bool:
     return path.name == "wording.py" or WORDING in path.read_text(encoding="utf-8")
 
 
-def written(present: str) -> str:
-    """Return the text of a language's file with the messages that are current.
+def written(present: str, catalog: Catalog) -> str:
+    """Return the text of a language's file with the messages of the catalog.
 
     The header stays as it is, and there are neither numbers of lines nor dates: two people's changes merge.
     """
     header, _, _ = present.partition("\n\n")
-    known, catalog, text = read_po(BytesIO(present.encode())), messages(), BytesIO()
+    known, text = read_po(BytesIO(present.encode())), BytesIO()
     for message in catalog:
-        if message.id and (before := known.get(message.id, message.context)):
-            message.string = before.string
+        # The next language takes the same catalog.
+        before = known.get(message.id, message.context) if message.id else None
+        message.string = before.string if before else ("", "") if message.pluralizable else ""
     write_po(text, catalog, width=120, omit_header=True, include_lineno=False)
     return f"{header}\n\n{text.getvalue().decode().strip()}\n"
 
 
 if __name__ == "__main__":
+    current = messages()
     for path in catalog_files():
         before = path.read_text(encoding="utf-8")
-        after = written(before)
-        if "--check" in sys.argv and before != after:
+        after = written(before, current)
+        if "--check" not in sys.argv:
+            path.write_text(after, encoding="utf-8")
+        elif before != after:
             sys.exit(f"{path} has other messages: run docs/list_messages.py")
-        path.write_text(after, encoding="utf-8")

@@ -408,17 +408,6 @@ class RunRequest:
     refresh: bool = False
     without: tuple[str, ...] = ()
 
-    def describe(self, named: int = 3) -> str:
-        """Return the request as a sentence that names up to so many sources, and counts more."""
-        phases = "the phases " + ", ".join(self.phases) if len(self.phases) > 1 else f"the phase {self.phases[0]}"
-        phases = "all phases" if self.phases == PHASES else phases
-        which = {"due": "what is new or changed", "failed": "what failed", "all": "everything, also what is done"}
-        codes = ", ".join(self.codes) if len(self.codes) <= named else f"{len(self.codes):,} sources"
-        whose = f" of {codes}" if codes else ""
-        whose += f", except {', '.join(self.without)}" if self.without else ""
-        newer = "; ask known addresses for newer files" if self.refresh else ""
-        return f"Run {phases} for {which[self.which]}{whose}{newer}."
-
 
 @dataclass(frozen=True, slots=True)
 class PhaseSummary:

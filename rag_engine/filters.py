@@ -9,7 +9,7 @@ from typing import overload
 
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
-from rag_engine.types import DocumentRecord, Metadata
+from rag_engine.types import UNDATED, DocumentRecord, Metadata
 
 FACETS = ("hazard", "geographical_level", "country", "language", "document_type", "year", "authority")
 # What narrows to one version of each work: a date, or "versions=all" for every version and translation.
@@ -168,7 +168,7 @@ def _answering(
 def _stood(metadata: Metadata, date: str) -> bool:
     """Return whether this version of its work was in force on a date."""
     begun = not metadata.date or metadata.date <= date or date.startswith(metadata.date)
-    over = metadata.superseded and (metadata.superseded == "unknown" or metadata.superseded <= date)
+    over = metadata.superseded and (metadata.superseded == UNDATED or metadata.superseded <= date)
     return begun and not over
 
 

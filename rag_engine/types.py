@@ -80,6 +80,10 @@ class ExtractedText:
     warnings: tuple[str, ...] = ()
 
 
+# How `Metadata.superseded` says that it is not known since when.
+UNDATED = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """A document described in the controlled taxonomy; empty means not known.

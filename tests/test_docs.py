@@ -21,6 +21,7 @@ DOCUMENTS = (
     "docs/foreign_files.md",
     "docs/glossary.md",
     "docs/measurements.md",
+    "docs/pages.md",
     "docs/retrieval.md",
     "docs/security.md",
 )

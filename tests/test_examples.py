@@ -1,4 +1,4 @@
-"""An analyst's first questions of the sample collection, without a language model: what answers is quoted."""
+"""An analyst's first questions of the invented samples, without a language model: what answers is quoted."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def _carry_out(session: ChatSession, words: str) -> None:
     session.reopen()
     desk = open_desk(session.engine, local_person())
     request = understand(desk, words).request
-    out.print(request.describe(len(request.codes)), markup=False)
+    out.print(runs.describe_request(request, len(request.codes)), markup=False)
     if typer.confirm("Do it?", default=False):
         print_summary(watch(desk, runs.run(desk, request)))
 

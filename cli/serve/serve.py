@@ -20,9 +20,7 @@ app = typer.Typer()
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen at; beyond this machine people must log in.")] = LOOPBACK,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 takes a free one.")] = 8501,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Put the sample collection into an empty workspace.")
-    ] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Put the invented samples into an empty workspace.")] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
@@ -44,7 +42,7 @@ def serve(
             print_json({name: here[name] for name in ("process", "address", "chroma_url", "since")})
         else:
             if filling:
-                out.print("The sample collection is being indexed; the page shows how far it is.")
+                out.print("The invented samples are being indexed; the page shows how far they are.")
             if servers.waits_for:
                 warn((f"{servers.waits_for} Questions are answered; what the page shall add waits until then.",))
             address = exposure.address or servers.here.address

@@ -15,6 +15,7 @@ from ingestion.deduplication.translations import EncodeTexts, Twin, find_twins, 
 from ingestion.deduplication.versions import order_versions
 from ingestion.types import Outcome, Relation
 from ingestion.web.urls import normal_url
+from rag_engine.types import UNDATED
 
 # Bands and rows of the hash table for texts: a similarity s is found with the chance 1 - (1 - s^rows)^bands, which is
 # .998 for .3 and .15 for .05.
@@ -188,11 +189,11 @@ def _outcome(
     if code in newer:
         later, last = newer[code]
         dates = (judge.date_of(by_code[one]) or by_code[one].version.year for one in later)
-        since = next((date for date in dates if date), "unknown")
+        since = next((date for date in dates if date), UNDATED)
         similarity = round(jaccard(member.hashes, by_code[later[0]].hashes), 3)
         work = preferred.get(last, last)
         evidence = Relation(work, version=label, superseded=since, how="text", similarity=similarity)
-        stand = f" since {since}" if since != "unknown" else ""
+        stand = f" since {since}" if since != UNDATED else ""
         return Outcome("skipped", "superseded", f"{last} is a newer version of it{stand}.", evidence)
     head = preferred.get(code, code)
     if head == code:

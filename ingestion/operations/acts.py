@@ -73,7 +73,7 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "queue_files": ("curator", "Adding documents"),
     "queue_uploads": ("curator", "Adding documents"),
     "preview_upload": ("curator", "Uploading a file"),
-    "add_sample": ("curator", "Adding the sample collection"),
+    "add_sample": ("curator", "Adding the invented samples"),
     "erase": ("curator", "Deleting a document"),
     "queue_erasure": ("curator", "Deleting a document"),
     "unfinished_erasures": ("reader", "Looking at erasures"),

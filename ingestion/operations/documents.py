@@ -99,7 +99,7 @@ def discard_upload(file: Path) -> None:
 
 @act
 def add_sample(desk: Desk, folder: Path) -> bool:
-    """Have the sample collection indexed; return False for a workspace that has documents or had the sample."""
+    """Have the invented samples indexed; return False for a workspace that has documents or had them."""
     arguments = {"paths": [str(folder)]}
     status = next((run.status for run in desk.jobs.runs() if run.arguments == arguments), None)
     if status == "done" or desk.engine.collection.documents():

@@ -12,8 +12,9 @@ from ingestion.jobs.uploads import kept_uploads
 from ingestion.operations.acts import act, enter
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_run
 from ingestion.operations.sources import check_codes
-from ingestion.types import RunRequest
+from ingestion.types import PHASES, RunRequest
 from rag_engine.errors import InputError
+from rag_engine.text.wording import ENGLISH, Wording
 
 Control = Literal["pause", "resume", "cancel"]
 
@@ -29,7 +30,7 @@ def run(desk: Desk, request: RunRequest) -> Run:
     """Have the worker take sources through phases; InputError for a phase or code that there is not."""
     codes, without = (check_codes(desk.store, codes) for codes in (request.codes, request.without))
     queued = queue_run(desk, replace(request, codes=codes, without=without))
-    enter(desk, "run", queued.request.describe())
+    enter(desk, "run", describe_request(queued.request))
     return queued
 
 
@@ -40,12 +41,52 @@ def unfinished_runs(desk: Desk) -> list[Run]:
     return sorted((one for one in found if one.action == "run"), key=lambda one: one.id)
 
 
-def describe_unfinished(run: Run) -> str:
-    """Return what a run that has not ended does and how far it is, as a sentence."""
-    progress = run.progress
-    far = f": {progress.phase}, {progress.done:,} of {progress.total:,} sources" if progress and progress.phase else ""
-    standing = {"running": "At work", "paused": "Paused"}.get(run.status, "Waiting")
-    return f"{standing}{far}. {run.request.describe()}"
+def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENGLISH) -> str:
+    """Return a request in words that name up to so many sources, and count more."""
+    message = wording.message
+    names = ", ".join(wording.value("phase", phase) for phase in request.phases)
+    if request.phases == PHASES:
+        phases = message("all phases")
+    elif len(request.phases) > 1:
+        phases = message("the phases {names}", names=names)
+    else:
+        phases = message("the phase {name}", name=names)
+    which = {
+        "due": message("what is new or changed"),
+        "failed": message("what failed"),
+        "all": message("everything, also what is done"),
+    }
+    codes, n = ", ".join(request.codes), len(request.codes)
+    if n > named:
+        codes = wording.counted("{n} source", "{n} sources", n)
+    told = {"phases": phases, "what": which[request.which], "codes": codes, "others": ", ".join(request.without)}
+    if request.codes and request.without:
+        sentence = message("Run {phases} for {what} of {codes}, except {others}.", **told)
+    elif request.codes:
+        sentence = message("Run {phases} for {what} of {codes}.", **told)
+    elif request.without:
+        sentence = message("Run {phases} for {what}, except {others}.", **told)
+    else:
+        sentence = message("Run {phases} for {what}.", **told)
+    newer = message("Known addresses are asked for newer files.") if request.refresh else ""
+    return f"{sentence} {newer}".strip()
+
+
+def describe_unfinished(run: Run, wording: Wording = ENGLISH) -> str:
+    """Return what a run that has not ended does and how far it is."""
+    progress, message = run.progress, wording.message
+    standing = {"running": message("At work"), "paused": message("Paused")}.get(run.status, message("Waiting"))
+    far = message("{standing}.", standing=standing)
+    if progress and progress.phase:
+        far = wording.counted(
+            "{standing}: {phase}, {done} of {n} source.",
+            "{standing}: {phase}, {done} of {n} sources.",
+            progress.total,
+            standing=standing,
+            phase=wording.value("phase", progress.phase),
+            done=wording.number(progress.done),
+        )
+    return f"{far} {describe_request(run.request, wording=wording)}"
 
 
 @act

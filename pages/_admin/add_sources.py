@@ -36,8 +36,7 @@ def draw_seed_upload() -> None:
     with show_errors():
         path = stored_preview("seed", file)
         known = resources.store().sources()
-        with st.spinner(_("Reading the list …")):
-            report = _read_report(str(path), len(known), known)
+        report = resources.kept_reading(_read_report, _("Reading the list …"))(str(path), len(known), known)
         new, existing, rejected = st.columns(3)
         new.metric(_("New sources"), number(len(report.new)))
         existing.metric(_("Already listed"), number(report.known))
@@ -119,7 +118,6 @@ def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
 
 
 # A list is large and its report is not changed: it is read once for each state of the source store.
-@st.cache_resource(max_entries=4, show_spinner=False)
 def _read_report(path: str, count: int, _known: Sequence[SeedSource]) -> SeedReport:  # noqa: ARG001 part of the key
     return sources.read_list(resources.desk(), Path(path))
 

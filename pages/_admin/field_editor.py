@@ -15,11 +15,10 @@ from pages._admin.source_detail import draw_events
 from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
-from pages._shared.field_inputs import draw_field, heading_of
+from pages._shared.field_inputs import draw_field, heading_of, value_text
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import day, percent
-from pages._shared.shown_names import shown_name
 
 _SOURCES = {
     "model": ("blue", ":material/smart_toy:", to_translate("language model")),
@@ -65,7 +64,7 @@ def draw_value(value: FieldValue, document_id: str = "") -> None:
     confidence = _("confidence {share}").format(share=percent(value.confidence))
     badge = f":{colour}-badge[{sign} {_(name)}]"
     sure = "" if value.source == "person" else f" · {confidence}"
-    st.markdown(f"**{escape(shown_name(value.value))}**  \n{badge}{sure}")
+    st.markdown(f"**{escape(value_text(value.field, value.value))}**  \n{badge}{sure}")
     if value.sentence:
         page = f" ({page_link(document_id, value.page)})" if value.page is not None else ""
         sentence = escape_paragraphs(value.sentence)

@@ -51,7 +51,7 @@ def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
         st.caption(
             _(
                 "Accept the answers to your own questions with `sextant eval gate GOLD.jsonl --accept`; a new index "
-                "then has to answer them just as well. With the sample collection indexed, you can start here."
+                "then has to answer them just as well. With the invented samples indexed, you can start here."
             )
         )
         if act_button("accept_index", _("Measure and accept"), icon=":material/verified:", key="accept answers"):

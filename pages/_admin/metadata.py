@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -16,10 +17,9 @@ from pages._admin.field_editor import draw_applied, draw_values
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors
-from pages._shared.field_inputs import heading_of
+from pages._shared.field_inputs import heading_of, value_text
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import shown_name
 from rag_engine.text.folding import fold
 
 _UNSURE = 0.5
@@ -185,12 +185,12 @@ def _columns(shown: Sequence[SourceRecord], labels: Mapping[FieldName, Sequence[
                 heading_of(field),
                 options=options,
                 accept_new_options=field not in labels,
-                format_func=shown_name,
+                format_func=partial(_shown, field),
                 width=200,
             )
         elif field in labels:
             configured[field] = st.column_config.SelectboxColumn(
-                heading_of(field), options=options, format_func=lambda value: shown_name(str(value)), width=150
+                heading_of(field), options=options, format_func=partial(_shown, field), width=150
             )
         else:
             validate = {"date": r"^\d{4}(-\d{2}(-\d{2})?)?$", "language": "^[a-z]{2}$"}.get(field)
@@ -198,3 +198,7 @@ def _columns(shown: Sequence[SourceRecord], labels: Mapping[FieldName, Sequence[
                 heading_of(field), validate=validate, width=_WIDE.get(field, 100)
             )
     return configured
+
+
+def _shown(field: FieldName, value: object) -> str:
+    return value_text(field, str(value))

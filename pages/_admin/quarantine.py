@@ -8,7 +8,7 @@ import streamlit as st
 
 from ingestion.operations.decisions import decide
 from ingestion.records.source_record import Decision, SourceRecord
-from ingestion.status.views import display_reason, in_quarantine, title_beside_code
+from ingestion.status.views import in_quarantine, title_beside_code
 from ingestion.types import RunRequest
 from pages._admin.evidence import draw_address, draw_decision, draw_quality, similarity, size_of
 from pages._admin.tabs import start_run
@@ -18,7 +18,7 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import shown_name
+from pages._shared.shown_names import shown_name, shown_reason
 
 _PAGE = 20
 
@@ -36,7 +36,7 @@ def draw_quarantine() -> None:
             _("Rejected for"),
             list(counts),
             selection_mode="multi",
-            format_func=lambda reason: f"{_capitalised(display_reason(reason))} ({number(counts[reason])})",
+            format_func=lambda reason: f"{_capitalised(reason)} ({number(counts[reason])})",
             key="quarantine reasons",
         )
         if counts
@@ -55,7 +55,7 @@ def draw_quarantine() -> None:
 
 
 def _capitalised(reason: str) -> str:
-    shown = shown_name(reason)
+    shown = shown_reason(reason)
     return shown[:1].upper() + shown[1:]
 
 
@@ -69,7 +69,7 @@ def _draw_card(record: SourceRecord, author: str, kept: SourceRecord | None) -> 
         if kept is not None:
             with sides[1].container(gap="small"):
                 _draw_side(kept, _("Kept instead"), f"instead of {code}")
-        reason = f"{shown_name(phase.capitalize())} · {escape(shown_name(display_reason(outcome.reason)))}"
+        reason = f"{shown_name(phase.capitalize())} · {escape(shown_reason(outcome.reason))}"
         st.markdown(f":orange-badge[:material/block: {reason}] {escape(outcome.message)}")
         if record.relation is not None and record.relation.duplicate_of and record.relation.how:
             st.caption(similarity(record.relation))

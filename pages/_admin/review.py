@@ -11,7 +11,6 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import state_of
 from ingestion.status.views import (
     ReviewGroup,
-    display_reason,
     next_due,
     review_groups,
     title_beside_code,
@@ -25,7 +24,7 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, moment
-from pages._shared.shown_names import shown_name
+from pages._shared.shown_names import shown_reason
 
 _PAGE = 20
 _DECIDED = 50
@@ -89,7 +88,7 @@ def _draw_card(record: SourceRecord, author: str) -> None:
         st.markdown(f"**{escape(source.code)}** {escape(title_beside_code(record))}")
         draw_address(record, f"review {source.code}")
         light = light_badge(verdict.light if verdict else "YELLOW")
-        st.markdown(f"{light} {escape(message or shown_name(display_reason(reason)))}")
+        st.markdown(f"{light} {escape(message or shown_reason(reason))}")
         if source.licence:
             st.markdown(_("Seed list: {licence}").format(licence=escape(source.licence)))
         draw_marks(record)

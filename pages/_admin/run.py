@@ -9,21 +9,22 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.jobs.plain_language import Command
-from ingestion.operations.runs import describe_unfinished, understand, unfinished_runs
+from ingestion.operations.runs import describe_request, describe_unfinished, understand, unfinished_runs
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import FunnelStage, funnel, state_of
-from ingestion.status.views import display_reason, next_due
+from ingestion.status.views import next_due
 from ingestion.types import PHASES, Phase, RunRequest, Which
 from pages._admin.indexes import draw_indexes
 from pages._admin.tabs import draw_second_run, start_run
 from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number, vega_numbers
-from pages._shared.shown_names import shown_name
+from pages._shared.shown_names import shown_name, shown_reason
 
 # Told apart by lightness too, so that they can be read without seeing colours.
 _COLOURS = {"passed": "#1a7f3c", "waiting": "#9bb8d3", "stopped": "#d9822b"}
@@ -108,7 +109,7 @@ def _row(stage: FunnelStage) -> dict[str, str | int]:
 
 
 def _why(stage: FunnelStage) -> str:
-    return ", ".join(f"{number(count)} {shown_name(display_reason(reason))}" for reason, count in stage.stopped.items())
+    return ", ".join(f"{number(count)} {shown_reason(reason)}" for reason, count in stage.stopped.items())
 
 
 def _name(stage: FunnelStage) -> str:
@@ -155,7 +156,7 @@ def _draw_buttons(due: int, failed: int) -> None:
         before = unfinished_runs(resources.desk())
         if before:
             label = counted("Run all phases after the current run", "Run all phases after {n} others", len(before))
-        named = "  \n".join(escape(describe_unfinished(one)) for one in before)
+        named = "  \n".join(escape(describe_unfinished(one, WORDING)) for one in before)
         if act_button("run", label, icon=":material/play_arrow:", type="primary", key="run all", help=named or None):
             start_run(RunRequest())
         retry = _("Retry failed ({n})").format(n=number(failed))
@@ -225,7 +226,7 @@ def _draw_command(words: str, command: Command | None) -> None:
             st.markdown(_(":material/help: {words} could not be interpreted.").format(words=quoted(escape(words))))
             st.caption(_("Name a phase, what failed, or a code: “download what failed”, “describe ADM004 again”."))
             return
-        request = escape(command.request.describe(len(command.request.codes)))
+        request = escape(describe_request(command.request, len(command.request.codes), WORDING))
         st.markdown(_("{words} would start: **{request}**").format(words=quoted(escape(words)), request=request))
         by = _("rules") if command.by == "rules" else escape(command.by)
         st.caption(_("Interpreted by: {name}. Nothing has been started.").format(name=by))

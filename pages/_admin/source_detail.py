@@ -9,7 +9,6 @@ import streamlit as st
 from ingestion.operations.sources import correct_address
 from ingestion.records.source_record import SourceRecord
 from ingestion.status.source_status import STATES, source_status, state_of
-from ingestion.status.views import display_reason
 from ingestion.types import PHASES, Indexed, Outcome, Relation
 from pages._admin.evidence import draw_address, draw_marks, draw_quality, licence_name, light_badge, similarity, size_of
 from pages._shared import resources
@@ -18,8 +17,9 @@ from pages._shared.errors import show_errors
 from pages._shared.field_inputs import heading_of
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import counted, day, moment, number
-from pages._shared.shown_names import shown_name
+from pages._shared.numbers_and_dates import counted, day, known_date, moment, number
+from pages._shared.shown_names import shown_name, shown_reason
+from rag_engine.types import UNDATED
 
 _SIGNS = {
     "done": ":material/check:",
@@ -109,7 +109,7 @@ def draw_events(code: str) -> None:
             _("When"): moment(one.when, seconds=True),
             _("Event"): shown_name(one.event.capitalize()),
             _("Result"): shown_name(one.status.capitalize()),
-            _("Reason"): shown_name(display_reason(one.reason)),
+            _("Reason"): shown_reason(one.reason),
             _("Message"): one.message,
             _("Who"): one.author,
             _("Seconds"): one.seconds,
@@ -161,17 +161,18 @@ def _draw_phases(record: SourceRecord) -> None:
 def _detail(outcome: Outcome) -> str:
     evidence = outcome.evidence
     passages = counted("{n} passage", "{n} passages", evidence.children) if isinstance(evidence, Indexed) else ""
-    outcome_text = outcome.message or shown_name(display_reason(outcome.reason))
+    outcome_text = outcome.message or shown_reason(outcome.reason)
     return escape(" ".join(part for part in (outcome_text, passages) if part))
 
 
 def _relations(relation: Relation) -> list[str]:
     likeness = f" ({escape(similarity(relation))})" if relation.how else ""
+    since = _("date not known") if relation.superseded == UNDATED else known_date(relation.superseded)
     facts = (
         (_("Copy of"), relation.duplicate_of, likeness),
         (_("Translation of"), relation.translation_of, likeness),
         (_("Version"), relation.version, ""),
-        (_("Superseded since"), shown_name(relation.superseded), ""),
+        (_("Superseded since"), since, ""),
         (_("Work"), relation.work, ""),
     )
     return [f"**{name}** {escape(value)}{detail}" for name, value, detail in facts if value]

@@ -11,7 +11,7 @@ import streamlit as st
 
 from ingestion.operations.sources import remove_sources
 from ingestion.status.source_status import STATES, State
-from ingestion.status.views import SourceRow, display_reason, find_rows, source_rows
+from ingestion.status.views import SourceRow, find_rows, source_rows
 from ingestion.types import RunRequest
 from pages._admin.add_sources import draw_added, draw_discovery, draw_document_upload, draw_seed_upload
 from pages._admin.source_detail import draw_source
@@ -22,7 +22,7 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import shown_name
+from pages._shared.shown_names import shown_name, shown_reason
 
 # Codes that a question names before it counts the rest.
 _NAMED = 12
@@ -145,7 +145,7 @@ def _row(row: SourceRow) -> dict[str, str]:
         _("Title"): row.title,
         _("State"): shown_name(STATES[row.state]),
         _("Phase"): shown_name(row.phase.capitalize()),
-        _("Reason"): shown_name(display_reason(row.reason)),
+        _("Reason"): shown_reason(row.reason),
         _("Message"): row.message,
         _("Address"): row.address,
         _("Portal"): row.parent,

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.operations.runs import describe_unfinished, run, unfinished_runs
+from ingestion.operations.runs import describe_request, describe_unfinished, run, unfinished_runs
 from ingestion.status.source_status import state_of
 from ingestion.status.views import in_quarantine
 from ingestion.types import RunRequest
 from pages._shared import resources
 from pages._shared.elements import act_button
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
@@ -92,9 +93,9 @@ def draw_second_run() -> None:
         return
     before = unfinished_runs(resources.desk())
     with st.container(border=True, key="second run"):
-        words = "; ".join(describe_unfinished(one) for one in before) or _("The other run has ended.")
+        words = "; ".join(describe_unfinished(one, WORDING) for one in before) or _("The other run has ended.")
         st.markdown(_(":material/hourglass_top: **Another run has not ended.** {runs}").format(runs=escape(words)))
-        st.caption(_("You asked for: {request}").format(request=escape(asked.describe())))
+        st.caption(_("You asked for: {request}").format(request=escape(describe_request(asked, wording=WORDING))))
         with st.container(horizontal=True):
             if act_button(
                 "run", _("Run afterwards"), key="second run queue", icon=":material/playlist_add:", type="primary"

@@ -19,7 +19,7 @@ from rag_engine.reading.runs import TextParagraph
 from rag_engine.reading.same_work import documents_of_work
 from rag_engine.reading.version_changes import ChangedParagraph, VersionChanges
 from rag_engine.storage.indexer import page_at
-from rag_engine.types import DocumentRecord
+from rag_engine.types import UNDATED, DocumentRecord
 
 _ELEMENTS = {"same": "", "removed": "del", "added": "ins"}
 
@@ -53,6 +53,8 @@ def _listed(other: DocumentRecord, note: str) -> PlaceLink:
 def _version_name(document: DocumentRecord) -> str:
     metadata = document.metadata
     name = metadata.version or known_date(metadata.date) or document.file
+    if metadata.superseded == UNDATED:
+        return _("{name} (superseded)").format(name=name)
     told = _("{name} (superseded {when})") if metadata.superseded else _("{name} (newest)")
     return told.format(name=name, when=known_date(metadata.superseded))
 

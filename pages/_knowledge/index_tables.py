@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -29,13 +27,6 @@ _TYPES = ("csv", "tsv", "xlsx", "json", "pdf", "docx")
 # Terms that the preview shows.
 _SHOWN = 200
 _MESSAGE = "index table applied"
-
-
-@cache
-def _reader(spinner: str) -> Callable[[str], IndexTable]:
-    """Return the reading of a table under the words that are shown meanwhile."""
-    # As a resource: copies of a cached value would be pickled.
-    return st.cache_resource(max_entries=2, show_spinner=spinner)(_read)
 
 
 def _read(path: str) -> IndexTable:
@@ -76,7 +67,7 @@ def draw_index_tables() -> None:
 
 
 def _draw_preview(path: Path) -> None:
-    table = _reader(_("Reading the index …"))(str(path))
+    table = resources.kept_reading(_read, _("Reading the index …"))(str(path))
     for warning in table.warnings:
         st.caption(f":material/info: {escape(warning)}")
     rows = [

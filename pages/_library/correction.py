@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -14,11 +15,10 @@ from ingestion.types import FIELDS, FieldName
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, known_author, translated_dialog
 from pages._shared.errors import show_errors
-from pages._shared.field_inputs import LONG, draw_field, heading_of
+from pages._shared.field_inputs import LONG, draw_field, heading_of, value_text
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import shown_name
 from rag_engine.types import DocumentRecord
 
 _DONE = "documents corrected"
@@ -86,7 +86,7 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
                     draw_field(heading_of(field), field, common, labels.get(field, ()), f"{key} {field}", hint)
                 )
                 if len(given) > 1:
-                    st.caption(_differing(given, shown_name if field in labels else str))
+                    st.caption(_differing(given, partial(value_text, field)))
         note = st.text_input(_("Note"), placeholder=_("Where it is stated, why it is correct"), key=f"{key} note")
         saved = act_button(
             "correct", _("Save"), in_form=True, type="primary", icon=":material/save:", key="save documents"

@@ -21,6 +21,8 @@ from rag_engine.passage_search.query import PassageQuery
 
 # Values of a facet that are shown at once.
 _SHOWN = 6
+# More values than anybody scrolls through, or than a browser draws as boxes: one is found by its letters.
+_MANY = 100
 _OPEN = ("hazard", "country", "document_type")
 _YEARS = re.compile(r"(\d{4})(?:-(\d{4}))?")
 
@@ -78,7 +80,20 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
             on_change=go_to,
             args=(query.toggled(name, value),),
         )
-    if len(listed) > len(first):
+    more = [value for value in listed if value not in first]
+    if len(listed) > _MANY:
+        key = f"{shown} among many"
+        st.selectbox(
+            _("Find among {n}").format(n=number(len(listed))),
+            more,
+            index=None,
+            format_func=lambda value: f"{display_text(name, value)} ({number(known[value])})",
+            key=key,
+            placeholder=_("Type to find"),
+            on_change=_add_found,
+            args=(query, name, key),
+        )
+    elif more:
         st.button(
             _("Show all {n}").format(n=number(len(listed))),
             key=f"{shown} button",
@@ -87,6 +102,12 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
             on_click=_show_all,
             args=(shown,),
         )
+
+
+def _add_found(query: PassageQuery, name: str, key: str) -> None:
+    if value := st.session_state[key]:
+        st.session_state[key] = None
+        go_to(query.toggled(name, value))
 
 
 def _show_all(key: str) -> None:

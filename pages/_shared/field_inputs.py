@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
 from ingestion.types import LIST_FIELDS, FieldName
+from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _, to_translate
-from pages._shared.shown_names import shown_name
 
 _HEADINGS: Mapping[FieldName, str] = {
     "title": to_translate("Title"),
@@ -25,12 +26,28 @@ _HEADINGS: Mapping[FieldName, str] = {
     "countries": to_translate("Countries"),
     "notes": to_translate("Notes"),
 }
+# As filters name what has a fixed list or is a country or a language.
+_FACETS: Mapping[FieldName, str] = {
+    "document_type": "document_type",
+    "hazards": "hazard",
+    "key_criteria": "key_criteria",
+    "tags": "tags",
+    "geographical_level": "geographical_level",
+    "countries": "country",
+    "language": "language",
+}
 LONG: frozenset[FieldName] = frozenset({"target", "description", "notes"})
 
 
 def heading_of(field: FieldName) -> str:
     """Return the name of a field."""
     return _(_HEADINGS[field])
+
+
+def value_text(field: FieldName, value: str) -> str:
+    """Return a value of a field in the language of the interface; what is free text stays as it is."""
+    facet = _FACETS.get(field, "")
+    return display_text(facet, value) if facet else value
 
 
 def draw_field(
@@ -45,7 +62,7 @@ def draw_field(
                 options,
                 list(before),
                 accept_new_options=not labels,
-                format_func=shown_name,
+                format_func=partial(value_text, field),
                 placeholder=hint or _("None"),
                 key=f"{key} values",
             )
@@ -54,7 +71,12 @@ def draw_field(
     if labels:
         index = options.index(value) if value else None
         chosen = st.selectbox(
-            label, options, index, format_func=shown_name, placeholder=hint or _("None"), key=f"{key} value"
+            label,
+            options,
+            index,
+            format_func=partial(value_text, field),
+            placeholder=hint or _("None"),
+            key=f"{key} value",
         )
         return [chosen] if chosen else []
     if field in LONG:

@@ -28,6 +28,12 @@ _LABELS = {
     "year": to_translate("Year"),
     "authority": to_translate("Authority"),
 }
+# Without a widget among those of every page.
+_OTHERS = {
+    AS_OF: to_translate("As of"),
+    DOCUMENT: to_translate("Document"),
+    VERSIONS: to_translate("Versions"),
+}
 
 
 # Those whose values are of a fixed list.
@@ -36,7 +42,8 @@ _NAMED = ("hazard", "geographical_level", "document_type", "key_criteria", "tags
 
 def filter_label(name: str) -> str:
     """Return what a filter is called."""
-    return _("As of") if name == AS_OF else _(_LABELS[name]) if name in _LABELS else name.replace("_", " ")
+    known = {**_LABELS, **_OTHERS}
+    return _(known[name]) if name in known else name.replace("_", " ")
 
 
 def matching_documents(matching: int, of: int) -> str:
@@ -168,6 +175,10 @@ def display_text(name: str, value: str) -> str:
         return value if spoken == ENGLISH else country_in(value, spoken)
     if name in ("date", AS_OF):
         return known_date(value)
+    if name == VERSIONS:
+        return _("All") if value == "all" else value
+    if name == "phase":
+        return shown_name(value.capitalize()).lower()
     if name != "language":
         return shown_name(value) if name in _NAMED else value
     if not language_name(value):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from pages._shared import resources
 from pages._shared.accessibility import draw_accessibility
@@ -40,6 +41,7 @@ WORDMARK = (
 
 
 _OPEN = "frame is open"
+_ASK = "ask"
 _RECALLED, _LANGUAGE = "interface language recalled", "interface language choice"
 _WANTED = "page wanted before the frame was open"
 
@@ -55,7 +57,8 @@ def open_frame() -> Any:
     st.session_state[_OPEN] = True
     _recall_language()
     pages = [
-        st.Page(ROOT / "pages/ask.py", title=_("Ask"), icon=":material/forum:", default=True),
+        # Under another name than the one by which links know it, which is the last page's.
+        st.Page(ROOT / "pages/ask.py", title=_("Ask"), icon=":material/forum:", url_path="first", default=True),
         st.Page(ROOT / "pages/search.py", title=_("Search"), icon=":material/search:"),
         st.Page(ROOT / "pages/compare.py", title=_("Compare"), icon=":material/table_chart:"),
         st.Page(ROOT / "pages/library.py", title=_("Library"), icon=":material/library_books:"),
@@ -64,8 +67,12 @@ def open_frame() -> Any:
         st.Page(ROOT / "pages/notebook.py", title=_("Notebook"), icon=":material/book_2:"),
         st.Page(ROOT / "pages/admin.py", title=_("Admin"), icon=":material/tune:"),
         st.Page(ROOT / "pages/evaluation.py", title=_("Evaluation"), icon=":material/monitoring:"),
+        # The first page has no name in its address, but is linked to by one.
+        st.Page(ROOT / "pages/ask.py", title=_("Ask"), url_path=_ASK, visibility="hidden"),
     ]
     page = st.navigation(pages)
+    if page.url_path == _ASK:
+        st.switch_page(pages[0], query_params=_query())
     st.html(PRINT_STYLE)
     draw_accessibility()
     draw_person()
@@ -121,7 +128,11 @@ def _choose_language() -> None:
 
 
 def warm_up() -> None:
-    """Import the parts of all pages and open the collection, so that the first visitor waits for neither."""
+    """Import the parts of all pages and open the collection, so that the first visitor waits for neither.
+
+    Nor does the first visitor see a menu of the files in pages/, which Streamlit draws until st.navigation was called.
+    """
+    PagesManager.uses_pages_directory = False
     for part in sorted((ROOT / "pages").glob("_*/[!_]*.py")):
         import_module(".".join(part.relative_to(ROOT).with_suffix("").parts))
     # What is wrong with the collection or a setting is shown to the visitor.
@@ -129,13 +140,18 @@ def warm_up() -> None:
         resources.engine()
 
 
+def _query() -> dict[str, list[str]]:
+    """Return what the address asks for, to be handed on."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
 def guard(file: str) -> None:
     """Go through app.py when a page was reached without it.
 
-    The first request of a fresh server to a deep link runs the page's file alone, without menu and frame
-    (Streamlit 1.67 with a pages folder beside st.navigation).
+    A server that was started without `warm_up` runs the page's file alone, without menu and frame, at the first request
+    that is a deep link (Streamlit 1.67 with a pages folder beside st.navigation).
     """
     if _OPEN not in st.session_state:
         page = Path(file).resolve().relative_to(ROOT).as_posix()
-        st.session_state[_WANTED] = page, {name: st.query_params.get_all(name) for name in st.query_params}
+        st.session_state[_WANTED] = page, _query()
         st.switch_page("app.py")

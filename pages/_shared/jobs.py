@@ -11,17 +11,18 @@ import streamlit as st
 
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
-from ingestion.operations.runs import control
+from ingestion.operations.runs import control, describe_request
 from ingestion.status.run_progress import running_sources
-from ingestion.status.views import display_reason, rate_per_minute, seconds_left
+from ingestion.status.views import rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_error
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration, moment, number
-from pages._shared.shown_names import shown_name
+from pages._shared.shown_names import shown_name, shown_reason
 from rag_engine.grounding.build import GroundingSummary
 
 _EVENTS = 500
@@ -37,14 +38,14 @@ def _draw_summaries(run: Run) -> None:
             _("Rejected"): int(summary["rejected"]),
             _("Failed"): int(summary["failed"]),
             _("Reasons"): ", ".join(
-                f"{number(count)} {shown_name(display_reason(reason))}" for reason, count in summary["reasons"].items()
+                f"{number(count)} {shown_reason(reason)}" for reason, count in summary["reasons"].items()
             ),
             _("Seconds"): float(summary["seconds"]),
         }
         for summary in run.results
     ]
-    columns = {_("Seconds"): st.column_config.NumberColumn(format="%.1f")}
-    draw_table(rows, f"run {run.id}", _("What each phase of the run did"), columns=columns)
+    seconds = {_("Seconds"): lambda value: number(value, 1)}
+    draw_table(rows, f"run {run.id}", _("What each phase of the run did"), written=seconds)
 
 
 _POLL_SECONDS = 1.0
@@ -253,12 +254,12 @@ def _draw_finished(run: Run) -> None:
     for result in run.results if run.action == "test" else ():
         st.caption(_asked_questions(int(result["questions"])))
     for result in run.results if run.action == "ground" else ():
-        st.caption(escape(GroundingSummary(**result).describe()))
+        st.caption(escape(GroundingSummary(**result).describe(WORDING)))
 
 
 def _title(run: Run) -> str:
     if run.action == "run":
-        return escape(run.request.describe())
+        return escape(describe_request(run.request, wording=WORDING))
     if run.action == "gate":
         return _("Accepting the current answers") if run.arguments.get("accept") else _("Checking the answers")
     if run.action == "decide":

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -25,6 +26,9 @@ from rag_engine.passage_search import example_questions as suggested
 from rag_engine.passage_search.example_questions import ExampleQuestion
 from rag_engine.protocols import Generator
 from rag_engine.types import DocumentRecord
+
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
 
 
 @st.cache_resource(show_spinner=False)
@@ -83,18 +87,26 @@ def desk() -> Desk:
 
 def records() -> dict[str, SourceRecord]:
     """Return every source record by code; read again when anything has happened to one of them."""
-    return _records_reader(_("Reading the sources …"))(tuple(store().latest(_LATEST_EVENTS)))
+    return kept_reading(_source_records, _("Reading the sources …"))(tuple(store().latest(_LATEST_EVENTS)))
 
 
 # Every change leaves an event, written with it; several of the last ones distinguish two changes of one second.
 _LATEST_EVENTS = 20
 
 
+def kept_reading(read: Callable[_Given, _Found], spinner: str) -> Callable[_Given, _Found]:
+    """Return a reading under the words that are shown meanwhile; what was read is kept once for all sessions.
+
+    Arguments whose names begin with an underscore do not tell two readings apart.
+    """
+    kept: Callable[_Given, _Found] = _kept_reading(read, spinner)
+    return kept
+
+
 @cache
-def _records_reader(spinner: str) -> Callable[[tuple[Event, ...]], dict[str, SourceRecord]]:
-    """Return the reading of the records under the words that are shown meanwhile; what is read is kept once for all."""
-    # As a resource, since it is never changed and copying a thousand of them takes longer than drawing the page.
-    return st.cache_resource(max_entries=2, show_spinner=spinner)(_source_records)
+def _kept_reading(read: Callable[..., Any], spinner: str) -> Any:
+    # As a resource, since it is never changed and copying a thousand records takes longer than drawing the page.
+    return st.cache_resource(max_entries=2, show_spinner=spinner)(read)
 
 
 def _source_records(latest: tuple[Event, ...]) -> dict[str, SourceRecord]:  # noqa: ARG001 the cache's key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ingestion.status.views import display_reason
 from pages._shared.interface_language import _, to_translate
 
 # data/taxonomy.toml
@@ -68,7 +69,6 @@ _STATES = frozenset(
         to_translate("rejected"),
         to_translate("skipped"),
         to_translate("restore"),
-        to_translate("unknown"),
     )
 )
 # Why a phase ended as it did.
@@ -229,6 +229,11 @@ def shown_sentence(text: str) -> str:
         return _(text)
     beginning, colon, error = text.partition(": ")
     return _("{what}: {error}").format(what=_(beginning), error=error) if colon and beginning in _BEGINNINGS else text
+
+
+def shown_reason(reason: str) -> str:
+    """Return why a phase ended as it did, in words."""
+    return shown_name(display_reason(reason))
 
 
 def shown_name(value: str) -> str:

@@ -27,6 +27,7 @@ from rag_engine.grounding.knowledge import (
 )
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.storage.collection import CollectionView
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Answer, DocumentRecord, Evidence, Source
 
 # What is built in another way is built anew.
@@ -59,18 +60,19 @@ class GroundingSummary:
     generator: str
     failure: str = ""
 
-    def describe(self) -> str:
+    def describe(self, wording: Wording = ENGLISH) -> str:
         """Return the figures in words: "12 entries: 10 written, 2 unchanged"."""
-        counts = {
-            "written": self.written,
-            "unchanged": self.kept,
-            "failed": self.failed,
-            "waiting": self.waiting,
-            "removed": self.removed,
-        }
-        told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-        entries = f"{self.entries:,} {'entry' if self.entries == 1 else 'entries'}"
-        return f"{entries}: {told}" if told else entries
+        message = wording.message
+        counts = (
+            (message("{count} written", count=wording.number(self.written)), self.written),
+            (message("{count} unchanged", count=wording.number(self.kept)), self.kept),
+            (message("{count} failed", count=wording.number(self.failed)), self.failed),
+            (message("{count} waiting", count=wording.number(self.waiting)), self.waiting),
+            (message("{count} removed", count=wording.number(self.removed)), self.removed),
+        )
+        told = ", ".join(words for words, count in counts if count)
+        entries = wording.counted("{n} entry", "{n} entries", self.entries)
+        return message("{entries}: {told}", entries=entries, told=told) if told else entries
 
 
 def build_knowledge_base(

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rag_engine.types import DocumentRecord
-
-# How `Metadata.superseded` says that it is not known since when.
-_UNKNOWN = "unknown"
+from rag_engine.types import UNDATED, DocumentRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +30,4 @@ def documents_of_work(document: DocumentRecord, documents: Iterable[DocumentReco
 def _age(document: DocumentRecord) -> tuple[bool, str, str, int]:
     """Return what orders versions: superseded ones first, by that date, then by their own date."""
     superseded = document.metadata.superseded
-    return not superseded, superseded.replace(_UNKNOWN, ""), document.metadata.date, document.key
+    return not superseded, superseded.replace(UNDATED, ""), document.metadata.date, document.key

@@ -1,4 +1,4 @@
-"""The sample collection is what its README says, and building it again gives the same."""
+"""The invented samples are what their README says, and building them again gives the same."""
 
 from __future__ import annotations
 

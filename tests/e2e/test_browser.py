@@ -48,6 +48,26 @@ def test_a_deep_link_leads_to_an_answer_with_its_page_that_survives_a_reload(pag
     expect(marked).to_be_visible()
 
 
+MENUS = """document.addEventListener("DOMContentLoaded", () => {
+  window.menus = [];
+  new MutationObserver(() => {
+    const menu = document.querySelector('[data-testid="stSidebarNav"]');
+    if (menu) window.menus.push(menu.textContent);
+  }).observe(document.body, {childList: true, subtree: true, characterData: true});
+})"""
+
+
+@pytest.mark.parametrize("path", ["", "library"])
+def test_the_first_visitor_sees_no_menu_but_that_of_the_pages(page: Page, fresh_address: str, path: str) -> None:
+    page.add_init_script(MENUS)
+    page.goto(f"{fresh_address}/{path}")
+    expect(page.locator("h1")).to_be_visible()
+
+    seen = page.evaluate("window.menus")
+    assert seen
+    assert all("Notebook" in menu for menu in seen), seen[0]
+
+
 def test_a_deep_link_to_a_document_keeps_its_place(page: Page, fresh_address: str) -> None:
     page.goto(f"{fresh_address}/document?document=ffffffffffff&page=3")
 

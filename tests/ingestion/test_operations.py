@@ -13,6 +13,7 @@ from ingestion.jobs.queue import JobQueue
 from ingestion.operations import runs, sources
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
+from ingestion.operations.runs import describe_request
 from ingestion.operations.sources import add_own_files, add_sources, check_codes
 from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import SourceStore
@@ -199,8 +200,8 @@ def test_a_request_survives_the_queue_and_is_described_in_a_short_sentence(desk:
     desk.store.add([SeedSource(code, f"https://example.org/{code}") for code in codes])
     request = RunRequest(("quality",), codes, "all", True)
     assert runs.run(desk, request).request == request
-    assert "of 50 sources" in request.describe()
-    assert RunRequest(codes=("A1",)).describe().endswith("of A1.")
+    assert "of 50 sources" in describe_request(request)
+    assert describe_request(RunRequest(codes=("A1",))).endswith("of A1.")
 
 
 def test_files_of_a_workspace_made_before_files_were_noted_are_known(desk: Desk) -> None:

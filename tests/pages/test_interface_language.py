@@ -13,9 +13,15 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from pages._shared import interface_language, numbers_and_dates, shown_names
+from ingestion.operations.runs import describe_request
+from ingestion.types import FieldName, RunRequest
+from pages._shared import filter_widgets, interface_language, numbers_and_dates, shown_names
+from pages._shared.field_inputs import value_text
+from pages._shared.filter_widgets import WORDING, display_text, filter_label
 from pages._shared.interface_language import LANGUAGES
 from rag_engine.config import DATA
+from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS
+from rag_engine.grounding.build import GroundingSummary
 from tests.pages.test_ask import answered
 
 Start = Callable[..., AppTest]
@@ -173,3 +179,81 @@ def test_a_difference_has_its_sign_and_a_chart_the_same_marks(
     assert f"{numbers_and_dates.signed(0.5, 3)} {numbers_and_dates.signed(-1234, 3)}" == written
     marks = numbers_and_dates.vega_numbers()["embedOptions"]
     assert marks["formatLocale"]["decimal"] == written[2]
+
+
+@pytest.mark.parametrize(
+    ("request_", "italian"),
+    [
+        (RunRequest(), "Esegui tutte le fasi per ciò che è nuovo o cambiato."),
+        (
+            RunRequest(("licence", "metadata"), ("A1",), "failed", refresh=True),
+            "Esegui le fasi licenza, metadati per ciò che non è riuscito di A1. "
+            "Si chiede agli indirizzi noti se hanno file più recenti.",
+        ),
+        (
+            RunRequest(("licence",), tuple("ABCD"), "all", without=("E",)),
+            "Esegui la fase licenza per tutto, anche ciò che è già fatto di 4 fonti, tranne E.",
+        ),
+    ],
+)
+def test_a_run_is_described_in_the_language(
+    monkeypatch: pytest.MonkeyPatch, request_: RunRequest, italian: str
+) -> None:
+    _speak(monkeypatch, "it")
+    assert describe_request(request_, wording=WORDING) == italian
+
+
+def test_the_knowledge_base_is_described_in_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    _speak(monkeypatch, "fr")
+    assert (
+        GroundingSummary(3, 2, 1, 0, 0, 0, "extractive").describe(WORDING) == "3 entrées\u202f: 2 écrites, 1 inchangées"
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "shown"),
+    [
+        ("countries", "Italy", "Italie"),
+        ("hazards", "Flood", "Inondation"),
+        ("language", "pt", "Portugais"),
+        # As it is entered.
+        ("date", "2026-11-05", "2026-11-05"),
+        # What is not of a list stays, also where a message has the same words.
+        ("title", "Flood", "Flood"),
+        ("notes", "Licence", "Licence"),
+        ("authority", "Other", "Other"),
+    ],
+)
+def test_values_of_fields_are_translated_where_they_are_of_a_list(
+    monkeypatch: pytest.MonkeyPatch, field: FieldName, value: str, shown: str
+) -> None:
+    _speak(monkeypatch, "fr")
+    assert value_text(field, value) == shown
+
+
+def test_every_filter_has_a_name_in_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    _speak(monkeypatch, "it")
+    assert [filter_label(name) for name in (DOCUMENT, VERSIONS, AS_OF)] == ["Documento", "Versioni", "Alla data del"]
+    assert display_text(VERSIONS, "all") == "Tutti"
+
+
+def test_what_is_chosen_stays_chosen_when_the_language_changes(
+    start: Start, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = start(own)
+    app.multiselect(key="ask hazard").set_value(["Flood"]).run()
+    app.selectbox(key="profile").set_value("rrf").run()
+
+    browser(monkeypatch, "it-IT")
+    app.run()
+
+    assert not app.exception
+    assert app.multiselect(key="ask hazard").value == ["Flood"]
+    assert "Alluvione (1)" in app.multiselect(key="ask hazard").options
+    assert app.selectbox(key="profile").value == "rrf"
+
+
+def _speak(monkeypatch: pytest.MonkeyPatch, language: str) -> None:
+    """Have everything speak a language, without a page."""
+    for module in (interface_language, numbers_and_dates, filter_widgets):
+        monkeypatch.setattr(module, "interface_language", lambda: language)

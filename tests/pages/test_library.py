@@ -246,3 +246,8 @@ def test_the_time_left_is_told_from_the_bytes_done(done: int, seconds: float, le
 @pytest.mark.parametrize(("seconds", "words"), [(41.6, "42 s"), (90.0, "2 min"), (7200.0, "2.0 h")])
 def test_a_duration_is_told_as_people_say_it(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+def test_the_largest_size_of_a_file_is_said_before_it_is_uploaded(start: Start, tmp_path: Path) -> None:
+    app = library(start(tmp_path / "empty"))
+    assert "Files of up to 500 MB." in [one.value for one in app.caption]

@@ -62,6 +62,21 @@ def test_every_page_asks_for_the_login_first(
     assert not app.exception
 
 
+def test_a_login_that_has_expired_asks_again_and_does_not_act(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    app = opened(ADA)
+    app.switch_page("pages/admin.py")
+    app.query_params["tab"] = "settings"
+    app.run()
+    app.text_input("input answer_seconds default 300").input("600").run()
+
+    app.user = {"is_logged_in": False}
+    app.button("save answer_seconds").click().run()
+
+    assert not app.exception
+    assert read_settings(tmp_path / "workspace").state("answer_seconds").origin != "workspace"
+    assert [one.label for one in app.button] == ["Log in"] or "not logged in" in app.error[0].value
+
+
 def test_each_provider_has_its_button(opened: Callable[..., AppTest]) -> None:
     providers = {"microsoft": {"client_id": "a"}, "our own": {"client_id": "b"}}
     app = opened({}, {"auth": AUTH["auth"] | providers})

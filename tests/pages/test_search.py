@@ -253,3 +253,23 @@ def test_the_newest_version_is_searched_or_that_of_a_day_or_all(start: Start, ve
     assert address(app)["versions"] == ["all"]
     assert "**2 of 2 documents match**" in texts(app)
     assert boxes(app)["English (2)"]
+
+
+def draw_many() -> None:
+    from pages._search.facets import _draw_values
+    from rag_engine.passage_search.query import PassageQuery
+
+    _draw_values(PassageQuery("plan"), "authority", {f"Council {n}": 5000 - n for n in range(5000)})
+
+
+def test_of_five_thousand_values_one_is_found_by_its_letters() -> None:
+    drawn = AppTest.from_function(draw_many, default_timeout=60).run()
+    assert not drawn.exception
+    assert [one.label for one in drawn.checkbox][:2] == ["Council 0 (5,000)", "Council 1 (4,999)"]
+    assert len(drawn.checkbox) == 6
+    assert not drawn.button
+    [found] = drawn.selectbox
+    assert found.label == "Find among 5,000"
+    found.set_value("Council 4711").run()
+    assert not drawn.exception
+    assert drawn.query_params["authority"] == "Council 4711"
