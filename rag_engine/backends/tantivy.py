@@ -263,6 +263,8 @@ class TantivyIndex:
                 # One thread: our analysis in Python is slower than tantivy, and one segment a commit is enough.
                 self._writer = self._index.writer(_WRITER_MEMORY, 1)
             except ValueError as error:
+                if "LockBusy" not in str(error):
+                    raise _not_written(self._folder, error) from error
                 raise WorkspaceError(
                     f"The keyword index in {self._folder} is being written by another process ({error}).",
                     help="Wait until it has finished, or stop it.",
@@ -418,8 +420,12 @@ def _writable(folder: Path) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        full = "No space left on device" in str(error)
-        raise WorkspaceError(
-            f"The keyword index in {folder} cannot be written: {'the disk is full' if full else error}.",
-            help="See that its disk has room and can be written; whoever writes next finishes what was begun.",
-        ) from error
+        raise _not_written(folder, error) from error
+
+
+def _not_written(folder: Path, error: ValueError) -> WorkspaceError:
+    full = "No space left on device" in str(error)
+    return WorkspaceError(
+        f"The keyword index in {folder} cannot be written: {'the disk is full' if full else error}.",
+        help="See that its disk has room and can be written; whoever writes next finishes what was begun.",
+    )

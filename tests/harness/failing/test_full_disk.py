@@ -47,8 +47,9 @@ def holding(scene: Scene) -> list[str]:
     return [path.name for path in files if WORD.encode() in path.read_bytes().lower()]
 
 
-def test_a_keyword_index_that_cannot_be_written_is_a_sentence(scene: Scene) -> None:
-    ended = with_no_room_for(".term", scene, "rebuild")
+@pytest.mark.parametrize("names", [".term", ".tantivy-writer.lock"])
+def test_a_keyword_index_that_cannot_be_written_is_a_sentence(scene: Scene, names: str) -> None:
+    ended = with_no_room_for(names, scene, "rebuild")
     assert (ended.code, ended.error) == (2, "")
     assert "See that its disk has room" in " ".join(ended.said.split())
     [again] = run(commands, scene, ("rebuild",))
