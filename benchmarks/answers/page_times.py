@@ -4,6 +4,7 @@
 
 Each page is opened in a fresh context of Chromium until its heading is seen, in turn with the empty page, so that what
 else the machine does falls on both. A question is asked until its first feedback and its first quotation are seen.
+Interactions that need no model are timed on a page that has come to rest, until what they lead to is seen.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from benchmarks.page_server import serving
 from benchmarks.report import machine, write_table
 
 PAGES = ("ask", "search", "compare", "library", "notebook", "admin", "evaluation")
-PAINT_BAR, FEEDBACK_BAR, QUOTATION_BAR = 1.5, 200.0, 500.0
+PAINT_BAR, FEEDBACK_BAR, QUOTATION_BAR, INTERACTION_BAR = 1.5, 200.0, 500.0, 300.0
 QUESTIONS = ("What is loss and damage?", "Who pays for adaptation?", "When does the agreement enter into force?")
 NO_MODEL = "http://127.0.0.1:9"
+WORDS = "plan"
 EMPTY = 'import streamlit as st\nst.title("Empty")\n'
 
 
@@ -52,6 +54,38 @@ def asked(browser: Browser, address: str, question: str) -> tuple[float, float]:
     quotation = 1000 * (time.perf_counter() - started)
     page.close()
     return feedback, quotation
+
+
+# Each with where it begins, what is clicked, and what is seen then.
+INTERACTIONS = {
+    "a filter in Search": ("search", "[class*='st-key-search-hazard'] label", "[class*='st-key-search-clear'] button"),
+    "a sort in Search": (
+        f"search?words={WORDS}",
+        "text=Date",
+        "[data-testid=stApp][data-test-script-state=notRunning]",
+    ),
+    "a source opened": (f"search?words={WORDS}", "text=Open document", "text=Original file"),
+    "a tab of the Library": ("library", "[data-testid=stTab] >> nth=1", "text=Gaps"),
+}
+
+
+def interaction(browser: Browser, address: str, what: str) -> float:
+    """Return the milliseconds from a click on a page that has come to rest until what it leads to is seen."""
+    path, clicked, seen = INTERACTIONS[what]
+    page = browser.new_page()
+    page.goto(f"{address}/{path}")
+    target = page.locator(clicked).first
+    target.wait_for()
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.wait_for_load_state("networkidle")
+    started = time.perf_counter()
+    target.click()
+    if "sort" in what:
+        page.wait_for_url("**sort=**")
+    page.locator(seen).first.wait_for()
+    taken = 1000 * (time.perf_counter() - started)
+    page.close()
+    return taken
 
 
 def row(what: str, milliseconds: list[float], bar: float, empty: float | None = None) -> list[str]:
@@ -87,12 +121,16 @@ def main() -> None:
                 taken[name].append(paint(browser, f"{ours}/{name}"))
         asked(browser, ours, QUESTIONS[0])
         waits = [asked(browser, ours, question) for question in QUESTIONS]
+        for what in INTERACTIONS:
+            interaction(browser, ours, what)
+        reached = {what: [interaction(browser, ours, what) for _ in range(given.times)] for what in INTERACTIONS}
         browser.close()
     rows = [["an empty Streamlit page", f"{median(blank):,.0f} ms", "1 x", ""]]
     rows.append(["first visitor after a start", f"{first:,.0f} ms", f"{first / median(blank):.2f} x", ""])
     rows += [row(name.capitalize(), taken[name], PAINT_BAR, median(blank)) for name in PAGES]
     rows.append(row("a question's first feedback", [one for one, _ in waits], FEEDBACK_BAR))
     rows.append(row("its first quotation", [other for _, other in waits], QUOTATION_BAR))
+    rows += [row(what, reached[what], INTERACTION_BAR) for what in INTERACTIONS]
     write_table(
         "page_times",
         "How long pages take",
