@@ -25,7 +25,7 @@ from ingestion.records.refused_files import RefusedFiles
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.types import ExtractionLimits, Refusal
-from ingestion.web.address_policy import Place, read_target
+from ingestion.web.address_policy import HostAndPort, read_target
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb
 from ingestion.web.http import HttpWeb
@@ -141,9 +141,9 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
         )
 
 
-def named_places(urls: Iterable[str]) -> set[Place]:
+def named_places(urls: Iterable[str]) -> set[HostAndPort]:
     """Return the places of addresses that a person has named, and no page."""
-    places: set[Place] = set()
+    places: set[HostAndPort] = set()
     for url in urls:
         with suppress(Refusal):
             target = read_target(url)
@@ -151,7 +151,7 @@ def named_places(urls: Iterable[str]) -> set[Place]:
     return places
 
 
-def open_web(config: IngestionConfig, named: Collection[Place]) -> HttpWeb:
+def open_web(config: IngestionConfig, named: Collection[HostAndPort]) -> HttpWeb:
     """Open the client for plain requests; `named` are the places that a person has named."""
     return HttpWeb(config.web, named=named)
 

@@ -27,7 +27,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Resolve = Callable[[str, int], Sequence[str]]
 
 # A host, in small letters, and a port.
-Place = tuple[str, int]
+HostAndPort = tuple[str, int]
 
 PORTS = {"http": 80, "https": 443}
 _INTRANET_CURE = "If the host belongs to your own network, name it in SEXTANT_INTRANET."
@@ -151,7 +151,7 @@ def checked(host: str, port: int, addresses: Sequence[str], exemptions: Sequence
 
 
 def check_port(
-    host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption], named: Collection[Place] = ()
+    host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption], named: Collection[HostAndPort] = ()
 ) -> None:
     """Raise Refusal for a port other than those of the web, unless it is named, or the host is exempted."""
     if port in PORTS.values() or (host.lower(), port) in named:
@@ -170,7 +170,7 @@ def addresses_to_connect(
     resolve: Resolve,
     *,
     seconds: float,
-    named: Collection[Place] = (),
+    named: Collection[HostAndPort] = (),
 ) -> tuple[str, ...]:
     """Return the addresses at which the host may be reached; Refusal (address_forbidden, host_unknown, timed_out).
 

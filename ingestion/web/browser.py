@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 
 from ingestion.config import WebConfig
 from ingestion.types import Fetched, Refusal
-from ingestion.web.address_policy import Place, Resolve, resolve_by_system
+from ingestion.web.address_policy import HostAndPort, Resolve, resolve_by_system
 from ingestion.web.browser_visit import BrowserLostError, download_file, render_page
 from ingestion.web.checked_proxy import CheckedProxy
 from ingestion.web.http import HttpWeb
@@ -89,7 +89,7 @@ def open_browser(
     *,
     politeness: PolitenessPolicy | None = None,
     resolve: Resolve = resolve_by_system,
-    named: Collection[Place] = (),
+    named: Collection[HostAndPort] = (),
 ) -> ChromiumBrowser | None:
     """Return a browser, to be closed at the end; None where there is none or it is switched off.
 
@@ -117,7 +117,7 @@ class ChromiumBrowser:
         *,
         politeness: PolitenessPolicy | None = None,
         resolve: Resolve = resolve_by_system,
-        named: Collection[Place] = (),
+        named: Collection[HostAndPort] = (),
     ) -> None:
         self._config = config
         self._executable = executable

@@ -19,7 +19,7 @@ import httpx
 from ingestion.config import WebConfig
 from ingestion.types import Refusal
 from ingestion.web.address_policy import (
-    Place,
+    HostAndPort,
     Resolve,
     addresses_to_connect,
     read_exemptions,
@@ -60,7 +60,7 @@ class CheckedProxy:
         config: WebConfig,
         *,
         resolve: Resolve = resolve_by_system,
-        named: Collection[Place] = (),
+        named: Collection[HostAndPort] = (),
         most_connections: int = 64,
         idle_seconds: float = 60.0,
     ) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import httpcore
 
-from ingestion.web.address_policy import Exemption, Place, Resolve, addresses_to_connect
+from ingestion.web.address_policy import Exemption, HostAndPort, Resolve, addresses_to_connect
 
 
 class Countdown:
@@ -56,7 +56,7 @@ class CheckedSockets(httpcore.NetworkBackend):
     last longer. `abort` makes all reads and writes, now and later, end at once.
     """
 
-    def __init__(self, exemptions: Sequence[Exemption], resolve: Resolve, named: Collection[Place] = ()) -> None:
+    def __init__(self, exemptions: Sequence[Exemption], resolve: Resolve, named: Collection[HostAndPort] = ()) -> None:
         self._exemptions = exemptions
         self._resolve = resolve
         self._named = frozenset(named)

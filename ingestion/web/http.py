@@ -16,7 +16,7 @@ import httpx
 
 from ingestion.config import WebConfig
 from ingestion.types import Fetched, Refusal, Validators
-from ingestion.web.address_policy import Place, Resolve, Target, read_exemptions, read_target, resolve_by_system
+from ingestion.web.address_policy import HostAndPort, Resolve, Target, read_exemptions, read_target, resolve_by_system
 from ingestion.web.checked_sockets import CheckedSockets, Countdown, counting
 from ingestion.web.politeness import MOST_ROBOTS_BYTES, PolitenessPolicy, RateLimiter
 from ingestion.web.response import (
@@ -72,7 +72,7 @@ class HttpWeb:
     """
 
     def __init__(
-        self, config: WebConfig, *, resolve: Resolve = resolve_by_system, named: Collection[Place] = ()
+        self, config: WebConfig, *, resolve: Resolve = resolve_by_system, named: Collection[HostAndPort] = ()
     ) -> None:
         self._config = config
         self._sockets = CheckedSockets(read_exemptions(config.intranet), resolve, named)
