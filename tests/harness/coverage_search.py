@@ -137,15 +137,15 @@ def _error(
 
     # Tests are measured by the same means.
     around = sys.gettrace()
-    timed = signal.signal(signal.SIGALRM, _stop)
-    signal.setitimer(signal.ITIMER_REAL, longest)
+    timed = signal.signal(signal.SIGVTALRM, _stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, longest)
     sys.settrace(trace)
     try:
         parse(content)
     except promised:
         return ""
     except TooSlow:
-        return f"took more than {longest:g} s"
+        return f"took more than {longest:g} s of processor"
     except Exception as error:
         sys.settrace(None)
         last = error.__traceback__
@@ -155,8 +155,8 @@ def _error(
         return f"{type(error).__name__} at {place}"
     finally:
         sys.settrace(around)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, timed)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, timed)
     return ""
 
 
