@@ -98,14 +98,14 @@ def _lost(start: Scene, away: Sequence[str]) -> str:
             return f"{named}: {one.words}"
     if crashed := [one.error for one in (*ended, *back) if one.error]:
         return f"{named}: {crashed[0]}"
-    added, *_ = ended
+    said = " ".join(ended[0].said.split())
     stopped = [word for one, word in _STOPS.items() if one in away]
-    if not stopped and "indexed    plain.txt" not in added.said:
-        return f"{named}: the plain text was not added: {added.said!r}"
-    if stopped and "indexed    plain.txt" not in added.said and not any(word in added.said for word in stopped):
-        return f"{named}: it does not say what is away: {added.said!r}"
-    if "LibreOffice" in away and not stopped and "LibreOffice" not in added.said:
-        return f"{named}: it does not say that LibreOffice is away: {added.said!r}"
+    if not stopped and "indexed plain.txt" not in said:
+        return f"{named}: the plain text was not added: {said}"
+    if stopped and "indexed plain.txt" not in said and not any(word in said for word in stopped):
+        return f"{named}: it does not say what is away: {said}"
+    if "LibreOffice" in away and not stopped and "LibreOffice" not in said:
+        return f"{named}: it does not say that LibreOffice is away: {said}"
     again, _, doctor = back
     if again.code or doctor.code:
         return f"{named}: when it is back {again.said!r}, {doctor.said[-300:]!r}"

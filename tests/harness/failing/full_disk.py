@@ -24,6 +24,8 @@ _FEW, _MOST = 2, 25
 # So many sizes of disks, the largest of which has room for journals too (KiB).
 _DISKS, _BESIDES = 8, 768
 _SAYS_DISK = re.compile(r"space|full|room|read-only", re.IGNORECASE)
+# What a command says that had done its work, and was broken off when it was about to enter that in the audit log.
+_WAS_DONE = re.compile(r"No document is called|is there already")
 _TOLD, _DONE = (1, 2), 0
 _NEW_NAMESPACE, _PRIVATE, _BIND, _AGAIN, _READ_ONLY = 0x20000, 0x44000, 4096, 32, 1
 
@@ -91,7 +93,7 @@ def _wrong(ended: list[Ended] | Failure, again: list[Ended], state: State, goal:
         return first.error or f"when there is room again: {second.error}"
     if first.code != _DONE and (first.code not in _TOLD or not _SAYS_DISK.search(first.said)):
         return f"it ends with {first.code} and says {first.said!r}"
-    if second.code != _DONE and not (first.code == _DONE or "No document is called" in second.said):
+    if second.code != _DONE and first.code != _DONE and not _WAS_DONE.search(second.said):
         return f"when there is room again it ends with {second.code} and says {second.said!r}"
     return "; ".join(differences(state, goal))
 
