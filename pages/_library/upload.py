@@ -56,6 +56,6 @@ def _choose_replaced() -> DocumentRecord | None:
         own,
         index=None,
         placeholder=_("None: add it as a new document"),
-        format_func=lambda one: f"{one.metadata.title} ({one.file})",
+        format_func=lambda one: f"{one.metadata.title} ({one.file})" if one.metadata.title else one.file,
         key="upload replaces",
     )

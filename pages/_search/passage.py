@@ -31,7 +31,7 @@ def draw_document(
 ) -> None:
     """Draw a document with those of its passages that are shown."""
     document, metadata = group.document, group.document.metadata
-    st.markdown(f"**{escape(metadata.title)}**")
+    st.markdown(f"**{escape(metadata.title or document.file)}**")
     known = (metadata.authority, document.file, licence_text(metadata.licence))
     st.caption(f"{' · '.join(escape(part) for part in known if part)}  \n{badges(metadata)}")
     for passage in passages:

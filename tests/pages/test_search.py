@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ingestion.add_files import add_paths
+from ingestion.operations.corrections import correct
+from pages._shared import resources
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.notebook import store as notebooks
@@ -273,3 +276,16 @@ def test_of_five_thousand_values_one_is_found_by_its_letters() -> None:
     found.set_value("Council 4711").run()
     assert not drawn.exception
     assert drawn.query_params["authority"] == "Council 4711"
+
+
+def test_a_document_without_a_title_is_named_by_its_file(start: Start, workspace: Path, tmp_path: Path) -> None:
+    own = Path(shutil.copytree(workspace, tmp_path / "workspace"))
+    app = start(own)
+    desk = resources.desk()
+    document = next(one for one in desk.engine.collection.documents() if one.metadata.title == "Flood Act")
+    correct(desk, {document.source: {"title": []}}, "Ada", "")
+
+    search_page(app, words="penalty")
+
+    assert not app.exception
+    assert "**flood\\-act\\.txt**" in [one.value for one in app.markdown]
