@@ -93,7 +93,7 @@ def _wrong(ended: list[Ended] | Failure, again: list[Ended], state: State, goal:
         return first.error or f"when there is room again: {second.error}"
     if first.code != _DONE and (first.code not in _TOLD or not _SAYS_DISK.search(first.said)):
         return f"it ends with {first.code} and says {first.said!r}"
-    if second.code != _DONE and first.code != _DONE and not _WAS_DONE.search(second.said):
+    if second.code != _DONE and not _WAS_DONE.search(" ".join(second.said.split())):
         return f"when there is room again it ends with {second.code} and says {second.said!r}"
     return "; ".join(differences(state, goal))
 
