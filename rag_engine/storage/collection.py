@@ -98,7 +98,7 @@ class CollectionView:
         if len(whole) < len(kept):
             raise WorkspaceError(
                 f"The vectors of the sentences of {len(kept) - len(whole)} passages of {self.catalog.workspace} "
-                "are not as they were written.",
+                "are damaged, or from before vectors had checksums.",
                 help=_ENCODE,
             )
         return whole
@@ -197,7 +197,9 @@ class Collection:
         return [snapshot.documents[key] for key in np.unique(owners).tolist()]
 
     def _damaged_vectors(self, count: int) -> WorkspaceError:
-        return WorkspaceError(f"{count} vectors of {self.workspace} are not as they were written.", help=_ENCODE)
+        return WorkspaceError(
+            f"{count} vectors of {self.workspace} are damaged, or from before vectors had checksums.", help=_ENCODE
+        )
 
     def misplaced_in_dense(self, most: int = 1000) -> tuple[int, int]:
         """Ask the dense index for the nearest of so many passages, evenly spread, and compare with their vectors.

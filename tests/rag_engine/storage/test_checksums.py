@@ -40,9 +40,9 @@ def test_a_damaged_vector_is_named_and_answers_nothing_until_it_is_encoded_again
     embedder = CountingEmbedder()
     with closing(open_engine(workspace, embedder)) as engine:
         assert [one.file for one in engine.collection.damaged_vectors()] == [named]
-        with pytest.raises(WorkspaceError, match=r"1 vectors of .* are not as they were written.*rebuild --encode"):
+        with pytest.raises(WorkspaceError, match=r"1 vectors of .* are damaged, or from before.*rebuild --encode"):
             engine.collection.view()
-        with pytest.raises(WorkspaceError, match="are not as they were written"):
+        with pytest.raises(WorkspaceError, match="are damaged, or from before"):
             engine.rebuild()
         embedder.encoded = 0
         engine.rebuild(encode=True)
@@ -115,7 +115,7 @@ def test_damaged_vectors_of_sentences_are_named_and_answer_nothing_until_they_ar
     with closing(open_engine(workspace)) as engine:
         assert len(engine.collection.damaged_vectors()) == 1
         rows = engine.collection.snapshot().rows.tolist()
-        with pytest.raises(WorkspaceError, match=r"sentences of 1 passages of .*are not as.*rebuild --encode"):
+        with pytest.raises(WorkspaceError, match=r"sentences of 1 passages of .*are damaged.*rebuild --encode"):
             engine.collection.view().sentences(rows)
         engine.rebuild(encode=True)
         assert engine.collection.damaged_vectors() == []
@@ -128,10 +128,10 @@ def test_without_checksums_nothing_answers_until_all_is_encoded_again(workspace:
     checksums.unlink()
     with closing(open_engine(workspace)) as engine:
         rows = np.unique(engine.collection.snapshot().rows)
-        with pytest.raises(WorkspaceError, match=rf"{len(rows)} vectors of .* are not as they were written"):
+        with pytest.raises(WorkspaceError, match=rf"{len(rows)} vectors of .* are damaged, or from before"):
             engine.collection.view()
         # Neither whoever writes next nor a new index takes what lies there for what was written.
-        with pytest.raises(WorkspaceError, match="are not as they were written"):
+        with pytest.raises(WorkspaceError, match="are damaged, or from before"):
             engine.rebuild()
         engine.rebuild(encode=True)
         assert engine.collection.damaged_vectors() == []
