@@ -5,12 +5,14 @@ from __future__ import annotations
 import ipaddress
 import json
 import socket
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
 
 from ingestion.catalogues.read import Endpoint, read_catalogue
 from ingestion.seeds.discover import discover
@@ -32,21 +34,19 @@ from tests.ingestion.web_server import QUICK, Site, page, redirect, serving
 
 _PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3)
 _LARGEST = 1_000_000
+_T = TypeVar("_T")
 
 
 @dataclass
 class _Connections:
-    """Places that this process connects to, seen by the interpreter's audit; `allowed` are the servers of a run."""
+    """Places that this process connects to while it is watched; `allowed` are the servers of a run."""
 
     made: list[tuple[str, int]] = field(default_factory=list)
     allowed: set[int] = field(default_factory=set)
-    watching: bool = False
 
-    def see(self, event: str, arguments: tuple[object, ...]) -> None:
-        if self.watching and event == "socket.connect":
-            place = arguments[1]
-            if isinstance(place, tuple) and place[1] not in self.allowed:
-                self.made.append((str(place[0]), int(place[1])))
+    def see(self, place: object) -> None:
+        if isinstance(place, tuple) and place[1] not in self.allowed:
+            self.made.append((str(place[0]), int(place[1])))
 
     def taken(self) -> list[tuple[str, int]]:
         """Return the places that lead inside, and forget them."""
@@ -55,7 +55,6 @@ class _Connections:
 
 
 _SEEN = _Connections()
-sys.addaudithook(_SEEN.see)
 
 
 @dataclass(frozen=True)
@@ -125,11 +124,19 @@ def _tried(
 
 @contextmanager
 def _watching() -> Iterator[None]:
-    _SEEN.watching = True
-    try:
+    # Not by an audit hook: it stays for the life of the process, and slows whatever else is tested in it.
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex"):
+            patch.setattr(socket.socket, name, _seen(getattr(socket.socket, name)))
         yield
-    finally:
-        _SEEN.watching = False
+
+
+def _seen(connect: Callable[[socket.socket, Any], _T]) -> Callable[[socket.socket, Any], _T]:
+    def connect_seen(self: socket.socket, place: Any) -> _T:
+        _SEEN.see(place)
+        return connect(self, place)
+
+    return connect_seen
 
 
 def _web(vector: _Vector, site: Site) -> HttpWeb:
