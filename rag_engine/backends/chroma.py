@@ -73,6 +73,7 @@ class ChromaIndex:
                 configuration={"hnsw": {"space": "cosine", "ef_search": _SEARCH_EFFORT}},
                 embedding_function=None,
             )
+        self._when_opened = self._times()
 
     def upsert(self, keys: Keys, vectors: Vectors, texts: Sequence[str], facets: Sequence[ChildFacets]) -> None:
         """Put the children in, instead of those of the same keys."""
@@ -177,10 +178,18 @@ class ChromaIndex:
         return [collection.name for collection in self._client.list_collections()]
 
     def close(self) -> None:
-        """Close the client and give the folder free."""
+        """Close the client and give the folder free, without memory of this process in the files that it wrote."""
         self._client.close()
         if self._lock is not None:
+            for folder, time in self._times().items():
+                # An index that holds few vectors is written anew by whoever only reads it.
+                if self._when_opened.get(folder) != time:
+                    clear_unused(folder)
             self._lock.release()
+
+    def _times(self) -> dict[Path, int]:
+        """Return when the files of vectors were written, by their folders."""
+        return {one: (one / _VECTORS).stat().st_mtime_ns for one in self._folders() if (one / _VECTORS).is_file()}
 
 
 def _written(folder: Path) -> int:

@@ -13,6 +13,7 @@ import pytest
 import sqlalchemy as sql
 
 from rag_engine import workspace as paths
+from rag_engine.backends import chroma
 from rag_engine.backends.chroma import clear_unused
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
@@ -85,6 +86,20 @@ def test_an_erased_documents_words_leave_the_files_of_chroma(workspace: Path) ->
     assert [hit.document for hit in evidence.hits] == [left]
     assert evidence.hits[0].dense_rank == 1
     again.close()
+
+
+def test_what_a_reader_leaves_of_its_memory_in_the_files_of_chroma_is_cleared_at_its_end(workspace: Path) -> None:
+    engine = Engine(read_config(workspace), embedder=CountingEmbedder())
+    assert engine.collection._backends.dense(engine.collection.generation()).keys()
+    [vectors] = paths.chroma(workspace).glob("*/data_level0.bin")
+    layout = chroma._layout(vectors.parent)
+    assert layout is not None
+    with vectors.open("r+b") as file:
+        # As Chroma does where it writes room that it has not filled.
+        file.seek(layout[1])
+        file.write(b"Wardens")
+    engine.close()
+    assert b"Wardens" not in vectors.read_bytes()
 
 
 def words_in_database(workspace: Path) -> set[str]:
