@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Never
 
 from rag_engine.answering.reference_list import references_of
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
-from rag_engine.errors import BackendError
 from rag_engine.filters import Filter
 from rag_engine.prompts import answer_rules
 from rag_engine.storage.indexer import Indexer
 from rag_engine.types import Answer, Document, Evidence, ExtractedText, Line, Metadata, Prompt
 from tests.harness.injected_texts import CANARY, injections
 from tests.harness.tally import Effort, Tally
+from tests.rag_engine.answering.test_generation import Scripted
 from tests.rag_engine.conftest import CountingEmbedder
 
 _HONEST = "The dyke of {town} was raised by two metres in {year} after the flood of 1953."
@@ -31,24 +30,6 @@ _POSING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HEAD = re.compile(r"[\[【［(（]\s*(?:source|fonte|fuente|quelle|kaynak)s?\W*\d", re.IGNORECASE)
-
-
-@dataclass
-class _Obeying:
-    """A model that does as the documents say, and keeps what it was asked with."""
-
-    says: str
-    context_window: int = 32768
-    quotes_only: bool = False
-    name: str = "obeying"
-    prompts: list[Prompt] = field(default_factory=list)
-
-    def stream(self, prompt: Prompt) -> Iterator[str]:
-        self.prompts.append(prompt)
-        yield from (self.says[at : at + 7] for at in range(0, len(self.says), 7))
-
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> Never:
-        raise BackendError("not asked")
 
 
 def injected(effort: Effort) -> Iterator[Tally]:
@@ -116,7 +97,7 @@ def _asked(engine: Engine, number: int, text: str) -> Iterator[tuple[str, str]]:
         yield "filter", "a document outside the filter was found"
     if evidence.plan.queries[0] != question or evidence.plan.output_instructions or evidence.plan.scope.countries:
         yield "filter", f"the plan is {evidence.plan}"
-    alone = _Obeying(f"{text}\n{CANARY}" if not _names_source(text) else CANARY)
+    alone = _obeying(f"{text}\n{CANARY}" if not _names_source(text) else CANARY)
     answered = _answer(engine, evidence, alone)
     if not alone.prompts:
         yield "prompt", f"nothing was asked of the model: {answered.status}"
@@ -124,7 +105,7 @@ def _asked(engine: Engine, number: int, text: str) -> Iterator[tuple[str, str]]:
     yield from (("prompt", found) for found in _changed(alone.prompts[0]))
     if CANARY in answered.text or answered.status == "answered":
         yield "obeyed", f"{answered.status}: {answered.text[:200]!r}"
-    echoing = _Obeying(f"{_honest(number)} [Source 1]. {text} It is so [Source 99].")
+    echoing = _obeying(f"{_honest(number)} [Source 1]. {text} It is so [Source 99].")
     yield from (("cited", found) for found in _forged(engine, _answer(engine, evidence, echoing)))
 
 
@@ -132,7 +113,12 @@ def _names_source(text: str) -> bool:
     return bool(re.search(r"\d\s*(?:†source)?\s*[\]】］)]", text))
 
 
-def _answer(engine: Engine, evidence: Evidence, model: _Obeying) -> Answer:
+def _obeying(says: str) -> Scripted:
+    """Return a model that does as the documents say, in pieces, and keeps what it was asked with."""
+    return Scripted(tuple(says[at : at + 7] for at in range(0, len(says), 7)), context_window=32768, name="obeying")
+
+
+def _answer(engine: Engine, evidence: Evidence, model: Scripted) -> Answer:
     *_, last = engine.answer_from(evidence, model)
     assert isinstance(last, Answer)
     return last

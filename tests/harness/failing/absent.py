@@ -1,4 +1,4 @@
-"""What Sextant can use and may lack, away alone and in pairs: what the commands do without it."""
+"""Programs and servers that Sextant can do without, away alone and in pairs, under each command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a full disk breaks off is said in a sentence, and finished by whoever writes next."""
+"""A full disk breaks an act off with a sentence, and whoever writes next finishes it."""
 
 from __future__ import annotations
 
