@@ -10,11 +10,15 @@ Effort = Literal["short", "whole"]
 
 @dataclass(frozen=True)
 class Tally:
-    """Cases of one kind, such as "kill -9 at a write of add"; `lost` has a sentence for each that was not survived."""
+    """Cases of one kind, such as "kill -9 at a write of add"; `lost` has a sentence for each that was not survived.
+
+    Where none could be tried here, `left_out` says why.
+    """
 
     what: str
     tried: int
     lost: tuple[str, ...] = ()
+    left_out: str = ""
 
     @property
     def survived(self) -> int:
@@ -23,5 +27,7 @@ class Tally:
 
     def __str__(self) -> str:
         """Return a line of the report, and one for each loss."""
+        if self.left_out:
+            return f"not tried  {self.what}: {self.left_out}"
         line = f"{self.survived} of {self.tried}  {self.what}"
         return "\n".join([line, *(f"    lost: {one}" for one in self.lost)])
