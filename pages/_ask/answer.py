@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
@@ -223,9 +224,11 @@ def _draw_cited(sources: Sequence[ShownSource], conversation: Conversation, numb
 
 
 @st.fragment
-def _draw_folded(title: str, icon: str, key: str, draw: Callable[[], None]) -> None:
+def _draw_folded(
+    title: str, icon: str, key: str, draw: Callable[[], None], kind: Literal["default", "compact"] = "default"
+) -> None:
     """Draw an expander whose content is drawn once it is opened: a conversation has hundreds of sources."""
-    with st.expander(title, icon=icon, key=key, on_change="rerun") as folded:
+    with st.expander(title, icon=icon, key=key, on_change="rerun", type=kind) as folded:
         if folded.open:
             draw()
 
@@ -265,15 +268,16 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
             _draw_original(source, document, citations, key)
         if can_translate(source) and st.toggle(_("Translate"), key=f"{key} translation"):
             draw_translation(source, citations, conversation.turns[number].asked)
-        _draw_why(source)
+        _draw_why(source, key)
 
 
-def _draw_why(source: ShownSource) -> None:
+def _draw_why(source: ShownSource, key: str) -> None:
     """Draw the index entries, ranks and scores that led to a source, folded away."""
-    lines = [index_entries(source), *map(escape, source.why)]
-    if any(lines):
-        with st.expander(_("Why this source"), icon=":material/help:", type="compact"):
-            st.caption("  \n".join(line for line in lines if line))
+    lines = [line for line in (index_entries(source), *map(escape, source.why)) if line]
+    if lines:
+        _draw_folded(
+            _("Why this source"), ":material/help:", f"{key} why", lambda: st.caption("  \n".join(lines)), "compact"
+        )
 
 
 def _draw_original(source: ShownSource, document: DocumentRecord, citations: tuple[Citation, ...], key: str) -> None:

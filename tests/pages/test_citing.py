@@ -59,7 +59,18 @@ def test_a_source_is_shown_as_it_is_cited(shown: Callable[[ShownSource], AppTest
     assert not app.exception
     assert "**Article 9 \\(3\\)** · Flood Directive" in texts(app)
     assert ":gray[Chapter II › Flood maps]" in texts(app)
-    assert "Listed in the index under “maps\\, publication of”" in texts(app)
+
+
+def test_why_a_source_was_found_is_drawn_once_it_is_opened(shown: Callable[[ShownSource], AppTest]) -> None:
+    app = shown(ARTICLE)
+    listed = "Listed in the index under “maps\\, publication of”"
+    assert "Why this source" in [one.label for one in app.expander]
+    assert listed not in texts(app)
+
+    app.session_state[f"answer-0-source-{ARTICLE.n} why"] = True
+    app.run()
+
+    assert listed in texts(app)
 
 
 def test_what_a_source_refers_to_opens_with_its_text_and_its_page(shown: Callable[[ShownSource], AppTest]) -> None:
