@@ -225,7 +225,7 @@ def _draw_cited(sources: Sequence[ShownSource], conversation: Conversation, numb
 
 @st.fragment
 def _draw_folded(
-    title: str, icon: str, key: str, draw: Callable[[], None], kind: Literal["default", "compact"] = "default"
+    title: str, icon: str, key: str, draw: Callable[[], object], kind: Literal["default", "compact"] = "default"
 ) -> None:
     """Draw an expander whose content is drawn once it is opened: a conversation has hundreds of sources."""
     with st.expander(title, icon=icon, key=key, on_change="rerun", type=kind) as folded:
