@@ -1,6 +1,6 @@
 """Models of sentence-transformers as folders that start without torch.
 
-A folder holds `model.onnx`, `tokenizer.json`, settings, and `check.npy`, what torch itself computes of a few texts,
+A folder holds `model.onnx`, the tokenizer, settings, and `check.npy`, what torch itself computes of a few texts,
 against which every runtime is checked at each start.
 """
 
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from filelock import FileLock
 
+from rag_engine.backends.tokenizer.load import save_tokenizer
 from rag_engine.errors import BackendError
 
 CHECK = "check.npy"
@@ -99,7 +100,7 @@ def export_model(
 
     axes = {0: "batch", 1: "length"}
     try:
-        model.tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
+        save_tokenizer(model.tokenizer.backend_tokenizer, folder)
         with torch.no_grad(), warnings.catch_warnings():
             # The tracer warns of every branch on a shape; the check of the result is what counts.
             warnings.simplefilter("ignore")

@@ -24,8 +24,8 @@ from rag_engine.backends.openvino_graph import (
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Vectors
 
-Tokens = NDArray[np.int64]
-Compute = Callable[[Mapping[str, Tokens]], Vectors]
+TokenIds = NDArray[np.int64]
+Compute = Callable[[Mapping[str, TokenIds]], Vectors]
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
@@ -62,7 +62,7 @@ def open_openvino(file: Path, precision: GraphPrecision | None = None, *, orderi
     request = core.compile_model(folder / GRAPH, "CPU", options).create_infer_request()
     lock = threading.Lock()
 
-    def compute(inputs: Mapping[str, Tokens]) -> Vectors:
+    def compute(inputs: Mapping[str, TokenIds]) -> Vectors:
         given: dict[str, Any] = dict(inputs)
         if words is not None:
             given[WORDS] = words[inputs["input_ids"]]
@@ -100,7 +100,7 @@ def open_onnx(file: Path) -> Runtime:
     except failures as error:
         raise RuntimeError(str(error)) from error
 
-    def compute(inputs: Mapping[str, Tokens]) -> Vectors:
+    def compute(inputs: Mapping[str, TokenIds]) -> Vectors:
         try:
             return np.asarray(session.run(None, dict(inputs))[0], dtype=np.float32)
         except failures as error:

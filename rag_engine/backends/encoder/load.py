@@ -41,7 +41,7 @@ from rag_engine.protocols import Embedder, Vectors
 
 _DEFAULT = "intfloat/multilingual-e5-small"
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
-_EXPORTS = "exported-2"
+_EXPORTS = "exported-3"
 # Least cosine between a runtime's vector and torch's; bfloat16 reaches .9999.
 _AGREEMENT = 0.999
 # Tokens that each runtime computes at once.

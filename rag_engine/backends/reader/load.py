@@ -37,7 +37,7 @@ from rag_engine.errors import BackendError
 from rag_engine.protocols import PassageReader, Scores
 from rag_engine.types import PassageReading
 
-_EXPORTS = "readers-2"
+_EXPORTS = "readers-3"
 # Logits of bfloat16 differ from torch's by a few hundredths.
 _DISAGREEMENT = 0.25
 _BATCH_TOKENS = 2048
@@ -74,13 +74,12 @@ class AdapterReader:
     def _read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
         found: dict[int, PassageReading] = {}
         try:
-            for row, encoding, read in self._model.outputs([(question, passage) for passage in passages]):
-                # Of the passage's own tokens: type 1, not the padding and not the closing mark.
-                own = [at for at, of in enumerate(encoding.sequence_ids) if of == 1]
+            for row, tokens, read in self._model.outputs([(question, passage) for passage in passages]):
+                own = list(tokens.own)
                 found[row] = PassageReading(
                     relevance=float(read[0, 2]),
                     absent=float(read[0, 0] + read[0, 1]),
-                    tokens=tuple(encoding.offsets[at] for at in own),
+                    tokens=tuple(tokens.spans[at] for at in own),
                     starts=tuple(read[own, 0].tolist()),
                     ends=tuple(read[own, 1].tolist()),
                 )

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.backends.encoder.load import load_encoder, locate
-from rag_engine.backends.exported_model import batches, room_for
+from rag_engine.backends.exported_model import batches
 from rag_engine.backends.model_export import build_once
 from rag_engine.backends.reader.load import load_reader
+from rag_engine.backends.tokenizer.tokens import room_for
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Embedder
 

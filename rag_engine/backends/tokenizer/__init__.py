@@ -1,0 +1,1 @@
+"""Texts to the tokens of an exported model."""
