@@ -6,13 +6,11 @@ interpreter's own files, no network, and nothing that it could write or start.
 
 from __future__ import annotations
 
-import fcntl
 import html
 import json
 import mmap
 import os
 import resource
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -25,6 +23,7 @@ import pymupdf
 from numpy.typing import NDArray
 
 from rag_engine.confinement.confine import Reach, confine
+from rag_engine.confinement.parent import end_with_parent
 
 # x0, y0, x1, y1 in points of the page as it is drawn.
 Rectangle = tuple[float, float, float, float]
@@ -44,7 +43,7 @@ def main() -> None:
     confine(Reach.from_argument(sys.argv[1]))
     descriptor, memory_bytes, seconds = (int(word) for word in sys.argv[2:])
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    _end_with_parent()
+    end_with_parent()
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     with Connection(descriptor) as parent:
@@ -63,14 +62,6 @@ def main() -> None:
             finally:
                 if file is not None:
                     os.close(file)
-
-
-def _end_with_parent() -> None:
-    """Have the kernel kill us once the parent has closed our standard input, also in the middle of a page."""
-    if sys.platform == "linux":
-        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(0, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(0, fcntl.F_SETFL, os.O_ASYNC)
 
 
 def answer(request: Mapping[str, Any], file: int | None) -> bytes:

@@ -20,6 +20,7 @@ from pathlib import Path
 from rag_engine.backends.drawing.page_cache import PageCache
 from rag_engine.backends.office.program import office_copy, office_folders, office_program
 from rag_engine.confinement.confine import Reach, child_environment, confine, unprivileged_user
+from rag_engine.confinement.parent import end_with_parent
 from rag_engine.confinement.scratch import Scratch
 from rag_engine.errors import WorkspaceError
 
@@ -30,6 +31,10 @@ _MORE_SECONDS = 15
 _MADE = "layout.pdf"
 # Of any file that the process writes.
 _MOST_BYTES = 2**29
+# Of memory, for LibreOffice: a workbook of a million rows takes 2 GB.
+_MOST_MEMORY = 4 * 2**30
+# How the process ends where LibreOffice did not in its time.
+_TOO_SLOW = 124
 
 
 def is_office_file(name: str) -> bool:
@@ -58,8 +63,8 @@ class OfficeLayouts:
             ready.set_result(self._cache.layout(content))
             return ready
         found = self._begun(file, content)
-        if found.done() and not found.cancelled() and found.exception() is None:
-            # It was made, and had to make room.
+        if found.done():
+            # It was made and had to make room, or it was not and what was missing may be there now.
             self._begun.cache_clear()
             return self._begun(file, content)
         return found
@@ -104,23 +109,25 @@ class OfficeLayouts:
 
     def _run(self, arguments: Sequence[str], own: Path) -> str:
         """Have the process make the PDF, and return why there may be none."""
-        self._running = subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, "-P", "-s", "-m", "rag_engine.backends.office.layout", *arguments],
-            stdin=subprocess.DEVNULL,
+            # Held open: the process and what it starts end when we do.
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             cwd=own,
             env=child_environment(HOME=os.fspath(own), TMPDIR=os.fspath(own)),
-        )
-        try:
-            self._running.wait(self._seconds + _MORE_SECONDS)
-        except subprocess.TimeoutExpired:
-            return f"LibreOffice takes longer than {self._seconds} seconds"
-        finally:
-            _end(self._running)
-            self._running = None
-        return "LibreOffice cannot read it"
+        ) as self._running:
+            try:
+                code = self._running.wait(self._seconds + _MORE_SECONDS)
+            except subprocess.TimeoutExpired:
+                code = _TOO_SLOW
+            finally:
+                _end(self._running)
+        self._running = None
+        too_slow = f"LibreOffice takes longer than {self._seconds} seconds"
+        return too_slow if code == _TOO_SLOW else "LibreOffice cannot read it"
 
 
 def read_made(path: Path) -> bytes:
@@ -158,10 +165,15 @@ def main() -> None:
     """Convert the file that the arguments name into the folder where this process may write."""
     confine(Reach.from_argument(sys.argv[1]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_BYTES, _MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+    end_with_parent(group=True)
     program, file, seconds = sys.argv[2], Path(sys.argv[3]), float(sys.argv[4])
-    with office_copy(program, file, "pdf", seconds) as (made, _):
-        if made is not None:
-            shutil.move(made, Path(os.environ["HOME"], _MADE))
+    try:
+        with office_copy(program, file, "pdf", seconds) as (made, _):
+            if made is not None:
+                shutil.move(made, Path(os.environ["HOME"], _MADE))
+    except TimeoutError:
+        sys.exit(_TOO_SLOW)
 
 
 if __name__ == "__main__":

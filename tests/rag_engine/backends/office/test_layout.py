@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import docx
+import psutil  # type: ignore[import-untyped]
 import pymupdf
 import pytest
 
@@ -91,6 +94,10 @@ def test_without_libreoffice_it_is_said(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(WorkspaceError, match="LibreOffice is not installed"):
         layouts.pdf(plan, CONTENT).result()
+    # Once it is, it is tried.
+    program(tmp_path, monkeypatch, "exit 1")
+    with pytest.raises(WorkspaceError, match="LibreOffice cannot read it"):
+        layouts.pdf(plan, CONTENT).result()
 
 
 @pytest.mark.needs("linux")
@@ -100,10 +107,31 @@ def test_a_conversion_that_does_not_end_is_ended(
     program(tmp_path, monkeypatch, "sleep 300")
     layouts = OfficeLayouts(cache, seconds=1)
     begun = time.monotonic()
-    with pytest.raises(WorkspaceError, match=r"plan\.docx cannot be shown as it looks"):
+    with pytest.raises(WorkspaceError, match="LibreOffice takes longer than 1 second"):
         layouts.pdf(plan, CONTENT).result()
     layouts.close()
     assert time.monotonic() - begun < 25
+
+
+@pytest.mark.needs("linux")
+def test_a_conversion_ends_with_who_wanted_it(
+    cache: PageCache, plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path, monkeypatch, "exec sleep 300")
+    code = (
+        "import sys, psutil; from pathlib import Path; from rag_engine.backends.drawing.page_cache import PageCache; "
+        "from rag_engine.backends.office.layout import OfficeLayouts; begun = psutil.Process(); "
+        "OfficeLayouts(PageCache(Path(sys.argv[1]))).pdf(Path(sys.argv[2]), 'e' * 64)\n"
+        "while not (at_work := [one for one in begun.children(recursive=True) if one.name() == 'sleep']): pass\n"
+        "print(at_work[0].pid, flush=True); sys.stdin.read()"
+    )
+    arguments = [sys.executable, "-c", code, str(tmp_path / "drawings"), str(plan)]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as who:
+        assert who.stdout is not None
+        at_work = psutil.Process(int(who.stdout.readline()))
+        who.kill()
+
+    at_work.wait(20)
 
 
 def test_office_files_are_known_by_their_names() -> None:
