@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 export HF_HUB_OFFLINE ?= 1
-# The least coverage of each package, in percent: `make test COVER=1` holds it, as CI does, and takes a quarter longer.
+# The least coverage of each package, in percent: `make test WHOLE=1 COVER=1` holds it, as CI does, and takes a quarter longer.
 FLOORS := rag_engine:94 ingestion:90 pages:85 cli:70
 
 .PHONY: run test quick check lock measure harness clean
@@ -11,8 +11,9 @@ FLOORS := rag_engine:94 ingestion:90 pages:85 cli:70
 run: .venv/installed
 	@$(BIN)/sextant serve --sample --port $(PORT)
 
+# The everyday tests; WHOLE=1 adds those that start whole programs and browsers, and those on real documents.
 test: .venv/tested check
-	$(BIN)/pytest -n 2 --dist loadfile $(if $(COVER),--cov --cov-report=)
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(WHOLE),,-m "not long") $(if $(COVER),--cov --cov-report=)
 	$(if $(COVER),for floor in $(FLOORS); do $(BIN)/coverage report --precision=1 --include="$${floor%:*}/*" --fail-under=$${floor#*:} | tail -1 || exit 1; done)
 
 # What touches the changed files, for an edit; CONTRIBUTING.md says more.
@@ -64,7 +65,7 @@ lock:
 measure: .venv/installed
 	$(BIN)/python -m benchmarks.measure
 
-# Kills, faults, hostile files and visitors, each survived or named: about 20 minutes; `make test` runs a short form.
+# Kills, faults, hostile files and visitors, each survived or named: about 20 minutes; `make test WHOLE=1` runs a short form.
 harness: .venv/tested
 	$(BIN)/python -m tests.harness
 

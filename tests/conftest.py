@@ -67,24 +67,33 @@ _NEEDS = {
 }
 
 
-# Files whose tests take a minute together or more. Begun last, they would keep one processor waiting for the other.
+# Whole programs, browsers and real documents: `make test` leaves them to `make test WHOLE=1`.
 _LONG = (
-    "tests/portal/",
-    "tests/ingestion/test_killed_addition.py",
+    "tests/cli/serve/",
+    "tests/cli/test_dense_damage.py",
+    "tests/cli/test_repair.py",
+    "tests/data/test_corpus_",
     "tests/e2e/",
-    "tests/cli/",
+    "tests/harness/",
+    "tests/ingestion/test_killed_addition.py",
+    "tests/ingestion/web/test_browser.py",
+    "tests/portal/",
     "tests/test_corpus.py",
-    "tests/data/test_corpus_metadata.py",
-    "tests/rag_engine/backends/encoder/",
+    "tests/test_examples.py",
 )
+# Begun last, they would keep one processor waiting for the other.
+_EARLY = (*_LONG, "tests/cli/", "tests/pages/", "tests/ingestion/test_", "tests/ingestion/jobs/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the long files first, and leave out what needs a missing program.
+    """Mark the long files and put what takes longest first; leave out what needs a missing program.
 
     A test that is left out says so on a bare machine; in CI it runs and fails.
     """
-    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
+    items.sort(key=lambda item: (not item.nodeid.startswith(_LONG), not item.nodeid.startswith(_EARLY)))
+    for item in items:
+        if item.nodeid.startswith(_LONG):
+            item.add_marker("long")
     if os.environ.get("CI"):
         return
     for item in items:

@@ -260,7 +260,8 @@ def test_a_repeated_run_joins_an_equal_one_that_is_queued(desk: Desk) -> None:
 def test_a_run_under_way_serves_until_a_person_changes_something(desk: Desk) -> None:
     asked = runs.run(desk, RunRequest(("licence",)))
     desk.jobs.next()
-    # The list was written in the second in which it began.
+    # In the second in which the run began, or later.
+    desk.store.add([SeedSource("LATE", "https://late.example/plan.pdf")])
     assert desk.store.changed_since(desk.jobs.runs()[0].started)
     assert runs.run(desk, RunRequest(("licence",))).id != asked.id
 
