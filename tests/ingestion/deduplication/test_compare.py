@@ -282,6 +282,7 @@ def test_two_thousand_candidates_take_seconds() -> None:
     assert len({outcome.reason for outcome in outcomes.values()}) > 2
 
 
+@pytest.mark.long
 def test_the_corpus_has_one_pair_of_translations_and_no_copies(corpus: Path) -> None:
     encoder = load_encoder("intfloat/multilingual-e5-small")
     candidates = []

@@ -29,6 +29,7 @@ def check_positions(extracted: ExtractedText) -> None:
     assert pages == sorted(pages)
 
 
+@pytest.mark.long
 def test_every_file_of_the_corpus_gives_a_title_and_text_that_its_lines_cover(corpus: Path, sandbox: Sandbox) -> None:
     # Two of the scans have tests of their own in test_pdf.py.
     tested_there = {"scan_en_linn_typewritten.pdf", "scan_fr_francais.pdf"}
