@@ -96,7 +96,12 @@ def add_paths(
     """
     files, refused = _listed(paths)
     if replaces is not None and len(files) != 1:
-        raise InputError(f"{len(files)} files cannot replace {replaces.file}.", help="Name the one new version of it.")
+        raise InputError(
+            "{count} files cannot replace {file}.",
+            help="Name the one new version of it.",
+            count=len(files),
+            file=replaces.file,
+        )
     # All before the first file: a wrong line shall not end a long addition in its middle.
     descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
     sizes = [_size(path) for path in files]
@@ -266,7 +271,14 @@ class _Reader:
                 raise Refusal("unsupported_type", f"{self._refused[path]}.", help="Add the file itself.")
             if path.stat().st_size > ExtractionLimits().max_bytes:
                 size, most = path.stat().st_size, ExtractionLimits().max_bytes
-                raise Refusal("too_large", f"{path.name} has {size:,} bytes; the limit is {most:,}.", help="Split it.")
+                raise Refusal(
+                    "too_large",
+                    "{file} has {size:,} bytes; the limit is {limit:,}.",
+                    help="Split it.",
+                    file=path.name,
+                    size=size,
+                    limit=most,
+                )
             return self._read_copy(path)
         except Refusal as refusal:
             return Added(_shown(path), "", refusal.status, str(refusal))

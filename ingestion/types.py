@@ -134,9 +134,10 @@ class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accid
         help: str = "",
         retryable: bool | None = None,
         rejected: bool = True,
+        **values: object,
     ) -> None:
         retryable = reason in _OUR_FAILURES if retryable is None else retryable
-        super().__init__(message, help=help, retryable=retryable)
+        super().__init__(message, help=help, retryable=retryable, **values)
         self.reason: OutcomeReason = reason
         self.rejected = rejected and not retryable
 

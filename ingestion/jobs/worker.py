@@ -80,7 +80,7 @@ def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
     try:
         if run.attempts > _ATTEMPTS[run.action]:
             times = _ATTEMPTS[run.action]
-            raise WorkspaceError(f"The worker broke off {times} times at this; worker.log may say why.")
+            raise WorkspaceError("The worker broke off {times} times at this; worker.log may say why.", times=times)
         with _heartbeat(run, jobs) as pulse:
             results = _try(run, engine, pulse)
         ended = (_ENDINGS[pulse.signal] if pulse.cancelled.is_set() else "done", results, pulse.warning)

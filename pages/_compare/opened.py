@@ -35,7 +35,7 @@ from pages._shared import resources
 from pages._shared.elements import act_button, base_address, draw_heading, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING, draw_filters
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, in_this_language
 from pages._shared.jobs import draw_runs_of
 from pages._shared.numbers_and_dates import counted, number
 
@@ -130,7 +130,7 @@ def _draw_acts(comparison: Comparison, *, idle: bool) -> None:
             _draw_asking(comparison)
         st.download_button(
             _("Excel workbook"),
-            partial(exported_comparison, resources.desk(), id, base_address("/compare")),
+            in_this_language(partial(exported_comparison, resources.desk(), id, base_address("/compare"), WORDING)),
             f"{slug_of(comparison.name) or 'comparison'}.xlsx",
             # Never a type that the browser would open in place.
             "application/octet-stream",

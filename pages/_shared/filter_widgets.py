@@ -10,6 +10,7 @@ from datetime import date
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.errors import shown_sentence
 from pages._shared.interface_language import ENGLISH, _, interface_language, to_translate
 from pages._shared.numbers_and_dates import counted, known_date, number
 from pages._shared.shown_names import shown_name
@@ -192,7 +193,9 @@ def _message(text: str, **values: object) -> str:
 
 
 # For what the engine describes, in the language of the interface.
-WORDING = Wording(message=_message, counted=counted, number=number, facet=filter_label, value=display_text)
+WORDING = Wording(
+    message=_message, counted=counted, number=number, facet=filter_label, value=display_text, kept=shown_sentence
+)
 
 
 def document_titles(ids: Iterable[str]) -> list[str]:

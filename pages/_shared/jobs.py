@@ -17,7 +17,7 @@ from ingestion.status.views import rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
-from pages._shared.errors import show_error
+from pages._shared.errors import show_error, shown_sentence
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -91,7 +91,7 @@ def _draw_chosen(chosen: Callable[[Run], bool], *, watching: bool) -> None:
         elif run.status == "paused":
             _draw_paused(run)
     if runs and runs[0].status == "failed":
-        show_error(runs[0].message)
+        show_error(shown_sentence(runs[0].message))
 
 
 def _follow(active: Sequence[Run], *, watching: bool) -> None:
@@ -240,7 +240,7 @@ def _draw_sources(run: Run, now: Progress) -> None:
 def _draw_finished(run: Run) -> None:
     st.markdown(f"**{_title(run)}** · {moment(run.queued)} · {_ending(run)}")
     if run.message:
-        show_error(run.message)
+        show_error(shown_sentence(run.message))
     if run.action == "add" and run.results:
         draw_table([_file(result) for result in run.results], f"run {run.id}", _("What became of each file"))
     if run.action == "run" and run.results:
@@ -314,7 +314,7 @@ def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
         _("Result"): shown_name(str(result["status"])),
         _("Pages"): int(result.get("pages", 0)),
         _("Passages"): int(result.get("children", 0)),
-        _("Note"): str(result["reason"]),
+        _("Note"): shown_sentence(str(result["reason"])),
     }
 
 

@@ -11,6 +11,7 @@ from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines
 from rag_engine.takeaway.docx_footnotes import DocxFootnotes
 from rag_engine.takeaway.docx_words import write_words
 from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, visible_text
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 
 # A4 and its margins, in millimetres.
@@ -20,7 +21,7 @@ _LONGEST_TITLE = 255
 _LISTS = {"bullet": "List Bullet", "numbered": "List"}
 
 
-def to_docx(text: ExportedText, made: datetime) -> bytes:
+def to_docx(text: ExportedText, made: datetime, words: Wording = ENGLISH) -> bytes:
     """Return the bytes of a .docx: title and questions as headings, answers and quotes with footnotes."""
     from docx import Document
     from docx.shared import Mm
@@ -33,7 +34,7 @@ def to_docx(text: ExportedText, made: datetime) -> bytes:
     footnotes = DocxFootnotes(document)
     write_words(document.add_paragraph(style="Title"), _one_line(text.title))
     for number, section in enumerate(text.sections, start=1):
-        _add_section(document, section, _SectionMarks(footnotes, number, section))
+        _add_section(document, section, _SectionMarks(footnotes, number, section, words))
     footnotes.close()
     written = io.BytesIO()
     document.save(written)
@@ -43,11 +44,11 @@ def to_docx(text: ExportedText, made: datetime) -> bytes:
 class _SectionMarks:
     """The marks of one section: each source that it cites has one footnote, however often it is cited."""
 
-    def __init__(self, footnotes: DocxFootnotes, number: int, section: ExportedSection) -> None:
+    def __init__(self, footnotes: DocxFootnotes, number: int, section: ExportedSection, words: Wording) -> None:
         self._footnotes, self._number = footnotes, number
         self._texts: Mapping[int, str] = {
-            **_footnote_texts(section.quotes, quoted=False),
-            **_footnote_texts(section.citations, quoted=True),
+            **_footnote_texts(section.quotes, words, quoted=False),
+            **_footnote_texts(section.citations, words, quoted=True),
         }
 
     def write(self, paragraph: Any, runs: tuple[AnswerRun, ...], *, bold: bool = False) -> None:
@@ -66,11 +67,11 @@ class _SectionMarks:
         return self._texts.get(run.n) if run and run.n is not None else None
 
 
-def _footnote_texts(citations: Iterable[Citation], *, quoted: bool) -> dict[int, str]:
+def _footnote_texts(citations: Iterable[Citation], words: Wording, *, quoted: bool) -> dict[int, str]:
     grouped: dict[int, list[Citation]] = {}
     for citation in citations:
         grouped.setdefault(citation.n, []).append(citation)
-    return {n: footnote_text(cited, quoted=quoted) for n, cited in grouped.items()}
+    return {n: footnote_text(cited, words, quoted=quoted) for n, cited in grouped.items()}
 
 
 def _describe(properties: Any, title: str, made: datetime) -> None:

@@ -231,8 +231,20 @@ def extended(
         raise InputError("There is no question to compare by.", help="Write one question a line.")
     if not keys:
         raise InputError("There is nothing to compare.", help="Choose a filter that leaves documents or countries.")
-    _check_number(len(asked), MOST_QUESTIONS, "questions", "Leave some out, or make a second comparison.")
-    _check_number(len(keys), MOST_COLUMNS, "columns", "Narrow them down by a filter.")
+    if len(asked) > MOST_QUESTIONS:
+        raise InputError(
+            "A comparison has at most {most} questions; these are {count}.",
+            help="Leave some out, or make a second comparison.",
+            most=MOST_QUESTIONS,
+            count=len(asked),
+        )
+    if len(keys) > MOST_COLUMNS:
+        raise InputError(
+            "A comparison has at most {most} columns; these are {count}.",
+            help="Narrow them down by a filter.",
+            most=MOST_COLUMNS,
+            count=len(keys),
+        )
     return replace(comparison, questions=asked, columns=tuple(known[key] for key in keys))
 
 
@@ -258,19 +270,29 @@ def cells_in_order(comparison: Comparison) -> Iterator[tuple[str, ComparisonColu
             yield question, column, comparison.cells.get((question, column.key))
 
 
-def cell_text(cell: ComparisonCell | None) -> str:
+def cell_text(cell: ComparisonCell | None, words: Wording = ENGLISH) -> str:
     """Return a cell as a table shows it: its words with their page, or how much was searched where there are none."""
     if cell is None:
-        return NOT_ASKED.capitalize()
+        return words.message("Not asked yet")
     if cell.status == "nothing found":
-        return f"Nothing found: {cell.effort.describe()}."
+        return words.message("Nothing found: {effort}.", effort=cell.effort.describe(words))
     if cell.status == "failed":
-        return f"Failed: {cell.short}"
-    source = cell.source()
-    where = f" [{source}]" if source else ""
-    return f"{'Closest passages: ' if cell.status == 'closest passages' else ''}{cell.short}{where}"
+        return words.message("Failed: {error}", error=words.kept(cell.short))
+    source = cell.source(lambda _file, page: words.message("page {n}", n=page))
+    shown = f"{cell.short} [{source}]" if source else cell.short
+    return words.message("Closest passages: {quote}", quote=shown) if cell.status == "closest passages" else shown
 
 
-def _check_number(number: int, most: int, what: str, remedy: str) -> None:
-    if number > most:
-        raise InputError(f"A comparison has at most {most} {what}; these are {number}.", help=remedy)
+def status_text(status: str, words: Wording = ENGLISH) -> str:
+    """Return the status of a cell, or that it was not asked, in words."""
+    match status:
+        case "answered":
+            return words.message("answered")
+        case "closest passages":
+            return words.message("closest passages")
+        case "nothing found":
+            return words.message("nothing found")
+        case "failed":
+            return words.message("failed")
+        case _:
+            return words.message("not asked yet")
