@@ -15,7 +15,7 @@ from ingestion.types import SeedSource
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_table, why_disabled
+from pages._shared.elements import act_button, draw_table, draw_upload_limit, why_disabled
 from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, quoted
@@ -232,6 +232,7 @@ _REJECTED = "documents rejected"
 def draw_document_upload() -> None:
     """Take files and add them to the list."""
     batch = st.session_state.setdefault("document batch", 0)
+    draw_upload_limit()
     why = why_disabled("add_own_files")
     files = st.file_uploader(
         _("Your own documents"),
