@@ -84,6 +84,11 @@ class SeedSource:
     parent: str = ""
     origin: str = ""
 
+    @property
+    def shown_title(self) -> str:
+        """What a person calls it: its title, or its address or path where the list gives none."""
+        return self.title or self.url or self.path
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -346,7 +346,7 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
             drawn = False
         if not drawn:
             st.caption(_(":material/info: Extracted text, not the original layout."))
-        alt = _("Page of {title} with the passage marked").format(title=document.metadata.title)
+        alt = _("Page of {title} with the passage marked").format(title=document.shown_title)
         st.image(drawing.result(), width="stretch", alt=alt)
 
 

@@ -88,7 +88,7 @@ def _draw_preview(path: Path) -> None:
             len(table.records),
         )
     )
-    titles = {one.document_id: one.metadata.title or one.file for one in resources.engine().collection.documents()}
+    titles = {one.document_id: one.shown_title for one in resources.engine().collection.documents()}
     document = st.selectbox(
         _("Document"),
         list(titles),

@@ -129,7 +129,7 @@ def _draw_entry(entry: GroundedEntry) -> None:
                 else _("cosine {value}").format(value=number(one.cosine, 2))
             )
             place = page_place(one.file, one.page)
-            st.caption(f":green-badge[{one.n}] {escape(one.title or one.file)}, {place} · {cosine}")
+            st.caption(f":green-badge[{one.n}] {escape(one.title)}, {place} · {cosine}")
             st.markdown(escape_paragraphs(one.text))
         for warning in entry.warnings:
             st.caption(f":material/info: {escape(shown_sentence(warning))}")

@@ -154,7 +154,7 @@ def _row(
     columns: Sequence[str],
     found: Mapping[int, tuple[str, ...]] | None,
 ) -> dict[str, str | int]:
-    row: dict[str, str | int] = {TITLE: _shortened(document.metadata.title or document.file)}
+    row: dict[str, str | int] = {TITLE: _shortened(document.shown_title)}
     if found is not None:
         row[FOUND_IN] = ", ".join(_(_PLACES[place]) for place in found[document.key]).capitalize()
     for name in columns:

@@ -32,7 +32,7 @@ def draw_document(
 ) -> None:
     """Draw a document with those of its passages that are shown."""
     document, metadata = group.document, group.document.metadata
-    st.markdown(f"**{escape(metadata.title or document.file)}**")
+    st.markdown(f"**{escape(document.shown_title)}**")
     known = (metadata.authority, document.file, licence_text(metadata.licence, WORDING))
     st.caption(f"{' · '.join(escape(part) for part in known if part)}  \n{badges(metadata)}")
     for passage in passages:

@@ -200,7 +200,7 @@ WORDING = Wording(
 
 def document_titles(ids: Iterable[str]) -> list[str]:
     """Return the titles of documents by their ids; of one that has left the collection its id."""
-    known = {one.document_id: one.metadata.title or one.file for one in resources.engine().collection.documents()}
+    known = {one.document_id: one.shown_title for one in resources.engine().collection.documents()}
     return [known.get(id, id) for id in ids]
 
 

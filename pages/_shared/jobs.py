@@ -228,7 +228,7 @@ def _draw_sources(run: Run, now: Progress) -> None:
         _("Sources of this phase"), icon=":material/list_alt:", key=f"sources of {run.id}", on_change="rerun"
     ) as folded:
         if folded.open:
-            titles = {one.code: one.title or one.url or one.path for one in resources.store().sources()}
+            titles = {one.code: one.shown_title for one in resources.store().sources()}
             found = running_sources(now, resources.store().latest(_EVENTS), titles, run.started)
             rows = [
                 {_("Source"): one.code, _("Title"): one.title, _("State"): shown_name(one.state.capitalize())}
@@ -297,7 +297,7 @@ def _addition(names: Sequence[str]) -> str:
 def _file_of(source: str) -> str:
     """Return the title of a document by its source, or the last part of that where the document is gone."""
     documents = resources.engine().collection.documents()
-    return next((one.metadata.title for one in documents if one.source == source), Path(source).name)
+    return next((one.shown_title for one in documents if one.source == source), Path(source).name)
 
 
 def _ending(run: Run) -> str:

@@ -303,7 +303,7 @@ def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Cit
         child_id=next(holding, source.hits[0]).child_id,
         document_id=source.document.document_id,
         file=source.document.file,
-        title=source.document.metadata.title,
+        title=source.document.shown_title,
         page=page_of(source.document.key, start),
         quote=source.text[first:beyond],
         start=start,

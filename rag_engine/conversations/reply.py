@@ -151,7 +151,7 @@ def _shown(source: Source, asked: str) -> ShownSource:
         child_id=best.child_id,
         document_id=document.document_id,
         file=document.file,
-        title=metadata.title,
+        title=document.shown_title,
         authority=metadata.authority,
         year=metadata.year,
         hazards=metadata.hazards,

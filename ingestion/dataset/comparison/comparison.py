@@ -179,7 +179,7 @@ def columns_of(by: ColumnKind, wanted: Filter, snapshot: Snapshot) -> tuple[Comp
 
 def _distinct_labels(documents: Sequence[DocumentRecord]) -> dict[int, str]:
     """Return the titles of documents, with the year or the file's name where two have the same."""
-    titles = {one.key: one.metadata.title or one.file for one in documents}
+    titles = {one.key: one.shown_title for one in documents}
     for added in (lambda one: str(one.metadata.year or ""), lambda one: one.file):
         often = Counter(titles.values())
         again = [one for one in documents if often[titles[one.key]] > 1 and added(one)]
