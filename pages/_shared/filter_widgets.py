@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from itertools import islice
 
 import streamlit as st
 
@@ -16,6 +17,7 @@ from pages._shared.numbers_and_dates import counted, known_date, number
 from pages._shared.shown_names import shown_name
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
 from rag_engine.geography import country_in
+from rag_engine.text.folding import fold
 from rag_engine.text.languages import language_name, name_in
 from rag_engine.text.wording import Wording
 
@@ -37,6 +39,8 @@ _OTHERS = {
 }
 
 
+# More values than anybody scrolls through, or than a browser should be sent: one is found by its letters.
+MANY = 100
 # Those whose values are of a fixed list.
 _NAMED = ("hazard", "geographical_level", "document_type", "key_criteria", "tags")
 
@@ -223,16 +227,34 @@ def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tu
     # A value may have left the collection since it was chosen.
     kept = [value for value in st.session_state.get(key, []) if value in counts]
     st.session_state[key] = kept
-    offered = (value for value in counts if counts[value] or value in kept)
+    offered = by_frequency(name, {value: count for value, count in counts.items() if count or value in kept})
     chosen = st.multiselect(
         filter_label(name),
-        sorted(offered, key=lambda value: (-counts[value], display_text(name, value))),
+        offered if len(offered) <= MANY else [*kept, *draw_finding(name, offered, key, without=kept)],
         format_func=lambda value: f"{display_text(name, value)} ({counts[value]})",
         key=key,
         placeholder=_("All"),
         persist_state="session",
     )
     return {name: tuple(chosen)} if chosen else {}
+
+
+def by_frequency(name: str, counts: Mapping[str, int]) -> list[str]:
+    """Return the values of a facet, the frequent ones first."""
+    return sorted(counts, key=lambda value: (-counts[value], display_text(name, value)))
+
+
+def draw_finding(name: str, listed: Sequence[str], key: str, without: Container[str] = ()) -> list[str]:
+    """Draw where letters of one of many values are typed; return the first values that have them."""
+    typed = st.text_input(
+        _("Find in {name} ({n})").format(name=filter_label(name), n=number(len(listed))),
+        key=f"{key} finding",
+        placeholder=_("Type to find"),
+        max_chars=80,
+    )
+    wanted = fold(typed)
+    fitting = (value for value in listed if value not in without and wanted in fold(display_text(name, value)))
+    return list(islice(fitting, MANY))
 
 
 def _draw_date(key: str) -> dict[str, tuple[str, ...]]:
