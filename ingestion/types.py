@@ -86,7 +86,7 @@ class SeedSource:
 
     @property
     def shown_title(self) -> str:
-        """What a person calls it: its title, or its address or path where the list gives none."""
+        """Its title, or its address or path where the list gives none."""
         return self.title or self.url or self.path
 
 

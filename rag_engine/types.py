@@ -200,7 +200,7 @@ class DocumentRecord:
 
     @property
     def shown_title(self) -> str:
-        """What a person calls it: its title, or its file where it has none."""
+        """Its title, or the name of its file where it has none."""
         return self.metadata.title or self.file
 
     @property
