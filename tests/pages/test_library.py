@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion.operations.documents import add_files
 from ingestion.types import ExtractionLimits, Progress
-from pages._library.documents import UNCHECKED
+from pages._library.documents import UNCHECKED, shown_width
 from pages._shared import resources
 from pages._shared.jobs import time_left
 from pages._shared.numbers_and_dates import duration
@@ -257,3 +257,18 @@ def test_the_largest_size_of_a_file_is_said_before_it_is_uploaded(start: Start, 
     # The browser refuses what is larger than the server takes.
     with (ROOT / ".streamlit" / "config.toml").open("rb") as file:
         assert tomllib.load(file)["server"]["maxUploadSize"] == ExtractionLimits().max_bytes // 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("texts", "least", "most"),
+    [
+        (["Loi"], 95, 95),
+        # A word in one line.
+        (["Lignes directrices", "Recommandation"], 120, 140),
+        # A list in three.
+        (["France, Italie, Espagne, Portugal, Grèce, Tunisie"], 150, 200),
+        (["x" * 500], 240, 240),
+    ],
+)
+def test_a_column_is_as_wide_as_its_words(texts: list[str], least: int, most: int) -> None:
+    assert least <= shown_width(95, texts) <= most
