@@ -143,6 +143,28 @@ def write_lock(workspace: Path) -> Iterator[None]:
         lock.release()
 
 
+@dataclass(frozen=True, slots=True)
+class CollectionWriter:
+    """Process that is writing a collection, by its number, and when it began."""
+
+    process: int
+    since: str
+
+
+def find_writer(workspace: Path) -> CollectionWriter | None:
+    """Return the other process that is writing the collection, or None; one that was killed is none any more."""
+    owner = workspace / "writer.json"
+    stored = read_json(owner)
+    try:
+        writer = CollectionWriter(int(stored["process"]), str(stored["since"]))
+        began = psutil.Process(writer.process).create_time()
+        # A number may have been given to another process since.
+        signed = began <= owner.stat().st_mtime + _CLOCK_SECONDS
+    except (KeyError, ValueError, OSError, psutil.Error):
+        return None
+    return writer if signed and writer.process != os.getpid() else None
+
+
 def announce(workspace: Path, serving: Serving) -> None:
     """Tell other commands of the same user on this workspace where the servers are."""
     workspace.mkdir(parents=True, exist_ok=True)

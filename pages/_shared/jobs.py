@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from ingestion.dataset.comparison.comparison import describe_counts
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations.runs import control, describe_request
@@ -24,6 +25,7 @@ from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration, moment, number
 from pages._shared.shown_names import shown_name, shown_reason
 from rag_engine.grounding.build import GroundingSummary
+from rag_engine.workspace import find_writer
 
 _EVENTS = 500
 
@@ -68,6 +70,16 @@ _TITLES = {
 }
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
+
+
+def draw_writer() -> None:
+    """Draw that another process is changing the collection, where one is: a run of the worker, or the terminal."""
+    if writer := find_writer(resources.workspace()):
+        told = _(
+            ":material/sync: The collection is being changed, since {time} (process {process}). "
+            "Questions are answered from what is ready; other changes wait their turn."
+        )
+        st.caption(told.format(time=writer.since[:5], process=writer.process))
 
 
 def draw_runs() -> None:
@@ -141,7 +153,7 @@ def _draw_active(run: Run) -> None:
             share = now.done_bytes / now.total_bytes if now.total_bytes else now.done / now.total
             st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
         elif run.progress:
-            st.caption(escape(run.progress.current))
+            st.caption(escape(shown_sentence(run.progress.current)))
         if run.action == "run" and run.progress and run.progress.phase:
             _draw_sources(run, run.progress)
         if run.action in ("add", "gate", "rebuild", *_PAUSABLE):
@@ -343,7 +355,10 @@ def _compared(result: Mapping[str, Any]) -> str:
         done = counted("{n} cell asked, {failed} failed.", "{n} cells asked, {failed} failed.", asked, failed=failed)
     else:
         done = counted("{n} cell asked.", "{n} cells asked.", asked)
-    return " ".join((done, _("Now {state}.").format(state=escape(str(result["described"])))))
+    counts = result.get("counts")
+    if not counts:
+        return " ".join((done, _("The comparison was deleted meanwhile.")))
+    return " ".join((done, _("Now {state}.").format(state=describe_counts(counts, WORDING))))
 
 
 def _erased(result: Mapping[str, Any]) -> str:

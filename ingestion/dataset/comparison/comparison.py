@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, SchemaAttribute
 from rag_engine.errors import InputError
@@ -125,19 +125,27 @@ class Comparison:
         cell = self.cells.get(place)
         return cell.status if cell else NOT_ASKED
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many places are answered in which way, or were not asked yet."""
+        return Counter(map(self.status_of, self.places))
+
     def describe(self, words: Wording = ENGLISH) -> str:
         """Return how many cells have which status: "12 answered, 3 nothing found, 25 not asked yet"."""
-        counts = Counter(map(self.status_of, self.places))
-        told = {
-            "answered": words.counted("{n} answered", "{n} answered", counts["answered"]),
-            "closest passages": words.counted(
-                "{n} closest passages", "{n} closest passages", counts["closest passages"]
-            ),
-            "nothing found": words.counted("{n} nothing found", "{n} nothing found", counts["nothing found"]),
-            "failed": words.counted("{n} failed", "{n} failed", counts["failed"]),
-            NOT_ASKED: words.counted("{n} not asked yet", "{n} not asked yet", counts[NOT_ASKED]),
-        }
-        return ", ".join(text for status, text in told.items() if counts[status])
+        return describe_counts(self.counts, words)
+
+
+def describe_counts(counts: Mapping[str, int], words: Wording = ENGLISH) -> str:
+    """Return the counts of a comparison in words."""
+    n = {status: counts.get(status, 0) for status in (*get_args(CellStatus), NOT_ASKED)}
+    told = {
+        "answered": words.counted("{n} answered", "{n} answered", n["answered"]),
+        "closest passages": words.counted("{n} closest passages", "{n} closest passages", n["closest passages"]),
+        "nothing found": words.counted("{n} nothing found", "{n} nothing found", n["nothing found"]),
+        "failed": words.counted("{n} failed", "{n} failed", n["failed"]),
+        NOT_ASKED: words.counted("{n} not asked yet", "{n} not asked yet", n[NOT_ASKED]),
+    }
+    return ", ".join(text for status, text in told.items() if n[status])
 
 
 def read_questions(text: str) -> tuple[str, ...]:
