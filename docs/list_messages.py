@@ -34,6 +34,8 @@ ERRORS: Mapping[str, int] = {
     "SextantError": 0, "InputError": 0, "WorkspaceError": 0, "BackendError": 0, "ReplyError": 0, "ServerLostError": 0,
     "Refusal": 1, "ModelTimeoutError": 0,
 }  # fmt: skip
+# What is kept with an answer or a run, in English.
+KEEPER = "kept_sentence"
 # A comment that begins so goes to the translators, with the message after it.
 FOR_TRANSLATORS = "For translators:"
 
@@ -79,6 +81,8 @@ def errors_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
             message = list(_texts(node.args[ERRORS[node.func.id] :][:1], constants))
             cure = [one.value for one in node.keywords if one.arg == "help"]
             yield from ((node.lineno, text) for text in (*message, *(_texts(cure, constants) if message else ())))
+        elif node.func.id == KEEPER:
+            yield from ((node.lineno, text) for text in _texts(node.args, constants))
         elif node.func.id in makers:
             yield from ((node.lineno, text) for text in _texts(node.args, constants) if _has_places(text))
 

@@ -77,7 +77,7 @@ def draw_writer() -> None:
     if writer := find_writer(resources.workspace()):
         told = _(
             ":material/sync: The collection is being changed, since {time} (process {process}). "
-            "Questions are answered from what is ready; other changes wait their turn."
+            "Questions are answered from what is ready; additions and deletions wait their turn."
         )
         st.caption(told.format(time=writer.since[:5], process=writer.process))
 

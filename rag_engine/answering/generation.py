@@ -38,6 +38,7 @@ from rag_engine.prompts import (
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Answer, Citation, Evidence, Prompt, Source
 
 TEMPLATE_TOKENS = 64  # tokens a chat template puts around two messages
@@ -192,7 +193,7 @@ def _written(
         yield failed
         return
     if failure:
-        warnings.append(f"The answer broke off. {failure}")
+        warnings.append(kept_sentence("The answer broke off. {error}", error=failure))
     draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
     embedder = AnswerEmbedder(tools.embedder)
     cited, sources = _with_citations(draft, sources, embedder, tools.page_of)

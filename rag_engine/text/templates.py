@@ -26,6 +26,14 @@ class KnownSentence:
 TemplatePatterns = tuple[tuple[str, re.Pattern[str]], ...]
 
 
+def kept_sentence(template: str, **values: object) -> str:
+    """Return a sentence in English that is kept with an answer or a run; a page knows it again by its template.
+
+    Written out as a literal the template is found by docs/list_messages.py.
+    """
+    return template.format(**values)
+
+
 def template_patterns(templates: Iterable[str]) -> TemplatePatterns:
     """Return each template with what fits its examples, those that say most first."""
     lettered = [(sum(map(str.isalpha, _literals(one))), one) for one in templates]
