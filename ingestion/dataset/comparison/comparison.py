@@ -128,7 +128,7 @@ class Comparison:
     @property
     def counts(self) -> Mapping[str, int]:
         """How many places are answered in which way, or were not asked yet."""
-        return Counter(map(self.status_of, self.places))
+        return dict(Counter(map(self.status_of, self.places)))
 
     def describe(self, words: Wording = ENGLISH) -> str:
         """Return how many cells have which status: "12 answered, 3 nothing found, 25 not asked yet"."""
