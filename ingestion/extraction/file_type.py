@@ -58,10 +58,8 @@ FILE_TYPES = (
 )
 MEDIA_TYPES: dict[Format, str] = {one.format: one.media_type for one in FILE_TYPES}
 CONVERTED: dict[Format, Format] = {one.format: one.converted for one in FILE_TYPES if one.converted}
-READABLE = (
-    f"{', '.join(one.label for one in FILE_TYPES if not one.converted)}, "
-    f"and with LibreOffice {', '.join(one.label for one in FILE_TYPES if one.converted)}"
-)
+_READABLE = ", ".join(one.label for one in FILE_TYPES if not one.converted)
+_READABLE_WITH_OFFICE = ", ".join(one.label for one in FILE_TYPES if one.converted)
 # What a dialog offers for uploading; a table of values is read as plain text.
 UPLOAD_SUFFIXES = (*(suffix for one in FILE_TYPES for suffix in one.suffixes), "csv")
 
@@ -187,10 +185,11 @@ def _unsupported(path: Path, kind: str = "") -> Refusal:
     return Refusal(
         "unsupported_type",
         "{file} is of the type {kind}, which cannot be read." if kind else "{file} holds binary data of no known type.",
-        help="Convert it to one of {formats} and add that.",
+        help="Convert it to one of {formats}, or where LibreOffice is installed {more}, and add that.",
         file=path.name,
         kind=kind,
-        formats=READABLE,
+        formats=_READABLE,
+        more=_READABLE_WITH_OFFICE,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from functools import partial
 
 import streamlit as st
 
@@ -69,7 +70,7 @@ def draw_facets(engine: Engine, query: PassageQuery) -> None:
 
 def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> None:
     """Draw a box for each value, the frequent ones first; one that no document has together with the rest is closed."""
-    chosen = query.wanted.get(name, ())
+    chosen, label = query.wanted.get(name, ()), filter_label(name)
     # A value of an opened link may be one that no document has.
     known = {**dict.fromkeys(chosen, 0), **counts}
     # The choices of a facet do not change its own counts, so that no box moves away from under the pointer.
@@ -78,7 +79,7 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
         st.caption(_("No document has a value."))
     shown = f"search {name} shown"
     if len(listed) > MANY:
-        found = draw_finding(name, listed, f"search {name}")[:_FOUND]
+        found = draw_finding(label, listed, partial(display_text, name), f"search {name}")[:_FOUND]
         first = [*found, *(value for value in chosen if value not in found)]
     elif st.session_state.get(shown):
         first = listed

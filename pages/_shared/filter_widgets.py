@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from functools import partial
 from itertools import islice
 
 import streamlit as st
@@ -230,7 +231,7 @@ def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tu
     offered = by_frequency(name, {value: count for value, count in counts.items() if count or value in kept})
     chosen = st.multiselect(
         filter_label(name),
-        offered if len(offered) <= MANY else [*kept, *draw_finding(name, offered, key, without=kept)],
+        offered_values(filter_label(name), offered, partial(display_text, name), key, kept),
         format_func=lambda value: f"{display_text(name, value)} ({counts[value]})",
         key=key,
         placeholder=_("All"),
@@ -244,17 +245,25 @@ def by_frequency(name: str, counts: Mapping[str, int]) -> list[str]:
     return sorted(counts, key=lambda value: (-counts[value], display_text(name, value)))
 
 
-def draw_finding(name: str, listed: Sequence[str], key: str, without: Container[str] = ()) -> list[str]:
+def offered_values(
+    label: str, listed: Sequence[str], shown: Callable[[str], str], key: str, chosen: Sequence[str]
+) -> list[str]:
+    """Return what a list to choose from offers: all values, or of many those chosen and those that are found."""
+    if len(listed) <= MANY:
+        return list(listed)
+    return [*chosen, *(value for value in draw_finding(label, listed, shown, key) if value not in chosen)]
+
+
+def draw_finding(label: str, listed: Sequence[str], shown: Callable[[str], str], key: str) -> list[str]:
     """Draw where letters of one of many values are typed; return the first values that have them."""
     typed = st.text_input(
-        _("Find in {name} ({n})").format(name=filter_label(name), n=number(len(listed))),
+        _("Find in {name} ({n})").format(name=label, n=number(len(listed))),
         key=f"{key} finding",
         placeholder=_("Type to find"),
         max_chars=80,
     )
     wanted = fold(typed)
-    fitting = (value for value in listed if value not in without and wanted in fold(display_text(name, value)))
-    return list(islice(fitting, MANY))
+    return list(islice((value for value in listed if wanted in fold(shown(value))), MANY))
 
 
 def _draw_date(key: str) -> dict[str, tuple[str, ...]]:
