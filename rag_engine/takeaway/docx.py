@@ -10,7 +10,7 @@ from typing import Any
 from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines, answer_runs
 from rag_engine.takeaway.docx_footnotes import DocxFootnotes
 from rag_engine.takeaway.docx_words import write_words
-from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, visible_text
+from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, in_one_line, visible_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 
@@ -32,7 +32,7 @@ def to_docx(text: ExportedText, made: datetime, words: Wording = ENGLISH) -> byt
     page.left_margin = page.right_margin = page.top_margin = page.bottom_margin = Mm(_MARGIN)
     _describe(document.core_properties, text.title, made)
     footnotes = DocxFootnotes(document)
-    write_words(document.add_paragraph(style="Title"), _one_line(text.title))
+    write_words(document.add_paragraph(style="Title"), in_one_line(text.title))
     for number, section in enumerate(text.sections, start=1):
         _add_section(document, section, _SectionMarks(footnotes, number, section, words))
     footnotes.close()
@@ -75,7 +75,7 @@ def _footnote_texts(citations: Iterable[Citation], words: Wording, *, quoted: bo
 
 
 def _describe(properties: Any, title: str, made: datetime) -> None:
-    properties.title = _one_line(title)[:_LONGEST_TITLE]
+    properties.title = in_one_line(title)[:_LONGEST_TITLE]
     properties.author = properties.last_modified_by = "Sextant"
     properties.comments = ""
     properties.created = properties.modified = made
@@ -83,9 +83,9 @@ def _describe(properties: Any, title: str, made: datetime) -> None:
 
 def _add_section(document: Any, section: ExportedSection, marks: _SectionMarks) -> None:
     if section.heading:
-        write_words(document.add_paragraph(style="Heading 1"), _one_line(section.heading))
+        write_words(document.add_paragraph(style="Heading 1"), in_one_line(section.heading))
     if section.details:
-        write_words(document.add_paragraph(), _one_line(" · ".join(section.details)), italic=True)
+        write_words(document.add_paragraph(), in_one_line(" · ".join(section.details)), italic=True)
     for line in answer_lines(visible_text(section.text)):
         if line.runs:
             _add_runs(document.add_paragraph(style=_style_of(line)), line, marks)
@@ -93,11 +93,11 @@ def _add_section(document: Any, section: ExportedSection, marks: _SectionMarks) 
         _add_table(document, section.table, marks)
     for quote in section.quotes:
         paragraph = document.add_paragraph(style="Quote")
-        marks.write(paragraph, (AnswerRun(f"“{_one_line(quote.quote)}”"), AnswerRun("", n=quote.n)))
+        marks.write(paragraph, (AnswerRun(f"“{in_one_line(quote.quote)}”"), AnswerRun("", n=quote.n)))
     for written in filter(None, map(str.strip, visible_text(section.remark).splitlines())):
         write_words(document.add_paragraph(), written)
     for note in section.notes:
-        write_words(document.add_paragraph(), _one_line(note), italic=True)
+        write_words(document.add_paragraph(), in_one_line(note), italic=True)
 
 
 def _style_of(line: AnswerLine) -> str:
@@ -121,11 +121,7 @@ def _add_table(document: Any, rows: tuple[tuple[str, ...], ...], marks: _Section
     for number, row in enumerate(rows):
         cells = table.add_row().cells
         for cell, text in zip(cells[:-1], row[:-1], strict=True):
-            write_words(cell.paragraphs[0], _one_line(text), bold=number == 0)
-        marks.write(cells[-1].paragraphs[0], answer_runs(_one_line(row[-1])), bold=number == 0)
+            write_words(cell.paragraphs[0], in_one_line(text), bold=number == 0)
+        marks.write(cells[-1].paragraphs[0], answer_runs(in_one_line(row[-1])), bold=number == 0)
     # A paragraph keeps what follows apart from the table.
     document.add_paragraph()
-
-
-def _one_line(text: str) -> str:
-    return " ".join(visible_text(text).split())

@@ -16,6 +16,8 @@ from rag_engine.types import AttributeContent, Citation
 
 # Control characters and halves of surrogate pairs, which XML forbids; and signs that turn the direction of writing.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+# Blanks at which a line may end.
+_BLANKS = re.compile(r"[^\S\u00a0\u202f]+")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -72,6 +74,11 @@ def export_notebook(
 def visible_text(text: str) -> str:
     """Return the text without characters that no file may hold or that nobody sees; lines end in a line feed."""
     return _UNSEEN.sub("", _BREAK.sub("\n", text))
+
+
+def in_one_line(text: str) -> str:
+    """Return the visible text in one line; a blank at which no line ends, as before a French colon, stays one."""
+    return _BLANKS.sub(" ", visible_text(text)).strip()
 
 
 def footnote_text(citations: Iterable[Citation], words: Wording = ENGLISH, *, quoted: bool = True) -> str:

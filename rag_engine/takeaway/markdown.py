@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterator
 
 from rag_engine.answering.citations import CHECKED_MARK
-from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, visible_text
+from rag_engine.takeaway.exported_text import (
+    ExportedSection,
+    ExportedText,
+    footnote_text,
+    in_one_line,
+    visible_text,
+)
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 
@@ -72,7 +78,7 @@ def _kept(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """Return the text on one line, with nothing in it that acts as markup."""
-    return _unlinked(_MARKUP.sub(r"\\\1", " ".join(visible_text(text).split())))
+    return _unlinked(_MARKUP.sub(r"\\\1", in_one_line(text)))
 
 
 def _unlinked(text: str) -> str:
