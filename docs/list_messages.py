@@ -1,4 +1,7 @@
-"""Bring pages/locale/ up to date with the messages in the code and the words of the settings.
+"""Bring pages/locale/ up to date with the messages in the code, errors among them, and the words of the settings.
+
+An error is a message where it is written out as a literal, with named places; one that is made with an f-string, for
+the terminal or the log alone, is none.
 
 `python docs/list_messages.py` adds new messages, without a translation, and drops those that are gone; with --check it
 says whether the files are current.
@@ -6,15 +9,19 @@ says whether the files are current.
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
+from string import Formatter
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
+from ingestion.operations.acts import ACTS
+from pages._shared.interface_language import ERROR
 from rag_engine.settings import settings_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,6 +29,13 @@ ROOT = Path(__file__).resolve().parents[1]
 KEYWORDS = {"_": None, "to_translate": None, "ngettext": (1, 2), "counted": (1, 2)}
 # Descriptions of the engine and of ingestion take their words from a Wording.
 WORDING, WORDING_KEYWORDS = "rag_engine.text.wording", {"message": None, "counted": (1, 2)}
+# Errors, with the place of the message among the arguments; functions that return one take words for it too.
+ERRORS: Mapping[str, int] = {
+    "SextantError": 0, "InputError": 0, "WorkspaceError": 0, "BackendError": 0, "ReplyError": 0, "ServerLostError": 0,
+    "Refusal": 1, "ModelTimeoutError": 0,
+}  # fmt: skip
+# What is kept with an answer or a run, in English.
+KEEPER = "kept_sentence"
 # A comment that begins so goes to the translators, with the message after it.
 FOR_TRANSLATORS = "For translators:"
 
@@ -35,15 +49,74 @@ def messages() -> Catalog:
     """Return the messages of the pages, and of descriptions below them, each with the files it is in."""
     found = Catalog()
     pages = (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")))
-    below = (path for room in ("ingestion", "rag_engine") for path in sorted((ROOT / room).rglob("*.py")))
+    below = [path for room in ("ingestion", "rag_engine") for path in sorted((ROOT / room).rglob("*.py"))]
     wordings = [path for path in below if _describes(path)]
     for path, keywords in (*((one, KEYWORDS) for one in pages), *((one, WORDING_KEYWORDS) for one in wordings)):
         place = path.relative_to(ROOT).as_posix()
         for line, message, comments, context in extract_from_file("python", path, keywords, (FOR_TRANSLATORS,)):
             found.add(message, None, [(place, line)], auto_comments=comments, context=context)
+    for path in below:
+        for line, text in errors_in(ast.parse(path.read_text(encoding="utf-8"))):
+            found.add(text, None, [(path.relative_to(ROOT).as_posix(), line)], auto_comments=[ERROR])
+    for least, label in ACTS.values():
+        if least != "reader":
+            found.add(label, None, [("ingestion/operations/acts.py", 1)])
     for text in _settings_words():
         found.add(text, None, [("data/settings.toml", 1)])
     return found
+
+
+def errors_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the messages of errors, and what is to be done about each, that are written out in a module."""
+    constants = dict(_constants(tree))
+    makers = {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and isinstance(node.returns, ast.Name) and node.returns.id in ERRORS
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        if node.func.id in ERRORS:
+            message = list(_texts(node.args[ERRORS[node.func.id] :][:1], constants))
+            cure = [one.value for one in node.keywords if one.arg == "help"]
+            yield from ((node.lineno, text) for text in (*message, *(_texts(cure, constants) if message else ())))
+        elif node.func.id == KEEPER:
+            yield from ((node.lineno, text) for text in _texts(node.args, constants))
+        elif node.func.id in makers:
+            yield from ((node.lineno, text) for text in _texts(node.args, constants) if _has_places(text))
+
+
+def _has_places(text: str) -> bool:
+    try:
+        names = [name for _literal, name, *_ in Formatter().parse(text) if name is not None]
+    except ValueError:
+        return False
+    return bool(names) and all(map(str.isidentifier, names))
+
+
+def _constants(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the names of a module with the expressions that they stand for."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                yield from (
+                    (one.id, value) for one, value in zip(names, values, strict=True) if isinstance(one, ast.Name)
+                )
+
+
+def _texts(given: Iterable[ast.expr], constants: Mapping[str, ast.expr]) -> Iterator[str]:
+    """Yield the texts that expressions may come to, also by the name of a constant of the module."""
+    for node in given:
+        match node:
+            case ast.Constant(value=str(text)) if text:
+                yield text
+            case ast.IfExp(body=body, orelse=orelse):
+                yield from _texts([body, orelse], constants)
+            case ast.Name(id=name) if name in constants:
+                yield from _texts([constants[name]], {})
 
 
 def _settings_words() -> Iterator[str]:

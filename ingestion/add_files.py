@@ -42,13 +42,14 @@ from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.storage.indexer import FormerVersion, Indexer, fingerprint, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.analyzer import has_analyser
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
 
 Status = Literal["indexed", "unchanged", "rejected", "failed"]
 
-_PUT_BACK = "The workspace's copy of it was missing and was put back."
-_LATE = "Chroma did not answer; it takes this document up by itself when it does."
-_FORMER_KEPT = "What it said before is kept as a former version."
+_PUT_BACK = kept_sentence("The workspace's copy of it was missing and was put back.")
+_LATE = kept_sentence("Chroma did not answer; it takes this document up by itself when it does.")
+_FORMER_KEPT = kept_sentence("What it said before is kept as a former version.")
 
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
 
@@ -96,7 +97,12 @@ def add_paths(
     """
     files, refused = _listed(paths)
     if replaces is not None and len(files) != 1:
-        raise InputError(f"{len(files)} files cannot replace {replaces.file}.", help="Name the one new version of it.")
+        raise InputError(
+            "{count} files cannot replace {file}.",
+            help="Name the one new version of it.",
+            count=len(files),
+            file=replaces.file,
+        )
     # All before the first file: a wrong line shall not end a long addition in its middle.
     descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
     sizes = [_size(path) for path in files]
@@ -215,7 +221,7 @@ class _Reader:
                 # The other file of this content is there no longer, or is about to get another content.
                 return None
             shown = Path(added.path).name if added.path.startswith("upload:") else added.path
-            reason = f"Same content as {shown}."
+            reason = kept_sentence("Same content as {file}.", file=shown)
         return replace(added, path=_shown(path), status="unchanged", reason=reason)
 
     def _put_back(self, unchanged: Added, path: Path, sha256: str) -> Added:
@@ -266,13 +272,25 @@ class _Reader:
                 raise Refusal("unsupported_type", f"{self._refused[path]}.", help="Add the file itself.")
             if path.stat().st_size > ExtractionLimits().max_bytes:
                 size, most = path.stat().st_size, ExtractionLimits().max_bytes
-                raise Refusal("too_large", f"{path.name} has {size:,} bytes; the limit is {most:,}.", help="Split it.")
+                raise Refusal(
+                    "too_large",
+                    "{file} has {size:,} bytes; the limit is {limit:,}.",
+                    help="Split it.",
+                    file=path.name,
+                    size=size,
+                    limit=most,
+                )
             return self._read_copy(path)
         except Refusal as refusal:
             return Added(_shown(path), "", refusal.status, str(refusal))
         except (OSError, UnicodeError) as error:
             cause = error.strerror if isinstance(error, OSError) and error.strerror else error
-            return Added(_shown(path), "", "failed", f"{_shown(path.name)} cannot be read: {cause}.")
+            return Added(
+                _shown(path),
+                "",
+                "failed",
+                kept_sentence("{file} cannot be read: {error}.", file=_shown(path.name), error=cause),
+            )
 
     def _read_copy(self, path: Path) -> _Read | Added:
         given = self._descriptions[path.parent].get(path.name, {})
@@ -320,7 +338,12 @@ def _index(
         reader.descriptions.put(document.source, read.described)
         children = indexer.add(document, read.fingerprint, read.records, former)
     except (BackendError, OSError) as error:
-        return Added(path, document.document_id, "failed", f"{document.file} was not indexed: {error}")
+        return Added(
+            path,
+            document.document_id,
+            "failed",
+            kept_sentence("{file} was not indexed: {error}", file=document.file, error=error),
+        )
     finally:
         shutil.rmtree(read.copy.parent, ignore_errors=True)
     added = Added(
@@ -377,11 +400,17 @@ def _describe(reading: FileReading, given: Mapping[str, Any], gazetteer: Gazette
 def _not_done(extracted: ExtractedText, language: str) -> str:
     messages = list(extracted.warnings)
     if extracted.unread_pages:
-        messages.append(f"No text could be read on pages {', '.join(map(str, extracted.unread_pages))}.")
+        messages.append(
+            kept_sentence("No text could be read on pages {pages}.", pages=", ".join(map(str, extracted.unread_pages)))
+        )
     if not language:
-        messages.append("The language was not recognised; keywords are matched as they are written.")
+        messages.append(kept_sentence("The language was not recognised; keywords are matched as they are written."))
     elif not has_analyser(language):
-        messages.append(f"There is no stemmer for {language!r}; keywords are matched as they are written.")
+        messages.append(
+            kept_sentence(
+                "There is no stemmer for {language!r}; keywords are matched as they are written.", language=language
+            )
+        )
     return " ".join(messages)
 
 

@@ -84,6 +84,11 @@ class SeedSource:
     parent: str = ""
     origin: str = ""
 
+    @property
+    def shown_title(self) -> str:
+        """Its title, or its address or path where the list gives none."""
+        return self.title or self.url or self.path
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -134,9 +139,10 @@ class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accid
         help: str = "",
         retryable: bool | None = None,
         rejected: bool = True,
+        **values: object,
     ) -> None:
         retryable = reason in _OUR_FAILURES if retryable is None else retryable
-        super().__init__(message, help=help, retryable=retryable)
+        super().__init__(message, help=help, retryable=retryable, **values)
         self.reason: OutcomeReason = reason
         self.rejected = rejected and not retryable
 

@@ -15,10 +15,12 @@ from pages._knowledge.knowledge import draw_knowledge
 from pages._people.people import draw_people
 from pages._shared.frame import guard
 from pages._shared.interface_language import _
+from pages._shared.jobs import draw_writer
 
 guard(__file__)
 
 st.title(_("Admin"))
+draw_writer()
 tabs = {
     "sources": draw_sources,
     "run": draw_run,

@@ -91,15 +91,20 @@ class _DiskBackends:
             return "", ""
         if not serving.chroma_url:
             raise WorkspaceError(
-                f"Chroma of {workspace} starts when the process that writes the collection has ended.",
+                "Chroma of {workspace} starts when the process that writes the collection has ended.",
                 help="Wait until it is done.",
                 retryable=True,
+                workspace=workspace,
             )
         if not paths.chroma_confirms(serving):
             raise ServerLostError(
-                f"Chroma of {workspace} does not answer at {serving.chroma_url}.",
-                help=f"`sextant serve` (process {serving.process}) starts it again; see {workspace / 'serving.log'}.",
+                "Chroma of {workspace} does not answer at {url}.",
+                help="`sextant serve` (process {process}) starts it again; see {log}.",
                 retryable=True,
+                workspace=workspace,
+                url=serving.chroma_url,
+                process=serving.process,
+                log=workspace / "serving.log",
             )
         return serving.chroma_url, serving.key
 

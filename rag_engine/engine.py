@@ -75,6 +75,7 @@ from rag_engine.storage.indexer import Indexer, page_at
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Answer, Box, ControllerStep, DocumentRecord, Evidence, Prompt, QueryPlan, StructuredAnswer
 
 # A language of fewer documents is no more likely to be asked in than any other.
@@ -133,7 +134,8 @@ class Engine:
         generator, warning = self.language_model()
         started = time.monotonic()
         if generator and started < self._by_rules_until:
-            warning = f"The question was planned by rules: {generator.name} took too long to plan an earlier one."
+            slow = kept_sentence("{model} took too long to plan an earlier one.", model=generator.name)
+            warning = f"The question was planned by rules: {slow}"
             generator = None
         plan = plan_question(
             question,
@@ -171,7 +173,9 @@ class Engine:
     def find(self, plan: QueryPlan, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
         """Find the passages that a plan asks for, in the documents that the filter allows."""
         if not self.collection.snapshot().documents or self.collection.manifest() is None:
-            return Evidence(plan, (), (), (*plan.warnings, "The collection is empty: add documents first."), {})
+            return Evidence(
+                plan, (), (), (*plan.warnings, kept_sentence("The collection is empty: add documents first.")), {}
+            )
         view = self.collection.view()
         allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
         settings = retrieval or self.config.retrieval

@@ -15,12 +15,15 @@ class SextantError(Exception):
     """A failure with its remedy.
 
     The message names the thing and the value; `help` says what to do; `retryable` whether the same call
-    may succeed later.
+    may succeed later. Where `values` are given both are templates that these fill in: what the terminal and the log
+    say is English, a page fills in the translation of `template` and `cure`. Written out as literals they are found
+    by docs/list_messages.py.
     """
 
-    def __init__(self, message: str, *, help: str = "", retryable: bool = False) -> None:
-        super().__init__(message)
-        self.help = help
+    def __init__(self, message: str, *, help: str = "", retryable: bool = False, **values: object) -> None:
+        super().__init__(message.format(**values) if values else message)
+        self.template, self.cure, self.values = message, help, values
+        self.help = help.format(**values) if values else help
         self.retryable = retryable
 
     def __str__(self) -> str:

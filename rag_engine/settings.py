@@ -32,6 +32,12 @@ Origin = Literal["environment", "workspace", "default"]
 SettingValue = str | int | float | tuple[str, ...]
 
 
+# What a number that is set has to be.
+_FROM, _WHOLE_FROM = "{shown} is no number from {least:g} on.", "{shown} is no whole number from {least:g} on."
+_WITHIN = "{shown} is no number from {least:g} to {most:g}."
+_WHOLE_WITHIN = "{shown} is no whole number from {least:g} to {most:g}."
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One setting, as data/settings.toml describes it; `default` is None where `unset` says in words what holds."""
@@ -61,17 +67,19 @@ class Setting:
         shown = place if self.secret else f"{place}={given!r}"
         if self.kind == "choice":
             if given not in self.choices:
-                raise InputError(f"{shown} is not known.", help=f"Use {', '.join(self.choices)}.")
+                raise InputError(
+                    "{shown} is not known.", help="Use {choices}.", shown=shown, choices=", ".join(self.choices)
+                )
             return str(given)
         if self.kind in ("number", "whole"):
             return self._number(given, shown)
         if self.kind == "names":
             parts = given.split(",") if isinstance(given, str) else given
             if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
-                raise InputError(f"{shown} is no list of names.", help="Separate them with commas.")
+                raise InputError("{shown} is no list of names.", help="Separate them with commas.", shown=shown)
             return tuple(part.strip() for part in parts if part.strip())
         if not isinstance(given, str) or any(ord(sign) < 32 or ord(sign) == 127 for sign in given):
-            raise InputError(f"{shown} is no text of one line.", help="Give it in one line.")
+            raise InputError("{shown} is no text of one line.", help="Give it in one line.", shown=shown)
         return _address(given, shown) if self.kind == "address" and given else given
 
     def _number(self, given: object, shown: str) -> float | int:
@@ -81,11 +89,14 @@ class Setting:
             value = nan
         whole = self.kind == "whole"
         if not self.least <= value <= self.most or value == inf or (whole and not value.is_integer()):
-            until = "from {:g} on" if self.most == inf else "from {:g} to {:g}"
             example = self.least if self.default is None else self.default
             raise InputError(
-                f"{shown} is no {'whole ' if whole else ''}number {until.format(self.least, self.most)}.",
-                help=f"Use {example:g}, for example, or do not set it.",
+                (_WHOLE_FROM if whole else _FROM) if self.most == inf else (_WHOLE_WITHIN if whole else _WITHIN),
+                help="Use {example:g}, for example, or do not set it.",
+                shown=shown,
+                least=self.least,
+                most=self.most,
+                example=example,
             )
         return int(value) if whole else value
 
@@ -147,7 +158,7 @@ def find_setting(name: str) -> Setting:
     wanted = name.lower().removeprefix("sextant_")
     found = settings_table().get(wanted)
     if found is None:
-        raise InputError(f"There is no setting {name!r}.", help="`sextant settings` lists them.")
+        raise InputError("There is no setting {name!r}.", help="`sextant settings` lists them.", name=name)
     return found
 
 
@@ -194,10 +205,10 @@ def keep_setting(workspace: Path, name: str, given: str, author: str) -> None:
 def allowed_value(setting: Setting, given: str) -> SettingValue:
     """Return a value that may be kept with the workspace; InputError for others, or where the environment sets it."""
     if why := why_not_kept(setting):
-        raise InputError(f"{setting.name} cannot be changed here.", help=why)
+        raise InputError("{name} cannot be changed here.", help=why, name=setting.name)
     value = setting.read(given, setting.name)
     if value in ("", ()):
-        raise InputError(f"{setting.name} has no value.", help=f"`sextant settings unset {setting.name}` resets it.")
+        raise InputError("{name} has no value.", help="`sextant settings unset {name}` resets it.", name=setting.name)
     _check_no_password(setting, value)
     _check_folder(setting, str(value))
     return value
@@ -241,10 +252,15 @@ def _checked(workspace: Path, name: str, value: object) -> SettingValue:
     path, remove = settings_file(workspace), f"`sextant settings unset {name}` removes it."
     setting = settings_table().get(name)
     if setting is None:
-        raise InputError(f"{path} has an entry {name!r} that is no setting.", help=remove)
+        raise InputError("{path} has an entry {name!r} that is no setting.", help=remove, path=path, name=name)
     if setting.only:
         raise InputError(
-            f"{path} has an entry {name!r}, which is read from {setting.variable} alone ({setting.only}).", help=remove
+            "{path} has an entry {name!r}, which is read from {variable} alone ({only}).",
+            help=remove,
+            path=path,
+            name=name,
+            variable=setting.variable,
+            only=setting.only,
         )
     try:
         read = setting.read(value, name)
@@ -261,7 +277,9 @@ def _stored(path: Path) -> dict[str, Any]:
         # Where a file is in the place of the workspace, whoever opens that says so.
         return {}
     except (ValueError, OSError) as error:
-        raise InputError(f"{path} cannot be read: {error}.", help="Correct that line, or remove the file.") from error
+        raise InputError(
+            "{path} cannot be read: {error}.", help="Correct that line, or remove the file.", path=path, error=error
+        ) from error
 
 
 def _toml(path: Path, stored: Mapping[str, Any], changed: Mapping[str, Any]) -> str:
@@ -277,7 +295,12 @@ def _rows(path: Path, entries: Mapping[str, Any]) -> str:
     for name, value in entries.items():
         listed = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
         if not listed and not isinstance(value, str) and not (isinstance(value, int | float) and isfinite(value)):
-            raise InputError(f"{path} has an entry {name!r} that is no setting.", help="Remove it from the file.")
+            raise InputError(
+                "{path} has an entry {name!r} that is no setting.",
+                help="Remove it from the file.",
+                path=path,
+                name=name,
+            )
         rows.append(f"{json.dumps(name)} = {json.dumps(value, ensure_ascii=False)}\n")
     return "".join(rows)
 
@@ -291,14 +314,19 @@ def _address(given: str, shown: str) -> str:
     except ValueError:
         right = False
     if not right or " " in address:
-        raise InputError(f"{shown} is no address.", help="Use http://127.0.0.1:11434, for example.")
+        raise InputError("{shown} is no address.", help="Use http://127.0.0.1:11434, for example.", shown=shown)
     return address
 
 
 def _check_no_password(setting: Setting, value: SettingValue) -> None:
     """Raise InputError for an address with a password in it, for which a file of the workspace is no place."""
     if setting.kind == "address" and "@" in urlsplit(str(value)).netloc:
-        raise InputError(f"{setting.name} has a password in it.", help=f"Only {setting.variable} may have one.")
+        raise InputError(
+            "{name} has a password in it.",
+            help="Only {variable} may have one.",
+            name=setting.name,
+            variable=setting.variable,
+        )
 
 
 def _check_folder(setting: Setting, value: str) -> None:
@@ -306,6 +334,13 @@ def _check_folder(setting: Setting, value: str) -> None:
     path = Path(value).expanduser()
     if setting.kind == "model" and (value.startswith((".", "~")) or path.is_absolute()):
         if not path.is_absolute():
-            raise InputError(f"{setting.name}={value!r} is no whole path.", help="Begin it with a slash.")
+            raise InputError(
+                "{name}={value!r} is no whole path.", help="Begin it with a slash.", name=setting.name, value=value
+            )
         if not path.is_dir():
-            raise InputError(f"{setting.name}={value!r} is no folder.", help="Give the folder of a model, or its name.")
+            raise InputError(
+                "{name}={value!r} is no folder.",
+                help="Give the folder of a model, or its name.",
+                name=setting.name,
+                value=value,
+            )

@@ -199,6 +199,11 @@ class DocumentRecord:
     why: str = ""
 
     @property
+    def shown_title(self) -> str:
+        """Its title, or the name of its file where it has none."""
+        return self.metadata.title or self.file
+
+    @property
     def origin(self) -> str:
         """Where it came from, the same for every version of a source."""
         return self.source.removesuffix(former_mark(self.sha256))

@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
@@ -67,7 +67,10 @@ def make_folder(workspace: Path) -> None:
     except OSError as error:
         cause = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
         raise WorkspaceError(
-            f"{workspace} cannot be a workspace: {cause}.", help="Name another folder with --workspace."
+            "{workspace} cannot be a workspace: {cause}.",
+            help="Name another folder with --workspace.",
+            workspace=workspace,
+            cause=cause,
         ) from error
 
 
@@ -106,18 +109,14 @@ def vectors(workspace: Path) -> Path:
     return workspace / "vectors"
 
 
-def lock_or_name_holder(lock: FileLock, owner: Path, taken: str, cure: str) -> None:
-    """Acquire the lock and sign the file `owner`; where another process holds it, name that with what is `taken`."""
+def lock_or_name_holder(lock: FileLock, owner: Path, held: Callable[[str, str], WorkspaceError]) -> None:
+    """Acquire the lock and sign the file `owner`; raise what `held` makes of the holder's number and time."""
     owner.parent.mkdir(parents=True, exist_ok=True)
     try:
         lock.acquire(timeout=0)
     except Timeout:
         holder = read_json(owner)
-        raise WorkspaceError(
-            f"{taken} by process {holder.get('process', '?')} since {holder.get('since', '?')}.",
-            help=cure,
-            retryable=True,
-        ) from None
+        raise held(str(holder.get("process", "?")), str(holder.get("since", "?"))) from None
     owner.write_text(json.dumps({"process": os.getpid(), "since": time.strftime("%H:%M:%S")}), encoding="utf-8")
 
 
@@ -125,12 +124,45 @@ def lock_or_name_holder(lock: FileLock, owner: Path, taken: str, cure: str) -> N
 def write_lock(workspace: Path) -> Iterator[None]:
     """Hold the lock of the one writer of a workspace; the error of a second process names its holder."""
     lock, owner = FileLock(workspace / "write.lock"), workspace / "writer.json"
-    lock_or_name_holder(lock, owner, f"Workspace {workspace} is being written", "Wait until it is done, or stop it.")
+
+    def held(process: str, since: str) -> WorkspaceError:
+        return WorkspaceError(
+            "Workspace {workspace} is being written by process {process} since {since}.",
+            help="Wait until it is done, or stop it.",
+            retryable=True,
+            workspace=workspace,
+            process=process,
+            since=since,
+        )
+
+    lock_or_name_holder(lock, owner, held)
     try:
         yield
     finally:
         owner.unlink(missing_ok=True)
         lock.release()
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionWriter:
+    """Process that is writing a collection, by its number, and when it began."""
+
+    process: int
+    since: str
+
+
+def find_writer(workspace: Path) -> CollectionWriter | None:
+    """Return the other process that is writing the collection, or None; one that was killed is none any more."""
+    owner = workspace / "writer.json"
+    stored = read_json(owner)
+    try:
+        writer = CollectionWriter(int(stored["process"]), str(stored["since"]))
+        began = psutil.Process(writer.process).create_time()
+        # A number may have been given to another process since.
+        signed = began <= owner.stat().st_mtime + _CLOCK_SECONDS
+    except (KeyError, ValueError, OSError, psutil.Error):
+        return None
+    return writer if signed and writer.process != os.getpid() else None
 
 
 def announce(workspace: Path, serving: Serving) -> None:

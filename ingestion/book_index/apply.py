@@ -88,7 +88,7 @@ def remove_index(name: str, engine: Engine) -> int:
         sources = {name: count for name, count in sources.items() if name not in OWN_SOURCES}
         if name not in sources:
             known = f"Applied are: {', '.join(sources)}." if sources else "No table is applied."
-            raise InputError(f"No table called {name!r} is applied to this collection.", help=known)
+            raise InputError("No table called {name!r} is applied to this collection.", help=known, name=name)
         replace_index(engine.catalog, name, {})
     return sources[name]
 
@@ -183,11 +183,15 @@ def _nothing_matched(path: Path, table: IndexTable, unmatched: Sequence[str]) ->
     if unmatched:
         named = ", ".join(unmatched[:5]) + (" ..." if len(unmatched) > 5 else "")
         return InputError(
-            f"{path.name} names no document of this collection, but {named}.",
+            "{file} names no document of this collection, but {named}.",
             help="`sextant list` shows what the files are called.",
+            file=path.name,
+            named=named,
         )
     if any(record.pages or record.printed for record in table.records):
         return InputError(
-            f"{path.name} does not say which files its pages are of.", help="Name the document with --document."
+            "{file} does not say which files its pages are of.",
+            help="Name the document with --document.",
+            file=path.name,
         )
-    return InputError(f"{path.name} has terms but no pages.", help="A table needs a column of pages.")
+    return InputError("{file} has terms but no pages.", help="A table needs a column of pages.", file=path.name)

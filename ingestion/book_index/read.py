@@ -46,12 +46,18 @@ def index_of_file(
         if len(listed) >= _FEWEST_RECORDS and len(listed) > len(table.records):
             table = IndexTable(tuple(listed), table.warnings)
     if not table.records:
-        unread = f" Pages {_shown(extracted.unread_pages)} are pictures that no OCR could read."
+        if extracted.unread_pages:
+            raise InputError(
+                "{file} has no index, table of terms or glossary that could be found.",
+                help="Pages {pages} are pictures that no OCR could read. Install Tesseract with the file's language.",
+                file=path.name,
+                pages=_shown(extracted.unread_pages),
+            )
         raise InputError(
-            f"{path.name} has no index, table of terms or glossary that could be found."
-            f"{unread if extracted.unread_pages else ''}",
+            "{file} has no index, table of terms or glossary that could be found.",
             help="An index has terms and page numbers in the order of the alphabet; a table names its columns, such as "
-            "term, file and page." + (" Install Tesseract with the file's language." if extracted.unread_pages else ""),
+            "term, file and page.",
+            file=path.name,
         )
     return table
 
@@ -149,16 +155,21 @@ def _of_tables(extracted: ExtractedText, path: Path, reader: Extractor) -> list[
 
 def _of_delimited(path: Path, limits: ExtractionLimits) -> IndexTable:
     if not path.is_file() or path.stat().st_size == 0:
-        raise InputError(f"{path.name} is empty or no file.", help="Check the path.")
+        raise InputError("{file} is empty or no file.", help="Check the path.", file=path.name)
     if path.stat().st_size > limits.max_bytes:
         raise InputError(
-            f"{path.name} has {path.stat().st_size:,} bytes; the limit is {limits.max_bytes:,}.", help="Split it."
+            "{file} has {size:,} bytes; the limit is {limit:,}.",
+            help="Split it.",
+            file=path.name,
+            size=path.stat().st_size,
+            limit=limits.max_bytes,
         )
     records = records_of_rows(list(_delimited_rows(path)), PageNumbers({}, 0, 10_000, "").page)
     if not records:
         raise InputError(
-            f"{path.name} has no columns of a term and its pages or meaning.",
+            "{file} has no columns of a term and its pages or meaning.",
             help="Name the columns in the first row, for example: term, subterm, file, page.",
+            file=path.name,
         )
     return IndexTable(tuple(records))
 

@@ -151,8 +151,10 @@ def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], 
         return row, columns, rejected
     seen = ", ".join(cell for cell in (rows[0].cells if rows else ()) if cell)[:200] or "nothing"
     raise InputError(
-        f"{path.name} has no column Document_Code. Seen: {seen}.",
+        "{file} has no column Document_Code. Seen: {seen}.",
         help="Edit a dataset that was exported, and keep its header.",
+        file=path.name,
+        seen=seen,
     )
 
 

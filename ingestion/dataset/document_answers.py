@@ -95,7 +95,7 @@ def ask_each_document(
         waiting,
         ask,
         lambda record, error: keep(_failed(record, error)),
-        lambda record: record.metadata.title or record.file,
+        lambda record: record.shown_title,
         done=len(chosen) - len(waiting),
         progress=progress,
         stopped=stopped,
@@ -118,7 +118,7 @@ def _answered(record: DocumentRecord, answer: StructuredAnswer, known: Sequence[
     """Return a document's reply, without the warnings that all documents share."""
     return DocumentAnswer(
         document_id=record.document_id,
-        title=record.metadata.title,
+        title=record.shown_title,
         file=record.file,
         status="answered" if answer.records else "no answer",
         entities=answer.entities,
@@ -132,6 +132,4 @@ def _answered(record: DocumentRecord, answer: StructuredAnswer, known: Sequence[
 
 
 def _failed(record: DocumentRecord, error: BackendError) -> DocumentAnswer:
-    return DocumentAnswer(
-        record.document_id, record.metadata.title, record.file, status="failed", warnings=(str(error),)
-    )
+    return DocumentAnswer(record.document_id, record.shown_title, record.file, status="failed", warnings=(str(error),))

@@ -7,44 +7,56 @@ from urllib.parse import urlencode
 
 from ingestion.spreadsheets.csv_writer import to_csv
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
-from rag_engine.answering.reference_list import LIMITS, limits_of
+from rag_engine.answering.reference_list import limits_text
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.passage_search.find import FoundPassages
 from rag_engine.passage_search.passages import MarkedPassage, read_passages
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.text.languages import language_name
+from rag_engine.text.wording import ENGLISH, Wording
 
 PASSAGE_FORMATS = {".xlsx": "Excel", ".csv": "CSV"}
 
-# Headings with the width of their columns in characters.
-_COLUMNS = (
-    ("Rank", 8), ("Document", 44), ("Authority", 30), ("Year", 8), ("Language", 14), ("Country", 18), ("Licence", 20),
-    ("Licence limits", 22), ("Page", 8), ("Section", 22), ("Passage", 90), ("All key words", 14), ("Link", 50),
-)  # fmt: skip
-_LINK = len(_COLUMNS) - 1
 # Excel opens no sheet with more rows, its heading among them.
 _MOST_ROWS = 1_048_575
 
 
-def export_passages(engine: Engine, found: FoundPassages, suffix: str, base: str = "") -> bytes:
+def export_passages(
+    engine: Engine, found: FoundPassages, suffix: str, base: str = "", words: Wording = ENGLISH
+) -> bytes:
     """Return a file of this suffix with every passage, in the order of the search.
 
     Links open the passage in its document where `base` is the address of the pages ("http://127.0.0.1:8501/"); without
     it they are relative. InputError for another suffix, or more passages than a workbook holds.
     """
-    rows = (_row(passage, base) for passage in read_passages(engine, found, found.matches))
+    rows = (_row(passage, base, words) for passage in read_passages(engine, found, found.matches))
     if suffix == ".csv":
-        return to_csv([name for name, _ in _COLUMNS], rows)
+        return to_csv([name for name, _ in _columns(words)], rows)
     if suffix != ".xlsx":
-        raise InputError(f"No file that ends in {suffix!r} can be exported.", help=f"Use {', '.join(PASSAGE_FORMATS)}.")
+        raise InputError(
+            "No file that ends in {suffix!r} can be exported.",
+            help="Use {formats}.",
+            suffix=suffix,
+            formats=", ".join(PASSAGE_FORMATS),
+        )
     if len(found) > _MOST_ROWS:
-        raise InputError(f"A workbook cannot hold {len(found):,} passages.", help="Export them as .csv.")
-    return to_workbook([Sheet("Passages", _COLUMNS, list(_cells(rows, linked=bool(base))))])
+        raise InputError("A workbook cannot hold {count:,} passages.", help="Export them as .csv.", count=len(found))
+    return to_workbook([Sheet(words.message("Passages"), _columns(words), list(_cells(rows, linked=bool(base))))])
 
 
-def _row(passage: MarkedPassage, base: str) -> tuple[str | int | None, ...]:
+def _columns(words: Wording) -> tuple[tuple[str, int], ...]:
+    """Return the headings with the width of their columns in characters."""
+    return (
+        (words.message("Rank"), 8), (words.message("Document"), 44), (words.message("Authority"), 30),
+        (words.message("Year"), 8), (words.message("Language"), 14), (words.message("Country"), 18),
+        (words.message("Licence"), 20), (words.message("Licence limits"), 22), (words.message("Page"), 8),
+        (words.message("Section"), 22), (words.message("Passage"), 90), (words.message("All key words"), 14),
+        (words.message("Link"), 50),
+    )  # fmt: skip
+
+
+def _row(passage: MarkedPassage, base: str, words: Wording) -> tuple[str | int | None, ...]:
     hit, document, metadata = passage.hit, passage.hit.document, passage.hit.document.metadata
     place = DocumentPlace(document.document_id, hit.page, (hit.start, hit.end))
     return (
@@ -52,19 +64,18 @@ def _row(passage: MarkedPassage, base: str) -> tuple[str | int | None, ...]:
         storable(metadata.title),
         storable(metadata.authority),
         metadata.year,
-        language_name(metadata.language) or metadata.language,
-        "; ".join(metadata.countries),
+        words.value("language", metadata.language),
+        "; ".join(words.value("country", one) for one in metadata.countries),
         storable(metadata.licence),
-        "; ".join(LIMITS[limit] for limit in limits_of(metadata.licence)),
+        "; ".join(limits_text(metadata.licence, words)),
         hit.page,
         storable(cited(hit.section, hit.clause)),
         storable(hit.text),
-        "yes" if passage.match.worded else "no",
+        words.message("yes") if passage.match.worded else words.message("no"),
         f"{base}document?{urlencode(place.parameters())}",
     )
 
 
 def _cells(rows: Iterator[tuple[str | int | None, ...]], *, linked: bool) -> Iterator[Sequence[Cell]]:
     for row in rows:
-        link = str(row[_LINK]) if linked else ""
-        yield [Cell(value, link if column == _LINK else "") for column, value in enumerate(row)]
+        yield [*map(Cell, row[:-1]), Cell(row[-1], str(row[-1]) if linked else "")]

@@ -42,26 +42,32 @@ def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> Extr
     found = detect(path)
     extracted = _read(path, found, limits, ocr)
     if not extracted.text:
-        seen = f" ({len(extracted.unread_pages)} pages show a picture that OCR could not read)"
         raise Refusal(
             "no_text",
-            f"{path.name} has no text{seen if extracted.unread_pages else ''}.",
+            "{file} has no text ({pages} pages show a picture that OCR could not read)."
+            if extracted.unread_pages
+            else "{file} has no text.",
             help="Open it and check that it is not blank; scan it again if it is hard to read.",
+            file=path.name,
+            pages=len(extracted.unread_pages),
         )
     return extracted
 
 
 def _check_file(path: Path, limits: ExtractionLimits) -> None:
     if not path.is_file():
-        raise Refusal("unsupported_type", f"{path.name} is not a file.", help="Check the path.")
+        raise Refusal("unsupported_type", "{file} is not a file.", help="Check the path.", file=path.name)
     size = path.stat().st_size
     if size == 0:
-        raise Refusal("empty", f"{path.name} is empty.", help="Download or save it again.")
+        raise Refusal("empty", "{file} is empty.", help="Download or save it again.", file=path.name)
     if size > limits.max_bytes:
         raise Refusal(
             "too_large",
-            f"{path.name} has {size:,} bytes; the limit is {limits.max_bytes:,}.",
+            "{file} has {size:,} bytes; the limit is {limit:,}.",
             help="Split it into smaller files and add those.",
+            file=path.name,
+            size=size,
+            limit=limits.max_bytes,
         )
 
 

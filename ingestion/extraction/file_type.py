@@ -58,28 +58,26 @@ FILE_TYPES = (
 )
 MEDIA_TYPES: dict[Format, str] = {one.format: one.media_type for one in FILE_TYPES}
 CONVERTED: dict[Format, Format] = {one.format: one.converted for one in FILE_TYPES if one.converted}
-READABLE = (
-    f"{', '.join(one.label for one in FILE_TYPES if not one.converted)}, "
-    f"and with LibreOffice {', '.join(one.label for one in FILE_TYPES if one.converted)}"
-)
+_READABLE = ", ".join(one.label for one in FILE_TYPES if not one.converted)
+_READABLE_WITH_OFFICE = ", ".join(one.label for one in FILE_TYPES if one.converted)
 # What a dialog offers for uploading; a table of values is read as plain text.
 UPLOAD_SUFFIXES = (*(suffix for one in FILE_TYPES for suffix in one.suffixes), "csv")
 
 _SUFFIXES: dict[str, Format] = {f".{suffix}": one.format for one in FILE_TYPES for suffix in one.suffixes}
-# What bytes begin with that the collection cannot read: a description, and the suffix and media type under which a
+# What bytes begin with that the collection cannot read: a name, and the suffix and media type under which a
 # download is stored all the same, so that extraction says what is to be done about it.
 _FOREIGN = (
-    (b"\x89PNG", "a PNG picture", "png", "image/png"),
-    (b"\xff\xd8\xff", "a JPEG picture", "jpg", "image/jpeg"),
-    (b"GIF8", "a GIF picture", "gif", "image/gif"),
-    (b"II*\x00", "a TIFF picture", "tif", "image/tiff"),
-    (b"MM\x00*", "a TIFF picture", "tif", "image/tiff"),
-    (b"%!PS", "a PostScript file", "ps", "application/postscript"),
-    (b"\x1f\x8b", "a gzip archive", "gz", "application/gzip"),
-    (b"7z\xbc\xaf", "a 7-Zip archive", "7z", "application/x-7z-compressed"),
-    (b"Rar!", "a RAR archive", "rar", "application/vnd.rar"),
-    (b"MZ", "a Windows program", "", ""),
-    (b"\x7fELF", "a program", "", ""),
+    (b"\x89PNG", "PNG", "png", "image/png"),
+    (b"\xff\xd8\xff", "JPEG", "jpg", "image/jpeg"),
+    (b"GIF8", "GIF", "gif", "image/gif"),
+    (b"II*\x00", "TIFF", "tif", "image/tiff"),
+    (b"MM\x00*", "TIFF", "tif", "image/tiff"),
+    (b"%!PS", "PostScript", "ps", "application/postscript"),
+    (b"\x1f\x8b", "gzip", "gz", "application/gzip"),
+    (b"7z\xbc\xaf", "7-Zip", "7z", "application/x-7z-compressed"),
+    (b"Rar!", "RAR", "rar", "application/vnd.rar"),
+    (b"MZ", "EXE", "", ""),
+    (b"\x7fELF", "ELF", "", ""),
 )
 _ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -97,8 +95,11 @@ def detect(path: Path) -> Format:
     if named is not None and named != found and (named, found) != ("doc", "rtf"):
         raise Refusal(
             "mislabelled",
-            f"{path.name} is named as {named.upper()} but its content is {found.upper()}.",
+            "{file} is named as {named} but its content is {found}.",
             help="Check that it is the file you meant, then give it the right suffix.",
+            file=path.name,
+            named=named.upper(),
+            found=found.upper(),
         )
     return found
 
@@ -117,11 +118,11 @@ def _by_content(path: Path, head: bytes, named: Format | None) -> Format:
         return _ole_format(path)
     if head.startswith(b"{\\rtf"):
         return "rtf"
-    for magic, description, *_ in _FOREIGN:
+    for magic, kind, *_ in _FOREIGN:
         if head.startswith(magic):
-            raise _unsupported(path, description)
+            raise _unsupported(path, kind)
     if _is_binary(head):
-        raise _unsupported(path, "binary data of no known kind")
+        raise _unsupported(path)
     return _text_format(head, named)
 
 
@@ -151,12 +152,12 @@ def _zip_format(path: Path) -> Format:
             for format_ in ("odt", "epub", "odp", "ods"):
                 if kind == MEDIA_TYPES[format_]:
                     return format_
-            raise _unsupported(path, f"an archive of type {declared[:80]}")
+            raise _unsupported(path, declared[:80])
         types = package.read(_TYPES) if _TYPES in package.names else b""
     for one in FILE_TYPES:
         if not one.converted and any(f"{part}.main+xml".encode() in types for part in one.parts):
             return one.format
-    raise _unsupported(path, "a zip archive")
+    raise _unsupported(path, "ZIP")
 
 
 def _ole_format(path: Path) -> Format:
@@ -166,7 +167,7 @@ def _ole_format(path: Path) -> Format:
             return one.format
     if "EncryptedPackage" in names or is_locked(path):
         raise locked(path)
-    raise _unsupported(path, "a compound file that holds no Word, Excel or PowerPoint document")
+    raise _unsupported(path, "OLE")
 
 
 def is_locked(path: Path) -> bool:
@@ -180,8 +181,16 @@ def is_locked(path: Path) -> bool:
     return False
 
 
-def _unsupported(path: Path, what: str) -> Refusal:
-    return Refusal("unsupported_type", f"{path.name} is {what}.", help=f"Convert it to one of {READABLE} and add that.")
+def _unsupported(path: Path, kind: str = "") -> Refusal:
+    return Refusal(
+        "unsupported_type",
+        "{file} is of the type {kind}, which cannot be read." if kind else "{file} holds binary data of no known type.",
+        help="Convert it to one of {formats}, or where LibreOffice is installed {more}, and add that.",
+        file=path.name,
+        kind=kind,
+        formats=_READABLE,
+        more=_READABLE_WITH_OFFICE,
+    )
 
 
 _LARGEST_JSON = 20_000_000

@@ -44,7 +44,7 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
     prints = {record.source.code: _fingerprint(record, run.engine) for record in run.ready}
     pending = [record for record in run.ready if _is_pending(record.source.code, run, known, prints)]
     for position, record in enumerate(_strays([record for record, _ in indexed], run)):
-        run.progress(Progress(position, len(indexed), 0, 0, f"Taking out {record.metadata.title}", "indexing"))
+        run.progress(Progress(position, len(indexed), 0, 0, f"Taking out {record.shown_title}", "indexing"))
         run.engine.collection.erase(record)
         message = "Taken out of the index: the source no longer passes."
         if not record.is_former:

@@ -61,7 +61,7 @@ def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None
             ensure_worker(engine.config.workspace)
         time.sleep(_LOOK_SECONDS)
     if run is None:
-        raise WorkspaceError(f"Run {id} is not in the workspace any more.")
+        raise WorkspaceError("Run {id} is not in the workspace any more.", id=id)
     seen(run)
     return run
 

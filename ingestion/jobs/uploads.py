@@ -12,6 +12,7 @@ from ingestion import workspace as folders
 from ingestion.file_names import safe_name
 from ingestion.jobs.queue import JobQueue, Run
 from rag_engine.atomic_write import replacing
+from rag_engine.text.templates import kept_sentence
 
 _SETTLED = ("indexed", "unchanged", "rejected")
 
@@ -61,7 +62,13 @@ def kept_uploads(workspace: Path, run: Run) -> str:
     """
     kept = [Path(path) for path in _uploads(workspace, run) if upload_name(workspace, path) not in _finished(run)]
     names = ", ".join(path.name for path in kept if path.exists())
-    return f"Kept in {folders.uploads(workspace)}, since they are not in the collection: {names}." if names else ""
+    if not names:
+        return ""
+    return kept_sentence(
+        "Kept in {folder}, since they are not in the collection: {names}.",
+        folder=folders.uploads(workspace),
+        names=names,
+    )
 
 
 def _uploads(workspace: Path, run: Run) -> Iterator[str]:

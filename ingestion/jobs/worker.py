@@ -44,6 +44,7 @@ from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.grounding.build import build_knowledge_base
 from rag_engine.text.control_characters import without_controls
+from rag_engine.text.templates import kept_sentence
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too: it is set aside after two of them, so
@@ -76,11 +77,15 @@ def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
 
 
 def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
-    ended: tuple[RunStatus, list[dict[str, Any]], str] = ("failed", [], "The worker broke off; worker.log says why.")
+    ended: tuple[RunStatus, list[dict[str, Any]], str] = (
+        "failed",
+        [],
+        kept_sentence("The worker broke off; worker.log says why."),
+    )
     try:
         if run.attempts > _ATTEMPTS[run.action]:
             times = _ATTEMPTS[run.action]
-            raise WorkspaceError(f"The worker broke off {times} times at this; worker.log may say why.")
+            raise WorkspaceError("The worker broke off {times} times at this; worker.log may say why.", times=times)
         with _heartbeat(run, jobs) as pulse:
             results = _try(run, engine, pulse)
         ended = (_ENDINGS[pulse.signal] if pulse.cancelled.is_set() else "done", results, pulse.warning)
@@ -299,6 +304,10 @@ def _test(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [{"id": kept.id, "questions": len(kept.run.rows), "failed": sum(row.failed for row in kept.run.rows)}]
 
 
+def _left(entries: int) -> str:
+    return kept_sentence("{count} entries are left for the next run.", count=entries)
+
+
 def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     generator, pulse.warning = (
         engine.language_model() if read_ingestion_config(engine.config.workspace).use_model else (None, "")
@@ -313,7 +322,7 @@ def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         stopped=pulse.cancelled.is_set,
     )
     if summary.failed:
-        pulse.warning = f"{pulse.warning} {summary.failed} entries are left for the next run. {summary.failure}".strip()
+        pulse.warning = f"{pulse.warning} {_left(summary.failed)} {summary.failure}".strip()
     return [asdict(summary)]
 
 

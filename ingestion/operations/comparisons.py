@@ -25,6 +25,7 @@ from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
+from rag_engine.text.wording import ENGLISH, Wording
 
 _LONGEST_NAME = 80
 
@@ -78,7 +79,9 @@ def extend_comparison(
     before = _store(desk).require(id)
     if wanted is not None and before.by == "country" and _beside_country(wanted) != _beside_country(before.wanted):
         raise InputError(
-            f"The countries of {before.name!r} are searched with another filter.", help="Begin another comparison."
+            "The countries of {name!r} are searched with another filter.",
+            help="Begin another comparison.",
+            name=before.name,
         )
     after = extended(before, questions) if wanted is None else _with_columns(desk, before, questions, wanted, only)
     _store(desk).put(after)
@@ -144,9 +147,9 @@ def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
     """Give a comparison another name; InputError when it is empty or another comparison has it."""
     wanted = _short_name(name)
     if not wanted:
-        raise InputError("The comparison has no name.", help="Give it one.")
+        raise InputError("The name is empty.", help="Give one.")
     if any(one.name.casefold() == wanted.casefold() for one in list_comparisons(desk) if one.id != id):
-        raise InputError(f"There is a comparison {wanted!r} already.", help="Choose another name.")
+        raise InputError("The name {wanted!r} is taken already.", help="Choose another name.", wanted=wanted)
     renamed = replace(_store(desk).require(id), name=wanted)
     _store(desk).put(renamed)
     enter(desk, "rename_comparison", wanted)
@@ -182,9 +185,9 @@ def comparison_runs(desk: Desk, id: str) -> list[Run]:
 
 
 @act
-def exported_comparison(desk: Desk, id: str, base: str = "") -> bytes:
+def exported_comparison(desk: Desk, id: str, base: str = "", words: Wording = ENGLISH) -> bytes:
     """Return the workbook of a comparison; `base` is the address of the pages, for links that open the passages."""
-    return comparison_workbook(_store(desk).require(id), desk.engine.collection.documents(), base)
+    return comparison_workbook(_store(desk).require(id), desk.engine.collection.documents(), base, words)
 
 
 @act

@@ -79,8 +79,9 @@ def undo(
     undone = [one for code in codes for one in undoing(desk.store.journal.entries(code), field or "", batch)]
     if not undone:
         raise InputError(
-            f"Nothing was corrected of {', '.join(names[:5])} that could be undone.",
+            "Nothing was corrected of {names} that could be undone.",
             help="`sextant correct DOCUMENT --history` lists what was done.",
+            names=", ".join(names[:5]),
         )
     return _enter(desk, "undo", [replace(one, author=author) for one in undone])
 

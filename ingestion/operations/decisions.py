@@ -37,9 +37,14 @@ def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str
     """
     chosen = choice.strip().upper() if choice.strip().upper() in _LICENCE_STATUSES else choice.strip().lower()
     if chosen not in (*_LICENCE_STATUSES, "restore", "undo"):
-        raise InputError(f"{choice!r} is no decision.", help="Decide GREEN, RED, restore or undo.")
+        raise InputError("{choice!r} is no decision.", help="Decide GREEN, RED, restore or undo.", choice=choice)
     if chosen != "undo" and not note.strip():
-        raise InputError(f"{chosen} on {', '.join(codes[:5])} needs a reason.", help="Give a note; it is kept.")
+        raise InputError(
+            "{chosen} on {codes} needs a reason.",
+            help="Give a note; it is kept.",
+            chosen=chosen,
+            codes=", ".join(codes[:5]),
+        )
     author = signed(desk, author)
     records = desk.store.records()
     decided = check_codes(desk.store, codes)
@@ -69,11 +74,16 @@ def _restored(record: SourceRecord) -> tuple[Phase, str]:
     if record.is_excluded:
         return "indexing", ""
     if at is None or at[1].status != "rejected":
-        raise InputError(f"{code} is not rejected.", help=f"`sextant status {code}` shows its status.")
+        raise InputError("{code} is not rejected.", help="`sextant status {code}` shows its status.", code=code)
     if at[0] == "licence":
-        raise InputError(f"{code} was stopped for its licence.", help="Decide GREEN or RED instead.")
+        raise InputError("{code} was stopped for its licence.", help="Decide GREEN or RED instead.", code=code)
     if at[0] in _WITHOUT_FILE:
-        raise InputError(f"{code} was rejected at {at[0]}: there is no file to restore.", help="Run `sextant retry`.")
+        raise InputError(
+            "{code} was rejected at {phase}: there is no file to restore.",
+            help="Run `sextant retry`.",
+            code=code,
+            phase=at[0],
+        )
     return at[0], "restore"
 
 

@@ -253,8 +253,9 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
     record = desk.engine.catalog.find_document(document)
     if code_of(record):
         raise InputError(
-            f"{record.file} came from the list of sources.",
+            "{file} came from the list of sources.",
             help="`sextant run --refresh` fetches its new version.",
+            file=record.file,
         )
     return record
 
@@ -314,6 +315,8 @@ def _listed(desk: Desk, record: DocumentRecord) -> SourceRecord | None:
 def _check_erasure(record: DocumentRecord, source_record: SourceRecord, note: str) -> None:
     if not note.strip():
         raise InputError(
-            f"Erasing {record.file} excludes {source_record.source.code} of the list, which needs a reason.",
+            "Erasing {file} excludes {code} of the list, which needs a reason.",
             help="Give a note; it is kept.",
+            file=record.file,
+            code=source_record.source.code,
         )

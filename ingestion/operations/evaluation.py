@@ -114,7 +114,7 @@ def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> A
             passages.append(quote)
             continue
         if quote.document not in records:
-            raise InputError(f"{quote.document} is not in the collection.", help="Choose a document that is.")
+            raise InputError("{file} is not in the collection.", help="Choose a document that is.", file=quote.document)
         placed = replace(quote, quote=" ".join(quote.quote.split()))
         passages.append(place_quote(placed, desk.engine.catalog.extracted(records[quote.document])))
     put = replace(
@@ -188,7 +188,9 @@ def _write(file: Path, content: bytes) -> None:
     try:
         write_atomic(file, content)
     except OSError as error:
-        raise InputError(f"{file} cannot be written: {error.strerror}.", help="Name another file.") from error
+        raise InputError(
+            "{file} cannot be written: {error}.", help="Name another file.", file=file, error=error.strerror
+        ) from error
 
 
 @act

@@ -56,13 +56,16 @@ def _reasons_to_wait(
     try:
         result = ask_gate(engine, accepted, progress)
     except (InputError, BackendError) as error:
-        yield WorkspaceError(f"The new index could not be checked and did not go live: {error}", help=_WAITS)
+        yield WorkspaceError(
+            "The new index could not be checked and did not go live: {error}", help=_WAITS, error=error
+        )
         return
     if result.dropped:
         yield WorkspaceError(
-            f"The new index did not go live: {', '.join(result.dropped)} fell significantly below the accepted "
-            f"run on {result.questions} questions.",
+            "The new index did not go live: {measures} fell significantly below the accepted run on {count} questions.",
             help=_WAITS,
+            measures=", ".join(result.dropped),
+            count=result.questions,
         )
 
 

@@ -42,7 +42,7 @@ def save_filters(desk: Desk, name: str, wanted: Filter) -> None:
     """Save a filter under a name, in the place of one of this name."""
     title = " ".join(name.split())
     if not title or len(title) > _LONGEST_NAME:
-        raise InputError("The filters need a name.", help=f"Give one of up to {_LONGEST_NAME} characters.")
+        raise InputError("The filters need a name.", help="Give one of up to {limit} characters.", limit=_LONGEST_NAME)
     if not wanted:
         raise InputError("No filter is set.", help="Choose at least one value, then save.")
     _keep(desk, saved_filters(desk) | {title: dict(wanted)})
@@ -53,7 +53,7 @@ def delete_filters(desk: Desk, name: str) -> Filter:
     """Delete a saved filter and return it, so that it can be saved again."""
     kept = saved_filters(desk)
     if name not in kept:
-        raise InputError(f"No filters are saved as {name!r}.")
+        raise InputError("No filters are saved as {name!r}.", name=name)
     deleted = kept.pop(name)
     _keep(desk, kept)
     return deleted

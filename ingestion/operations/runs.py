@@ -120,5 +120,11 @@ def _choose(jobs: JobQueue, id: int, statuses: Sequence[RunStatus]) -> Run:
     if found is None:
         raise InputError(f"There is no run {id}." if id else f"No run is {names}.", help="`sextant runs` lists them.")
     if found.status not in statuses:
-        raise InputError(f"Run {found.id} is {found.status}, not {names}.", help="`sextant runs` lists them.")
+        raise InputError(
+            "Run {id} is {status}, not {names}.",
+            help="`sextant runs` lists them.",
+            id=found.id,
+            status=found.status,
+            names=names,
+        )
     return found

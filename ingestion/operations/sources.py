@@ -71,8 +71,10 @@ def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedS
     lost = desk.store.add_new(new)
     if lost:
         raise InputError(
-            f"{len(lost)} of {len(new)} sources were not added: their codes were given to others at the same moment.",
+            "{lost} of {count} sources were not added: their codes were given to others at the same moment.",
             help="Add the list again; these rows get other codes.",
+            lost=len(lost),
+            count=len(new),
         )
     _enter_sources(desk, new, corrected)
 
@@ -94,10 +96,10 @@ def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceR
     before = desk.store.records()[code].source
     if before.parent or not before.url:
         raise InputError(
-            f"{code} has no address of its own: it was found under {before.parent}."
-            if before.parent
-            else f"{code} is a file.",
+            "{code} has no address of its own: it was found under {parent}." if before.parent else "{code} is a file.",
             help="Put the right address on the list as a new source.",
+            code=code,
+            parent=before.parent,
         )
     read = addresses_in(address)
     if read.refused or len(read.found) != 1:
@@ -106,7 +108,9 @@ def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceR
     [url] = read.found
     known = {normal_url(source.url): source.code for source in desk.store.sources() if source.url}
     if known.get(normal_url(url), code) != code:
-        raise InputError(f"{url} is the address of {known[normal_url(url)]}.", help="Remove one of the two.")
+        raise InputError(
+            "{url} is the address of {code}.", help="Remove one of the two.", url=url, code=known[normal_url(url)]
+        )
     desk.store.correct_addresses([replace(before, url=url)], author)
     enter(desk, "correct_address", f"{code}: {url}", by=author)
     return desk.store.records()[code]
@@ -168,7 +172,9 @@ def check_codes(store: SourceStore, codes: Sequence[str]) -> tuple[str, ...]:
     known = {source.code for source in store.sources()}
     unknown = list(dict.fromkeys(code for code in codes if code not in known))
     if unknown:
-        raise InputError(f"No source has the code {', '.join(unknown)}.", help="`sextant seeds list` lists the codes.")
+        raise InputError(
+            "No source has the code {codes}.", help="`sextant seeds list` lists the codes.", codes=", ".join(unknown)
+        )
     return tuple(dict.fromkeys(codes))
 
 
@@ -190,6 +196,7 @@ def _check_leads_elsewhere(address: str, report: SeedReport, store: SourceStore)
     found = {normal_url(source.url) for source in report.new}
     if (found or report.known) and found <= {here} and report.known <= known and not report.rejected:
         raise InputError(
-            f"{address} leads to no other address: the feeds and sitemaps of its site hold nothing but this address.",
+            "{address} leads to no other address: the feeds and sitemaps of its site hold nothing but this address.",
             help="Give the address of a sitemap or feed, or add the page itself as a seed of a portal.",
+            address=address,
         )

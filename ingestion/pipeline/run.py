@@ -262,4 +262,4 @@ def _after(record: SourceRecord, phase: Phase, outcome: Outcome) -> SourceRecord
 
 def _named(record: SourceRecord) -> str:
     source = record.source
-    return f"{source.code} {source.title or source.url or source.path}".strip()
+    return f"{source.code} {source.shown_title}".strip()

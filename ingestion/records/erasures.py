@@ -82,7 +82,10 @@ def erasing(workspace: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         raise WorkspaceError(
-            f"Another process is erasing a document of {workspace}.", help="Wait until it is done.", retryable=True
+            "Another process is erasing a document of {workspace}.",
+            help="Wait until it is done.",
+            retryable=True,
+            workspace=workspace,
         ) from None
     try:
         yield

@@ -26,7 +26,9 @@ def known_people(workspace: Path) -> tuple[Person, ...]:
     except FileNotFoundError:
         return ()
     except ValidationError as error:
-        raise WorkspaceError(f"The file of people {path} cannot be read: {error}.", help="Repair that file.") from error
+        raise WorkspaceError(
+            "The file of people {path} cannot be read: {error}.", help="Repair that file.", path=path, error=error
+        ) from error
 
 
 def welcome(workspace: Path, key: str, name: str) -> Person:
@@ -48,15 +50,17 @@ def give_role(workspace: Path, address: str, role: str) -> tuple[PersonRole | No
     """
     wanted = next((one for one in ROLES if one == role.strip().lower()), None)
     if wanted is None:
-        raise InputError(f"{role!r} is no role.", help=f"Give one of {', '.join(ROLES)}.")
+        raise InputError("{role!r} is no role.", help="Give one of {roles}.", role=role, roles=", ".join(ROLES))
     key = address.strip().casefold()
     with _changing(workspace) as people:
         found = people.get(key) or people.get(address.strip())
         if found is None and ("@" not in key or len(key) > _LONGEST):
-            raise InputError(f"{address!r} is no address.", help="`sextant people` lists those who have logged in.")
+            raise InputError(
+                "{address!r} is no address.", help="`sextant people` lists those who have logged in.", address=address
+            )
         admins = {one.key for one in people.values() if one.role == "admin"}
         if found is not None and admins == {found.key} and wanted != "admin":
-            raise InputError(f"{found.name} is the only admin.", help="Make somebody else an admin first.")
+            raise InputError("{name} is the only admin.", help="Make somebody else an admin first.", name=found.name)
         after = replace(found, role=wanted) if found else Person(key, key, wanted)
         people[after.key] = after
         return found.role if found else None, after

@@ -17,6 +17,7 @@ from pathlib import Path
 from ingestion.protocols import Extractor
 from ingestion.types import FileReading, OutcomeReason, Refusal
 from rag_engine.atomic_write import write_atomic
+from rag_engine.text.templates import kept_sentence
 from rag_engine.workspace import read_json
 
 # What takes long to find out, or breaks the reader; other reasons are seen at once, or lifted by an installation.
@@ -25,7 +26,10 @@ _REMEMBERED: frozenset[OutcomeReason] = frozenset(
 )
 _MOST_STOPS = 2
 _RECENT_SECONDS = 24 * 3600.0
-_TRIED = "`sextant add --again`, or for a source `sextant run --all --code CODE`, tries it once more"
+_TRIED = "`sextant add --again`, or for a source `sextant run --all --code CODE`, tries it once more."
+_TRIED_LONGER = (
+    "`sextant add --again`, or for a source `sextant run --all --code CODE`, tries it once more, with twice the time."
+)
 _LONGER = 2.0
 
 
@@ -96,11 +100,11 @@ class RefusedFiles:
 
 
 def _as_before(known: RefusedFile) -> Refusal:
-    longer = ", with twice the time" if known.reason == "too_slow" else ""
+    tried = kept_sentence(_TRIED_LONGER if known.reason == "too_slow" else _TRIED)
     return Refusal(
         known.reason,
-        f"{known.message} So it was on {known.when}.",
-        help=f"{known.help} It has not changed; {_TRIED}{longer}.".strip(),
+        f"{known.message} {kept_sentence('So it was on {date}.', date=known.when)}",
+        help=f"{known.help} {kept_sentence('It has not changed.')} {tried}".strip(),
         retryable=known.retryable,
         rejected=known.rejected,
     )
@@ -128,10 +132,12 @@ class WorkerStops:
         if stops >= _MOST_STOPS:
             raise Refusal(
                 "crashed",
-                f"{what} stopped the worker {_MOST_STOPS} times and is set aside.",
-                help=f"worker.log may say why. {_TRIED}.",
+                "{what} stopped the worker {times} times and is set aside.",
+                help=f"worker.log may say why. {_TRIED}",
                 retryable=False,
                 rejected=False,
+                what=what,
+                times=_MOST_STOPS,
             )
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _at[path] = stops

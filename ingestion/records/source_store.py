@@ -383,7 +383,9 @@ class SourceStore:
     def _require(self, codes: Sequence[str]) -> None:
         if missing := sorted(set(codes) - {source.code for source in self.sources()}):
             raise InputError(
-                f"No source has the code {', '.join(missing)}.", help="`sextant seeds list` lists the codes."
+                "No source has the code {codes}.",
+                help="`sextant seeds list` lists the codes.",
+                codes=", ".join(missing),
             )
 
 

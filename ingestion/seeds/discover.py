@@ -74,8 +74,9 @@ def _from_page(url: str, body: bytes, search: _Search) -> None:
         _follow(deque([(urljoin(url, "/sitemap.xml"), None)]), search)
     if not search.entries:
         raise InputError(
-            f"{url} leads to no sitemap and no feed: neither its head, robots.txt nor /sitemap.xml names one.",
+            "{url} leads to no sitemap and no feed: neither its head, robots.txt nor /sitemap.xml names one.",
             help="Give the address of a sitemap or feed, or add the page itself as a seed of a portal.",
+            url=url,
         )
 
 

@@ -46,11 +46,12 @@ def unpack(body: bytes) -> bytes:
         with gzip.open(io.BytesIO(body)) as stream:
             unpacked = stream.read(_MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"The packed list breaks off: {error}.", help="Download it again.") from error
+        raise InputError("The packed list breaks off: {error}.", help="Download it again.", error=error) from error
     if len(unpacked) > _MOST_BYTES:
         raise InputError(
-            f"The packed list unpacks to more than {_MOST_BYTES:,} bytes.",
+            "The packed list unpacks to more than {limit:,} bytes.",
             help="Give the sitemaps it lists one by one.",
+            limit=_MOST_BYTES,
         )
     return unpacked
 
@@ -133,7 +134,9 @@ def _parse(body: bytes) -> Element:
         return etree.fromstring(body.lstrip(), safe_parser())
     except etree.XMLSyntaxError as error:
         raise InputError(
-            f"The list of addresses is not valid XML: {error.msg}.", help="Open it in a browser and save it again."
+            "The list of addresses is not valid XML: {error}.",
+            help="Open it in a browser and save it again.",
+            error=error.msg,
         ) from error
 
 

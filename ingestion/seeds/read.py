@@ -43,10 +43,14 @@ def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
 def _read_file(path: Path, known: Collection[str], reading: SeedReading) -> None:
     head = read_head(path)
     if not head.strip():
-        raise InputError(f"{path.name} is empty.", help='Give a list with a column "URL", or one address a line.')
+        raise InputError(
+            "{file} is empty.", help='Give a list with a column "URL", or one address a line.', file=path.name
+        )
     if head.startswith(b"%PDF-"):
         raise InputError(
-            f"{path.name} is a document and not a list of seeds.", help="Put it into a folder and give the folder."
+            "{file} is a document and not a list of seeds.",
+            help="Put it into a folder and give the folder.",
+            file=path.name,
         )
     if head.startswith((b"PK", OLE)):
         _read_table(path, read_rows(path), known, reading)
@@ -77,8 +81,10 @@ def _read_table(path: Path, rows: Iterable[Row], known: Collection[str], reading
     if not reading.candidates and not reading.rejected and not reading.known:
         seen = seen or ["no cell with anything in it"]
         raise InputError(
-            f"{path.name} holds no web address. Seen: {'; '.join(seen)}.",
+            "{file} holds no web address. Seen: {seen}.",
             help='Add a column named "URL" with addresses that begin with http:// or https://.',
+            file=path.name,
+            seen="; ".join(seen),
         )
 
 
@@ -198,8 +204,9 @@ def _read_lines(path: Path, reading: SeedReading) -> None:
                 reading.reject(place, "; ".join(addresses.refused) or f"“{text[:80]}” holds no web address")
     if not reading.candidates:
         raise InputError(
-            f"{path.name} holds no web address in its lines.",
+            "{file} holds no web address in its lines.",
             help="Write one address a line, each beginning with http:// or https://.",
+            file=path.name,
         )
 
 
@@ -211,7 +218,12 @@ def _title_beside(text: str, urls: Sequence[str]) -> str:
 
 def _read_xml(path: Path, reading: SeedReading) -> None:
     if path.stat().st_size > _MOST_XML_BYTES:
-        raise InputError(f"{path.name} has more than {_MOST_XML_BYTES:,} bytes.", help="Split it into several lists.")
+        raise InputError(
+            "{file} has more than {limit:,} bytes.",
+            help="Split it into several lists.",
+            file=path.name,
+            limit=_MOST_XML_BYTES,
+        )
     body = unpack(path.read_bytes())
     if (entries := read_entries(body)) is not None:
         add_entries(entries, path.name, reading)
@@ -225,11 +237,12 @@ def _read_xml(path: Path, reading: SeedReading) -> None:
                 reading.reject(entry.url, f"a sitemap that does not lie beside {path.name}; discover it")
     else:
         raise InputError(
-            f"{path.name} is neither a sitemap nor an RSS or Atom feed.",
+            "{file} is neither a sitemap nor an RSS or Atom feed.",
             help="For a web page, discover seeds at its address instead.",
+            file=path.name,
         )
     if not reading.candidates and not reading.rejected:
-        raise InputError(f"{path.name} lists no address.", help="Check that it was downloaded whole.")
+        raise InputError("{file} lists no address.", help="Check that it was downloaded whole.", file=path.name)
 
 
 def add_entries(entries: Iterable[FeedEntry], name: str, reading: SeedReading) -> None:
@@ -272,4 +285,4 @@ def _read_folder(path: Path, reading: SeedReading) -> None:
         source = SeedSource("", path=location, origin=f"{path.name}/{place}", **texts)
         reading.candidates.append(SeedCandidate(place, source, prefix=prefix_for(path.absolute().name)))
     if not reading.candidates and not reading.rejected:
-        raise InputError(f"{path} holds no file.", help="Give a folder with documents in it.")
+        raise InputError("{path} holds no file.", help="Give a folder with documents in it.", path=path)

@@ -50,7 +50,10 @@ def read_delimited(path: Path) -> Iterator[Row]:
                     yield Row(path.name, number, tuple(cells[:_MOST_COLUMNS]))
         except csv.Error as error:
             raise InputError(
-                f"{path.name} cannot be read as a table: {error}.", help="Save it as .xlsx, or as CSV in UTF-8."
+                "{file} cannot be read as a table: {error}.",
+                help="Save it as .xlsx, or as CSV in UTF-8.",
+                file=path.name,
+                error=error,
             ) from error
 
 
@@ -60,7 +63,9 @@ def read_head(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(4096)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.", help="Check the name and the rights.") from error
+        raise InputError(
+            "{path} cannot be read: {error}.", help="Check the name and the rights.", path=path, error=error.strerror
+        ) from error
 
 
 def sniff_encoding(path: Path) -> str:
@@ -71,8 +76,9 @@ def sniff_encoding(path: Path) -> str:
             return encoding
     if b"\x00" in head:
         raise InputError(
-            f"{path.name} is neither a workbook nor a text file.",
+            "{file} is neither a workbook nor a text file.",
             help="Seeds are .xlsx, .csv, .txt, a sitemap, a feed, or a folder of documents.",
+            file=path.name,
         )
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
@@ -113,8 +119,9 @@ def _delimiter(path: Path, encoding: str) -> tuple[str, int]:
 def _old_or_locked(path: Path) -> InputError:
     """Return the kind of a file in the old container: Excel's old format, or a workbook with a password."""
     if is_locked(path):
-        return InputError(f"{path.name} asks for a password.", help="Save a copy without one and take that.")
+        return InputError("{file} asks for a password.", help="Save a copy without one and take that.", file=path.name)
     return InputError(
-        f"{path.name} is in the format of Excel before 2007 (.xls).",
+        "{file} is in the format of Excel before 2007 (.xls).",
         help="Open it in Excel or LibreOffice and save it as .xlsx.",
+        file=path.name,
     )

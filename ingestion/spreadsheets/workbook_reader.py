@@ -73,9 +73,7 @@ def read_workbook(path: Path) -> Iterator[Row]:
         InvalidFileException, BadZipFile, SyntaxError, zlib.error, EOFError, KeyError, ValueError, TypeError,
         IndexError, AttributeError,
     ) as error:  # fmt: skip
-        raise damaged(
-            path, error, "a damaged workbook", "Open it in Excel or LibreOffice, save it as .xlsx, and take that."
-        ) from error
+        raise damaged(path, error) from error
 
 
 def unescape(text: str) -> str:

@@ -96,15 +96,27 @@ def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence
     foreign = [value for value in values if allowed and value not in allowed]
     if foreign:
         raise InputError(
-            f"{code}: {field} cannot be {', '.join(foreign)!r}.", help=f"Choose from {'; '.join(allowed[:40])}."
+            "{code}: {field} cannot be {values!r}.",
+            help="Choose from {allowed}.",
+            code=code,
+            field=field,
+            values=", ".join(foreign),
+            allowed="; ".join(allowed[:40]),
         )
     if len(values) > 1 and field not in LIST_FIELDS:
-        raise InputError(f"{code}: {field} has one value only.", help="Keep one of them.")
+        raise InputError("{code}: {field} has one value only.", help="Keep one of them.", code=code, field=field)
     for value in values:
         if field == "date" and not _is_date(value):
-            raise InputError(f"{code}: {value!r} is no date.", help="Write 2020-12-31, 2020-12 or 2020.")
+            raise InputError(
+                "{code}: {value!r} is no date.", help="Write 2020-12-31, 2020-12 or 2020.", code=code, value=value
+            )
         if field == "language" and not (len(value) == 2 and value.isascii() and value.islower()):
-            raise InputError(f"{code}: {value!r} is no language.", help="Write its two letters, such as en or pt.")
+            raise InputError(
+                "{code}: {value!r} is no language.",
+                help="Write its two letters, such as en or pt.",
+                code=code,
+                value=value,
+            )
 
 
 def _is_date(text: str) -> bool:

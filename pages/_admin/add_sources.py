@@ -15,8 +15,8 @@ from ingestion.types import SeedSource
 from pages._admin.tabs import open_tab
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_table, why_disabled
-from pages._shared.errors import show_errors
+from pages._shared.elements import act_button, draw_table, draw_upload_limit, why_disabled
+from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number
@@ -98,7 +98,7 @@ def draw_rows(report: SeedReport) -> None:
         draw_table([_source(one) for one in report.corrected], "seeds corrected", _("Sources with new addresses"), 200)
     draw_rejected(report.rejected)
     for warning in report.warnings[:_WARNINGS]:
-        st.caption(f":material/info: {escape(warning)}")
+        st.caption(f":material/info: {escape(shown_sentence(warning))}")
     if len(report.warnings) > _WARNINGS:
         more = counted("{n} more warning", "{n} more warnings", len(report.warnings) - _WARNINGS)
         with st.expander(more, key="more warnings"):
@@ -175,7 +175,7 @@ def draw_discovery() -> None:
 
 def _draw_found(report: SeedReport) -> None:
     for warning in report.warnings:
-        st.caption(f":material/info: {escape(warning)}")
+        st.caption(f":material/info: {escape(shown_sentence(warning))}")
     draw_rejected(report.rejected)
     if not report.new:
         nothing = counted(
@@ -232,6 +232,7 @@ _REJECTED = "documents rejected"
 def draw_document_upload() -> None:
     """Take files and add them to the list."""
     batch = st.session_state.setdefault("document batch", 0)
+    draw_upload_limit()
     why = why_disabled("add_own_files")
     files = st.file_uploader(
         _("Your own documents"),

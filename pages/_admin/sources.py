@@ -18,7 +18,7 @@ from pages._admin.source_detail import draw_source
 from pages._admin.tabs import start_run
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, follow_choice, open_in_address, translated_dialog
-from pages._shared.errors import show_errors
+from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
@@ -146,7 +146,7 @@ def _row(row: SourceRow) -> dict[str, str]:
         _("State"): shown_name(STATES[row.state]),
         _("Phase"): shown_name(row.phase.capitalize()),
         _("Reason"): shown_reason(row.reason),
-        _("Message"): row.message,
+        _("Message"): shown_sentence(row.message),
         _("Address"): row.address,
         _("Portal"): row.parent,
         _("From"): row.origin,

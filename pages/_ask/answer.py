@@ -16,18 +16,18 @@ from pages._ask.translation import can_translate, draw_translation
 from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
 from pages._shared.elements import draw_download
-from pages._shared.errors import show_error, show_errors
+from pages._shared.errors import show_error, show_errors, shown_sentence
 from pages._shared.filter_widgets import WORDING, count_active, display_text, named_values
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
 from pages._shared.numbers_and_dates import counted, number, percent
-from pages._shared.shown_names import page_noun, page_place, shown_name, shown_sentence
+from pages._shared.shown_names import page_noun, page_place, shown_name
 from rag_engine.answering.chances import chance_model
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 from rag_engine.controller.describe import describe_step
-from rag_engine.conversations.describe_hit import is_ranking_note
+from rag_engine.conversations.describe_hit import describe_scores, is_ranking_note
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
 from rag_engine.reading.address import DocumentPlace
@@ -248,7 +248,7 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
     key = _anchor(number, source.n)
     with st.container(border=True, key=key):
         st.subheader(f":green-badge[{source.n}] {escape(source.title)}", anchor=key)
-        known = (source.authority, _place(source), source.file, licence_text(source.licence))
+        known = (source.authority, _place(source), source.file, licence_text(source.licence, WORDING))
         st.caption(" · ".join(escape(part) for part in known if part))
         if place := cited_place(source):
             st.markdown(place)
@@ -273,7 +273,8 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
 
 def _draw_why(source: ShownSource, key: str) -> None:
     """Draw the index entries, ranks and scores that led to a source, folded away."""
-    lines = [line for line in (index_entries(source), *map(escape, source.why)) if line]
+    scores = describe_scores(source.scores, WORDING) if source.scores else ()
+    lines = [line for line in (index_entries(source), *map(escape, scores)) if line]
     if lines:
         _draw_folded(
             _("Why this source"), ":material/help:", f"{key} why", lambda: st.caption("  \n".join(lines)), "compact"
@@ -345,7 +346,7 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
             drawn = False
         if not drawn:
             st.caption(_(":material/info: Extracted text, not the original layout."))
-        alt = _("Page of {title} with the passage marked").format(title=document.metadata.title)
+        alt = _("Page of {title} with the passage marked").format(title=document.shown_title)
         st.image(drawing.result(), width="stretch", alt=alt)
 
 

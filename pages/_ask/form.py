@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import streamlit as st
 
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.schema_choice import draw_schema_choice
@@ -44,11 +45,13 @@ def draw_records(reply: Reply, mark: Callable[[int], str]) -> None:
     """Draw what a form holds: its entities, and its records as a table; `mark(n)` leads to source n."""
     stated = [one for one in reply.entities if one.value is not None]
     if stated:
-        st.markdown("  \n".join(f"**{escape(one.name)}**: {escape(attribute_text(one.value))}" for one in stated))
+        st.markdown(
+            "  \n".join(f"**{escape(one.name)}**: {escape(attribute_text(one.value, WORDING))}" for one in stated)
+        )
     names = [escape(attribute.name) for attribute in reply.records[0].attributes]
     rows = [
         [
-            *(escape(attribute_text(attribute.value)) for attribute in record.attributes),
+            *(escape(attribute_text(attribute.value, WORDING)) for attribute in record.attributes),
             f"{mark(record.citation.n)} {page_place('', record.citation.page)}",
         ]
         for record in reply.records

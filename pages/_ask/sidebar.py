@@ -7,11 +7,12 @@ from dataclasses import replace
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.errors import shown_sentence
 from pages._shared.filter_widgets import count_active, display_text, draw_filters, matching_documents
 from pages._shared.interface_language import _, to_translate
+from pages._shared.jobs import draw_writer
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import shown_sentence
 from rag_engine.config import RetrievalConfig, RetrievalProfile
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter, answering_documents
@@ -108,6 +109,7 @@ def draw_collection(engine: Engine) -> None:
         if figures.languages:
             ordered = sorted(figures.languages, key=lambda language: -figures.languages[language])
             st.caption(", ".join(escape(display_text("language", language)) for language in ordered))
+        draw_writer()
     _draw_answerer()
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, ngettext
 from pages._shared.markdown import escape, escape_paragraphs
 from rag_engine.conversations.person import owns
@@ -27,19 +28,19 @@ _ICON = ":material/bookmark_add:"
 def draw_answer_row(conversation: Conversation, number: int) -> None:
     """Draw what can be done with an answer: copy it or its references, export it, add it to a notebook."""
     turn, key = conversation.turns[number], f"answer-{number}"
-    answer = export_answer(turn)
-    references = plain_references(answer.citations)
+    answer = export_answer(turn, WORDING)
+    references = plain_references(answer.citations, WORDING)
     with st.container(horizontal=True, key=f"{key}-row"):
-        draw_copy(_("Copy"), ":material/content_copy:", plain_section(answer.sections[0]), f"{key}-copy")
+        draw_copy(_("Copy"), ":material/content_copy:", plain_section(answer.sections[0], WORDING), f"{key}-copy")
         if references:
             draw_copy(_("References"), ":material/list:", references, f"{key}-references")
         with st.popover(_("Export"), icon=":material/download:", type="tertiary", key=f"{key}-export"):
             if len(conversation.turns) > 1:
                 st.caption(_("This answer"))
-            draw_exports(partial(export_answer, turn), turn.question, f"{key} export")
+            draw_exports(partial(export_answer, turn, WORDING), turn.question, f"{key} export")
             if len(conversation.turns) > 1:
                 st.caption(_("Whole conversation"))
-                whole = partial(export_conversation, conversation)
+                whole = partial(export_conversation, conversation, WORDING)
                 draw_exports(whole, conversation.title, f"{key} export whole")
         draw_adding(partial(answer_entry, conversation.id, turn), key)
     if references:
@@ -52,7 +53,7 @@ def draw_answer_row(conversation: Conversation, number: int) -> None:
 def draw_quote_row(conversation: Conversation, number: int, n: int, citations: tuple[Citation, ...], key: str) -> None:
     """Draw what can be done with the quotes of source `n`: copy them with their reference, add them to a notebook."""
     label = ngettext("Copy quote", "Copy quotes", len(citations))
-    draw_copy(label, ":material/format_quote:", plain_quotes(citations), f"{key} quote")
+    draw_copy(label, ":material/format_quote:", plain_quotes(citations, WORDING), f"{key} quote")
     draw_adding(partial(quote_entry, conversation.id, conversation.turns[number], n), key)
 
 

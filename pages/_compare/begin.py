@@ -19,7 +19,7 @@ from ingestion.operations.comparisons import ask_comparison, begin_comparison
 from pages._shared import resources
 from pages._shared.elements import act_button, open_in_address
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import count_active, display_text, draw_filters
+from pages._shared.filter_widgets import count_active, display_text, draw_filters, offered_values
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.schema_choice import draw_schema_choice
@@ -73,11 +73,13 @@ def _draw_column_choice(found: tuple[ComparisonColumn, ...], by: ColumnKind) -> 
     """Draw the choice among columns and return the keys of those chosen; all where none is picked."""
     kind, labels = _(_KINDS[by]), shown_columns(by, found)
     # A key for each set of columns: a chosen one may not be offered any more.
+    key = f"compare only {by} {hash(found)}"
+    chosen = st.session_state.get(key, [])
     picked = st.multiselect(
         f"{kind} ({number(len(found))})",
-        list(labels),
+        offered_values(kind, list(labels), labels.__getitem__, key, chosen),
         format_func=labels.__getitem__,
-        key=f"compare only {by} {hash(found)}",
+        key=key,
         placeholder=_column_hint(len(found)),
         disabled=not found,
     )

@@ -10,12 +10,12 @@ from pages._compare.begin import shown_columns
 from pages._shared import resources
 from pages._shared.accessibility import in_language
 from pages._shared.elements import act_button, open_in_address, translated_dialog
-from pages._shared.errors import show_error, show_errors
+from pages._shared.errors import show_error, show_errors, shown_sentence
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import moment
-from pages._shared.shown_names import page_place, shown_sentence
+from pages._shared.shown_names import page_place
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.prompts import one_line
@@ -56,7 +56,7 @@ def draw_cell(comparison: Comparison, question: str, column: ComparisonColumn, *
 
 def _draw_answer(cell: ComparisonCell) -> None:
     if cell.status == "failed":
-        show_error(cell.text)
+        show_error(shown_sentence(cell.text))
         return
     if cell.status == "nothing found":
         with in_language(resources.text_language(cell.text), "cell-refusal"):
@@ -108,7 +108,13 @@ def _draw_quote(citation: Citation, said: str, key: str) -> None:
     with in_language(resources.document_language(citation.document_id), f"cell-{key}"):
         st.markdown(f"> {said}")
     page = page_place(citation.file, citation.page)
-    known = (citation.authority, citation.title, str(citation.year or ""), page, licence_text(citation.licence))
+    known = (
+        citation.authority,
+        citation.title,
+        str(citation.year or ""),
+        page,
+        licence_text(citation.licence, WORDING),
+    )
     with st.container(horizontal=True, vertical_alignment="center", key=f"comparison {key}"):
         st.caption(escape(", ".join(filter(None, known))), width="stretch")
         if resources.find_document(citation.document_id) is None:

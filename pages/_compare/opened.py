@@ -34,8 +34,8 @@ from pages._compare.table import draw_table
 from pages._shared import resources
 from pages._shared.elements import act_button, base_address, draw_heading, open_in_address
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import WORDING, draw_filters
-from pages._shared.interface_language import _
+from pages._shared.filter_widgets import WORDING, draw_filters, offered_values
+from pages._shared.interface_language import _, in_this_language
 from pages._shared.jobs import draw_runs_of
 from pages._shared.numbers_and_dates import counted, number
 
@@ -130,7 +130,7 @@ def _draw_acts(comparison: Comparison, *, idle: bool) -> None:
             _draw_asking(comparison)
         st.download_button(
             _("Excel workbook"),
-            partial(exported_comparison, resources.desk(), id, base_address("/compare")),
+            in_this_language(partial(exported_comparison, resources.desk(), id, base_address("/compare"), WORDING)),
             f"{slug_of(comparison.name) or 'comparison'}.xlsx",
             # Never a type that the browser would open in place.
             "application/octet-stream",
@@ -180,11 +180,12 @@ def _draw_additions(comparison: Comparison) -> None:
         known = {column.key for column in comparison.columns}
         found = tuple(one for one in columns_of(comparison.by, wanted, snapshot) if one.key not in known)
         labels = shown_columns(comparison.by, found)
+        kind, place = _("Documents") if by_document else _("Countries"), f"{key} columns {hash(found)}"
         picked = st.multiselect(
-            _("Documents") if by_document else _("Countries"),
-            list(labels),
+            kind,
+            offered_values(kind, list(labels), labels.__getitem__, place, st.session_state.get(place, [])),
             format_func=labels.__getitem__,
-            key=f"{key} columns {hash(found)}",
+            key=place,
             placeholder=_("Choose from {n}").format(n=number(len(found))) if found else _("No other matches"),
             disabled=not found,
         )

@@ -51,7 +51,7 @@ def _draw(document: DocumentRecord, page: int, passage: Span | None, words: str)
     drawing = engine.draw_layout(document, making.result(), shown, marks, width=_WIDTH)
     if not _is_late(drawing):
         alt = _("Page {n} of {pages} of {title}, in its original layout")
-        alt = alt.format(n=shown, pages=pages, title=document.metadata.title)
+        alt = alt.format(n=shown, pages=pages, title=document.shown_title)
         st.image(drawing.result(), width="stretch", alt=alt)
         if words and not found["boxes"]:
             st.caption(_(":material/info: The passage was not found in this layout; the extracted text shows it."))

@@ -155,9 +155,7 @@ def _mount(
     ]
     common = {
         "language": document.metadata.language,
-        "label": _("{noun} {n} of {title}").format(
-            noun=page_noun(document.file), n=page, title=document.metadata.title
-        ),
+        "label": _("{noun} {n} of {title}").format(noun=page_noun(document.file), n=page, title=document.shown_title),
         "target": f"{document.document_id} {page} {passage}",
         "links": [
             {

@@ -53,7 +53,7 @@ def draw_document(place: DocumentPlace) -> None:
 
 def _draw_title(document: DocumentRecord) -> None:
     """Draw the title as the heading of the page, in the document's language for those to whom it is read out."""
-    title = document.metadata.title or document.file
+    title = document.shown_title
     st.set_page_config(page_title=f"{title[:_TAB_TITLE]} · Sextant")
     language = document.metadata.language
     st.html(f'<h1 lang="{html.escape(language)}" dir="auto" style="{_TITLE_STYLE}">{html.escape(title)}</h1>')

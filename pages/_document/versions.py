@@ -47,9 +47,7 @@ def draw_versions(document: DocumentRecord) -> None:
 
 def _listed(other: DocumentRecord, note: str) -> PlaceLink:
     metadata = other.metadata
-    return PlaceLink(
-        DocumentPlace(other.document_id), ((metadata.title or other.file, False),), metadata.language, note
-    )
+    return PlaceLink(DocumentPlace(other.document_id), ((other.shown_title, False),), metadata.language, note)
 
 
 def _version_name(document: DocumentRecord) -> str:

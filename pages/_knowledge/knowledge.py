@@ -12,7 +12,7 @@ from ingestion.operations.documents import ground
 from pages._knowledge.index_tables import draw_index_tables
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
-from pages._shared.errors import show_errors
+from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
@@ -129,7 +129,7 @@ def _draw_entry(entry: GroundedEntry) -> None:
                 else _("cosine {value}").format(value=number(one.cosine, 2))
             )
             place = page_place(one.file, one.page)
-            st.caption(f":green-badge[{one.n}] {escape(one.title or one.file)}, {place} · {cosine}")
+            st.caption(f":green-badge[{one.n}] {escape(one.title)}, {place} · {cosine}")
             st.markdown(escape_paragraphs(one.text))
         for warning in entry.warnings:
-            st.caption(f":material/info: {escape(warning)}")
+            st.caption(f":material/info: {escape(shown_sentence(warning))}")

@@ -67,9 +67,12 @@ _PLACES = {
     "summary": to_translate("Summary"),
     "text": to_translate("Text"),
 }
-_TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH = 390, 100, 110
+_TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH = 350, 90, 110
 # Streamlit breaks a text into lines in rows of more than 64 pixels alone; three lines show nearly every title.
-_ROW, _TALLEST, _TITLE_LENGTH = 65, 753, 150
+_ROW, _TALLEST, _TITLE_LENGTH = 65, 753, 135
+_LINES = 3
+# Pixels of a letter on average and of what is beside a text in its cell; no column grows wider for its texts.
+_LETTER, _BESIDE, _WIDEST = 7.6, 20, 240
 
 
 def draw_columns() -> list[str]:
@@ -110,8 +113,9 @@ def draw_table(
     """Draw the documents and return those whose boxes are ticked; a click on a title opens its document."""
     # Streamlit keeps a selection as a row's position: a key for each set of rows keeps it from naming another document.
     shown = hash(tuple(document.key for document in documents))
+    rows = [_row(one, described[one.key], columns, found) for one in documents]
     table = st.dataframe(
-        pd.DataFrame([_row(one, described[one.key], columns, found) for one in documents]),
+        pd.DataFrame(rows),
         hide_index=True,
         key=f"library table {shown}",
         on_select="rerun",
@@ -126,7 +130,7 @@ def draw_table(
                 width=_UNCHECKED_WIDTH,
                 help=_("Values that were extracted automatically and not confirmed"),
             ),
-            **{name: _column(name) for name in _COLUMNS},
+            **{name: _column(name, [str(row[name]) for row in rows]) for name in columns if name in _COLUMNS},
         },
         alt=_("The documents of the collection"),
     )
@@ -137,9 +141,20 @@ def draw_table(
     return [documents[row] for row in selection["rows"]]
 
 
-def _column(name: str) -> Any:
+def _column(name: str, texts: Sequence[str]) -> Any:
     kind = st.column_config.NumberColumn if name == _PAGES else st.column_config.TextColumn
-    return kind(_(name), width=_COLUMNS[name][1])
+    return kind(_(name), width=shown_width(_COLUMNS[name][1], [_(name), *texts]))
+
+
+def shown_width(least: int, texts: Sequence[str]) -> int:
+    """Return the width of a column, at least so many pixels, in which no word is broken and no list is cut.
+
+    Words are as long as the language of the interface has them.
+    """
+    words = max((len(word) for text in texts for word in text.split()), default=0)
+    # A line of a list ends before the word that would not fit: a fifth of it stays empty.
+    line = max(map(len, texts), default=0) * 1.25 / _LINES
+    return min(max(least, round(max(words, line) * _LETTER) + _BESIDE), max(least, _WIDEST))
 
 
 def _shortened(title: str) -> str:
@@ -154,7 +169,7 @@ def _row(
     columns: Sequence[str],
     found: Mapping[int, tuple[str, ...]] | None,
 ) -> dict[str, str | int]:
-    row: dict[str, str | int] = {TITLE: _shortened(document.metadata.title or document.file)}
+    row: dict[str, str | int] = {TITLE: _shortened(document.shown_title)}
     if found is not None:
         row[FOUND_IN] = ", ".join(_(_PLACES[place]) for place in found[document.key]).capitalize()
     for name in columns:

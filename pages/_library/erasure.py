@@ -22,7 +22,7 @@ _NAMED = 10
 @translated_dialog(to_translate("Delete?"), icon=":material/delete:")
 def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
     """Draw the documents that would be deleted, what that means, and the two answers."""
-    st.markdown("  \n".join(f"**{escape(one.metadata.title or one.file)}**" for one in documents[:_NAMED]))
+    st.markdown("  \n".join(f"**{escape(one.shown_title)}**" for one in documents[:_NAMED]))
     if len(documents) > _NAMED:
         st.markdown(counted("and {n} more", "and {n} more", len(documents) - _NAMED))
     st.markdown(

@@ -6,12 +6,11 @@ import streamlit as st
 
 from ingestion.extraction.file_type import UPLOAD_SUFFIXES
 from ingestion.operations.documents import is_listed, queue_uploads
-from ingestion.types import ExtractionLimits
 from pages._shared import resources
-from pages._shared.elements import act_button, why_disabled
+from pages._shared.elements import act_button, draw_upload_limit, why_disabled
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
-from pages._shared.numbers_and_dates import counted, number
+from pages._shared.numbers_and_dates import counted
 from rag_engine.types import DocumentRecord
 
 
@@ -19,7 +18,7 @@ def draw_upload() -> None:
     """Draw the place where files are dropped, and queue them for addition."""
     # A key of its own for each batch empties the widget once its files are handed on.
     batch = st.session_state.setdefault("upload batch", 0)
-    st.caption(_("Files of up to {n} MB.").format(n=number(ExtractionLimits().max_bytes // 1_000_000)))
+    draw_upload_limit()
     why = why_disabled("queue_uploads")
     files = st.file_uploader(
         _("Files to add"),

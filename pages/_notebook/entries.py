@@ -12,6 +12,7 @@ from pages._notebook.entry import draw_entry, draw_note, draw_origin
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
@@ -150,4 +151,4 @@ def _present(engine: Engine) -> set[str]:
 
 
 def _exported(engine: Engine, notebook: Notebook, shown: Sequence[NotebookEntry]) -> ExportedText:
-    return export_notebook(notebook, shown, _present(engine))
+    return export_notebook(notebook, shown, _present(engine), WORDING)

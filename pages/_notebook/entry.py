@@ -11,6 +11,7 @@ from pages._ask.form import draw_records
 from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language
 from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import moment
@@ -44,7 +45,7 @@ def _draw_quotes(quotes: tuple[Citation, ...], key: str) -> None:
     for place, quote in enumerate(quotes):
         with in_language(resources.document_language(quote.document_id), f"quote-{place}-{key}"):
             st.markdown(f"> {quoted(escape(quote.quote))}")
-    st.caption(escape_paragraphs(plain_references(quotes)))
+    st.caption(escape_paragraphs(plain_references(quotes, WORDING)))
 
 
 def _draw_answer(reply: Reply, key: str) -> None:
@@ -56,8 +57,8 @@ def _draw_answer(reply: Reply, key: str) -> None:
             st.markdown(answer_markdown(reply.text, _badge))
     if reply.records:
         draw_records(reply, _badge)
-    st.caption(escape_paragraphs(plain_references(reply.citations)))
-    for note in reply_notes(reply):
+    st.caption(escape_paragraphs(plain_references(reply.citations, WORDING)))
+    for note in reply_notes(reply, WORDING):
         st.caption(f":material/info: {escape(note)}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ingestion.operations.acts import ACTS
 from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
 from ingestion.records.audit import AuditEntry
 from pages._shared import resources
@@ -11,7 +12,7 @@ from pages._shared.elements import act_button, draw_table, why_disabled
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import counted, number
+from pages._shared.numbers_and_dates import counted, moment, number
 from pages._shared.shown_names import shown_name
 from rag_engine.conversations.person import ROLES, Person
 
@@ -83,8 +84,10 @@ def _draw_audit() -> None:
         person = st.text_input(_("Person"), key="audit person", max_chars=200, width=240)
         since = st.date_input(_("Since"), None, key="audit since", width=160)
         entries = audit_entries(resources.desk(), person=person, since=since.isoformat() if since else "")
-        acts = sorted({one.act for one in entries})
-        chosen = st.selectbox(_("Action"), acts, None, key="audit act", placeholder=_("Any"), width=240)
+        acts = sorted({one.act for one in entries}, key=_action)
+        chosen = st.selectbox(
+            _("Action"), acts, None, key="audit act", placeholder=_("Any"), format_func=_action, width=240
+        )
         shown = [one for one in entries if chosen in (None, one.act)]
         st.download_button(
             _("Export as CSV"),
@@ -106,14 +109,19 @@ def _shown_entries(found: int) -> str:
     return counted("{n} entry", "{n} entries", found)
 
 
+def _action(act: str) -> str:
+    """Return what an act does, or the name of one that is none any more."""
+    return _(ACTS[act][1]) if act in ACTS else act
+
+
 def _row(entry: AuditEntry) -> dict[str, str]:
-    """Return an entry by its headings, with what `sextant audit` has of it too unchanged."""
+    """Return an entry by its headings; what was changed is as `sextant audit` has it too."""
     return {
-        _("When"): entry.when,
+        _("When"): moment(entry.when, seconds=True) if entry.when else "",
         # For translators: heading of a column, who did it.
         _("By"): entry.by,
         _("Person"): entry.person,
-        _("Action"): entry.act,
+        _("Action"): _action(entry.act),
         # For translators: heading of a column, what was changed.
         _("On"): entry.on,
         _("Note"): entry.note,

@@ -7,11 +7,20 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from functools import partial
 
 import streamlit as st
 
 from pages._search.opened import go_to
-from pages._shared.filter_widgets import display_text, filter_label, filter_names, matching_documents
+from pages._shared.filter_widgets import (
+    MANY,
+    by_frequency,
+    display_text,
+    draw_finding,
+    filter_label,
+    filter_names,
+    matching_documents,
+)
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
@@ -21,8 +30,8 @@ from rag_engine.passage_search.query import PassageQuery
 
 # Values of a facet that are shown at once.
 _SHOWN = 6
-# More values than anybody scrolls through, or than a browser draws as boxes: one is found by its letters.
-_MANY = 100
+# Values that are shown of those that have the letters typed.
+_FOUND = 12
 _OPEN = ("hazard", "country", "document_type")
 _YEARS = re.compile(r"(\d{4})(?:-(\d{4}))?")
 
@@ -61,15 +70,21 @@ def draw_facets(engine: Engine, query: PassageQuery) -> None:
 
 def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> None:
     """Draw a box for each value, the frequent ones first; one that no document has together with the rest is closed."""
-    chosen = query.wanted.get(name, ())
+    chosen, label = query.wanted.get(name, ()), filter_label(name)
     # A value of an opened link may be one that no document has.
     known = {**dict.fromkeys(chosen, 0), **counts}
     # The choices of a facet do not change its own counts, so that no box moves away from under the pointer.
-    listed = sorted(known, key=lambda value: (-known[value], display_text(name, value)))
+    listed = by_frequency(name, known)
     if not listed:
         st.caption(_("No document has a value."))
     shown = f"search {name} shown"
-    first = listed if st.session_state.get(shown) else [*listed[:_SHOWN], *(v for v in listed[_SHOWN:] if v in chosen)]
+    if len(listed) > MANY:
+        found = draw_finding(label, listed, partial(display_text, name), f"search {name}")[:_FOUND]
+        first = [*found, *(value for value in chosen if value not in found)]
+    elif st.session_state.get(shown):
+        first = listed
+    else:
+        first = [*listed[:_SHOWN], *(value for value in listed[_SHOWN:] if value in chosen)]
     for value in first:
         key = f"search {name} {value}"
         st.session_state[key] = value in chosen
@@ -80,20 +95,7 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
             on_change=go_to,
             args=(query.toggled(name, value),),
         )
-    more = [value for value in listed if value not in first]
-    if len(listed) > _MANY:
-        key = f"{shown} among many"
-        st.selectbox(
-            _("Find among {n}").format(n=number(len(listed))),
-            more,
-            index=None,
-            format_func=lambda value: f"{display_text(name, value)} ({number(known[value])})",
-            key=key,
-            placeholder=_("Type to find"),
-            on_change=_add_found,
-            args=(query, name, key),
-        )
-    elif more:
+    if len(first) < len(listed) <= MANY:
         st.button(
             _("Show all {n}").format(n=number(len(listed))),
             key=f"{shown} button",
@@ -102,12 +104,6 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
             on_click=_show_all,
             args=(shown,),
         )
-
-
-def _add_found(query: PassageQuery, name: str, key: str) -> None:
-    if value := st.session_state[key]:
-        st.session_state[key] = None
-        go_to(query.toggled(name, value))
 
 
 def _show_all(key: str) -> None:

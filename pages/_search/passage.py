@@ -10,6 +10,7 @@ import streamlit as st
 from pages._ask.answer import badges
 from pages._ask.take_away import draw_adding, draw_copy
 from pages._shared.accessibility import in_language
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, ngettext
 from pages._shared.markdown import escape, faded
 from pages._shared.shown_names import page_place
@@ -31,8 +32,8 @@ def draw_document(
 ) -> None:
     """Draw a document with those of its passages that are shown."""
     document, metadata = group.document, group.document.metadata
-    st.markdown(f"**{escape(metadata.title or document.file)}**")
-    known = (metadata.authority, document.file, licence_text(metadata.licence))
+    st.markdown(f"**{escape(document.shown_title)}**")
+    known = (metadata.authority, document.file, licence_text(metadata.licence, WORDING))
     st.caption(f"{' · '.join(escape(part) for part in known if part)}  \n{badges(metadata)}")
     for passage in passages:
         _draw_passage(engine, query, passage)
@@ -61,7 +62,7 @@ def _draw_passage(engine: Engine, query: PassageQuery, passage: MarkedPassage) -
         draw_copy(
             ngettext("Copy quote", "Copy quotes", 1),
             ":material/format_quote:",
-            plain_quotes([citation]),
+            plain_quotes([citation], WORDING),
             f"{key} quote",
         )
         whole = st.popover(_("Full passage"), icon=":material/article:", type="tertiary", key=f"{key} whole")

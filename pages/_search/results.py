@@ -12,8 +12,9 @@ from ingestion.file_names import slug_of
 from pages._search.opened import first_shown, go_to, show_from
 from pages._search.passage import draw_document
 from pages._shared.elements import base_address
+from pages._shared.errors import shown_sentence
 from pages._shared.filter_widgets import WORDING, display_text, filter_label, named_values
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, in_this_language
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
 from rag_engine.engine import Engine
@@ -56,7 +57,7 @@ def draw_results(engine: Engine, query: PassageQuery) -> None:
         st.markdown(escape(describe_found(found, WORDING)), width="stretch")
         _draw_export(engine, found)
     for warning in found.warnings:
-        st.caption(f":material/info: {escape(warning)}")
+        st.caption(f":material/info: {escape(shown_sentence(warning))}")
     first = first_shown() if first_shown() < len(found.documents) else 0
     _draw_documents(engine, found, first)
     _draw_turning(first, len(found.documents))
@@ -152,7 +153,7 @@ def _draw_export(engine: Engine, found: FoundPassages) -> None:
         for suffix, name in PASSAGE_FORMATS.items():
             st.download_button(
                 name,
-                partial(export_passages, engine, found, suffix, base_address("/search")),
+                in_this_language(partial(export_passages, engine, found, suffix, base_address("/search"), WORDING)),
                 f"{slug_of(found.query.words) or 'search'}{suffix}",
                 # Never a type that the browser would open in place.
                 "application/octet-stream",

@@ -12,9 +12,11 @@ import streamlit as st
 
 from ingestion.operations.acts import missing_role
 from ingestion.operations.desk import system_user
+from ingestion.types import ExtractionLimits
 from pages._shared.interface_language import _
 from pages._shared.login import logged_in
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import number
 from pages._shared.resources import KNOWN_AUTHOR, person
 from pages._shared.shown_names import shown_name
 
@@ -62,6 +64,17 @@ def why_disabled(act: str) -> str | None:
         "An admin can give it to you, on the People tab of the Admin page."
     )
     return told.format(role=shown_name(role), present=shown_name(present.role))
+
+
+def draw_upload_limit() -> None:
+    """Draw how large a file may be, and what to do with a larger one: the browser refuses it in its own words."""
+    limit = number(ExtractionLimits().max_bytes // 1_000_000)
+    st.caption(
+        _(
+            "Up to {n} MB a file. Split a larger one into volumes first. Many files at once are added from a folder, "
+            "in the terminal of the server: `sextant add FOLDER`"
+        ).format(n=limit)
+    )
 
 
 def act_button(

@@ -1,14 +1,46 @@
-"""Errors, drawn for the person at the page."""
+"""Errors and other sentences of the engine, drawn for the person at the page in the language of the interface.
+
+An error has its template and its values. What was stored, or came from another process, is English text: there the
+template is the one that the text is an example of.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 
 import streamlit as st
 
+from pages._shared.interface_language import ENGLISH, _, error_templates, interface_language, to_translate
 from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import number
 from rag_engine.errors import SextantError
+from rag_engine.text.templates import TemplatePatterns, fill_template, known_sentences, template_patterns
+
+# What an analyst meets now and then below an answer, kept with it in English.
+_SENTENCES = frozenset(
+    (
+        to_translate("Answer cancelled."),
+        to_translate("Answer cancelled before its end; its citations were not checked."),
+        to_translate("This answer quoted a document that was deleted, and was deleted with it."),
+        to_translate(
+            "This answer ended in an error that Sextant did not expect. The server's log has the details. Ask again."
+        ),
+    )
+)
+# The beginnings of those that go on with an error, which stays as it is.
+_BEGINNINGS = frozenset(
+    (
+        to_translate("No language model was asked"),
+        to_translate("The question was planned by rules"),
+        to_translate("Searched by keywords only"),
+        to_translate("Searched by meaning only"),
+        to_translate("Not reranked"),
+        to_translate("The dense index is unavailable, so every vector was compared instead"),
+        to_translate("Passages were compared with the parts of the question by rules"),
+    )
+)
 
 
 @contextmanager
@@ -17,9 +49,49 @@ def show_errors() -> Iterator[None]:
     try:
         yield
     except SextantError as error:
-        show_error(str(error))
+        show_error(shown_error(error))
 
 
 def show_error(message: str) -> None:
     """Draw an error message."""
     st.error(escape(message), icon=":material/error:")
+
+
+def shown_error(error: SextantError) -> str:
+    """Return an error with its remedy, in the language of the interface."""
+    if interface_language() == ENGLISH:
+        return str(error)
+    parts = (error.template, error.cure)
+    return " ".join(_said(part, error.values) if error.values else shown_sentence(part) for part in parts).strip()
+
+
+def shown_sentence(text: str) -> str:
+    """Return what the engine wrote in English, translated as far as its sentences are known."""
+    language = interface_language()
+    if language == ENGLISH or not text:
+        return text
+    if text in _SENTENCES:
+        return _(text)
+    beginning, colon, error = text.partition(": ")
+    if colon and beginning in _BEGINNINGS:
+        return _("{what}: {error}").format(what=_(beginning), error=shown_sentence(error))
+    sentences = known_sentences(text, _patterns(language))
+    return " ".join(_said(one.template, one.values) if one.template else one.text for one in sentences)
+
+
+def _said(template: str, values: Mapping[str, object]) -> str:
+    """Return a template in the language, with its values; a value may be a sentence itself."""
+    said = {
+        name: shown_error(one)
+        if isinstance(one, SextantError)
+        else shown_sentence(one)
+        if isinstance(one, str)
+        else one
+        for name, one in values.items()
+    }
+    return fill_template(_(template), said, number)
+
+
+@cache
+def _patterns(language: str) -> TemplatePatterns:
+    return template_patterns(error_templates(language))

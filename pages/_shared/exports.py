@@ -9,6 +9,8 @@ import streamlit as st
 
 from ingestion.file_names import slug_of
 from pages._shared import resources
+from pages._shared.filter_widgets import WORDING
+from pages._shared.interface_language import in_this_language
 from rag_engine.takeaway.exported_text import ExportedText
 from rag_engine.takeaway.formats import FORMATS, export_file
 from rag_engine.types import DocumentRecord
@@ -20,7 +22,7 @@ def draw_exports(make: Callable[[], ExportedText], title: str, key: str) -> None
     for suffix, name in FORMATS.items():
         st.download_button(
             name,
-            partial(_written, make, suffix, documents),
+            in_this_language(partial(_written, make, suffix, documents)),
             f"{slug_of(title)}{suffix}",
             # Never a type that the browser would open in place.
             "application/octet-stream",
@@ -32,4 +34,4 @@ def draw_exports(make: Callable[[], ExportedText], title: str, key: str) -> None
 
 
 def _written(make: Callable[[], ExportedText], suffix: str, documents: Callable[[], list[DocumentRecord]]) -> bytes:
-    return export_file(make(), suffix, documents())
+    return export_file(make(), suffix, documents(), WORDING)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from functools import partial
+from itertools import islice
 
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.errors import shown_sentence
 from pages._shared.interface_language import ENGLISH, _, interface_language, to_translate
 from pages._shared.numbers_and_dates import counted, known_date, number
 from pages._shared.shown_names import shown_name
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
 from rag_engine.geography import country_in
+from rag_engine.text.folding import fold
 from rag_engine.text.languages import language_name, name_in
 from rag_engine.text.wording import Wording
 
@@ -36,6 +40,8 @@ _OTHERS = {
 }
 
 
+# More values than anybody scrolls through, or than a browser should be sent: one is found by its letters.
+MANY = 100
 # Those whose values are of a fixed list.
 _NAMED = ("hazard", "geographical_level", "document_type", "key_criteria", "tags")
 
@@ -192,12 +198,14 @@ def _message(text: str, **values: object) -> str:
 
 
 # For what the engine describes, in the language of the interface.
-WORDING = Wording(message=_message, counted=counted, number=number, facet=filter_label, value=display_text)
+WORDING = Wording(
+    message=_message, counted=counted, number=number, facet=filter_label, value=display_text, kept=shown_sentence
+)
 
 
 def document_titles(ids: Iterable[str]) -> list[str]:
     """Return the titles of documents by their ids; of one that has left the collection its id."""
-    known = {one.document_id: one.metadata.title or one.file for one in resources.engine().collection.documents()}
+    known = {one.document_id: one.shown_title for one in resources.engine().collection.documents()}
     return [known.get(id, id) for id in ids]
 
 
@@ -220,16 +228,42 @@ def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tu
     # A value may have left the collection since it was chosen.
     kept = [value for value in st.session_state.get(key, []) if value in counts]
     st.session_state[key] = kept
-    offered = (value for value in counts if counts[value] or value in kept)
+    offered = by_frequency(name, {value: count for value, count in counts.items() if count or value in kept})
     chosen = st.multiselect(
         filter_label(name),
-        sorted(offered, key=lambda value: (-counts[value], display_text(name, value))),
+        offered_values(filter_label(name), offered, partial(display_text, name), key, kept),
         format_func=lambda value: f"{display_text(name, value)} ({counts[value]})",
         key=key,
         placeholder=_("All"),
         persist_state="session",
     )
     return {name: tuple(chosen)} if chosen else {}
+
+
+def by_frequency(name: str, counts: Mapping[str, int]) -> list[str]:
+    """Return the values of a facet, the frequent ones first."""
+    return sorted(counts, key=lambda value: (-counts[value], display_text(name, value)))
+
+
+def offered_values(
+    label: str, listed: Sequence[str], shown: Callable[[str], str], key: str, chosen: Sequence[str]
+) -> list[str]:
+    """Return what a list to choose from offers: all values, or of many those chosen and those that are found."""
+    if len(listed) <= MANY:
+        return list(listed)
+    return [*chosen, *(value for value in draw_finding(label, listed, shown, key) if value not in chosen)]
+
+
+def draw_finding(label: str, listed: Sequence[str], shown: Callable[[str], str], key: str) -> list[str]:
+    """Draw where letters of one of many values are typed; return the first values that have them."""
+    typed = st.text_input(
+        _("Find in {name} ({n})").format(name=label, n=number(len(listed))),
+        key=f"{key} finding",
+        placeholder=_("Type to find"),
+        max_chars=80,
+    )
+    wanted = fold(typed)
+    return list(islice((value for value in listed if wanted in fold(shown(value))), MANY))
 
 
 def _draw_date(key: str) -> dict[str, tuple[str, ...]]:

@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, copy_context
 from functools import cache
 from gettext import GNUTranslations
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
 
 # Each by its own name, so that whoever reads no other finds it.
 LANGUAGES: Mapping[str, str] = {"en": "English", "it": "Italiano", "fr": "Français", "es": "Español"}
@@ -20,6 +25,12 @@ LANGUAGES: Mapping[str, str] = {"en": "English", "it": "Italiano", "fr": "Franç
 ENGLISH = "en"
 CATALOGS = Path(__file__).parents[1] / "locale"
 
+# What the catalogs say of a message that is an error of the engine or of ingestion.
+ERROR = "error"
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_outside: ContextVar[str] = ContextVar("language outside of a page", default="")
 _CHOSEN = "interface language"
 
 
@@ -45,7 +56,7 @@ def to_translate(message: str) -> str:
 def interface_language() -> str:
     """Return the code of the language of this session: the person's choice, else the browser's, else English."""
     if get_script_run_ctx(suppress_warning=True) is None:
-        return ENGLISH
+        return _outside.get() or ENGLISH
     chosen = st.session_state.get(_CHOSEN)
     if chosen in LANGUAGES:
         return str(chosen)
@@ -53,19 +64,42 @@ def interface_language() -> str:
     return code if code in LANGUAGES else ENGLISH
 
 
+def in_this_language(make: Callable[P, T]) -> Callable[P, T]:
+    """Return the function for a call outside of the page, as for a file once it is downloaded, in its language now."""
+    language = interface_language()
+
+    def made(*args: P.args, **kwargs: P.kwargs) -> T:
+        context = copy_context()
+        context.run(_outside.set, language)
+        return context.run(make, *args, **kwargs)
+
+    return made
+
+
 def set_language(language: str) -> None:
     """Have this session use a language by its code; "" for the browser's."""
     st.session_state[_CHOSEN] = language
+
+
+def error_templates(language: str) -> tuple[str, ...]:
+    """Return the messages that are errors of the engine or of ingestion."""
+    return tuple(str(one.id) for one in _catalog(language) if ERROR in one.auto_comments)
 
 
 @cache
 def _messages(language: str) -> GNUTranslations:
     """Return the messages of a language, compiled once in a process from the text that translators edit."""
     from babel.messages.mofile import write_mo
-    from babel.messages.pofile import read_po
 
     compiled = BytesIO()
-    with (CATALOGS / language / "LC_MESSAGES" / "sextant.po").open("rb") as file:
-        write_mo(compiled, read_po(file, locale=language))
+    write_mo(compiled, _catalog(language))
     compiled.seek(0)
     return GNUTranslations(compiled)
+
+
+@cache
+def _catalog(language: str) -> Catalog:
+    from babel.messages.pofile import read_po
+
+    with (CATALOGS / language / "LC_MESSAGES" / "sextant.po").open("rb") as file:
+        return read_po(file, locale=language)

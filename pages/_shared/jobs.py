@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from ingestion.dataset.comparison.comparison import describe_counts
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations.runs import control, describe_request
@@ -17,13 +18,14 @@ from ingestion.status.views import rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
-from pages._shared.errors import show_error
+from pages._shared.errors import show_error, shown_sentence
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration, moment, number
 from pages._shared.shown_names import shown_name, shown_reason
 from rag_engine.grounding.build import GroundingSummary
+from rag_engine.workspace import find_writer
 
 _EVENTS = 500
 
@@ -70,6 +72,16 @@ _TITLES = {
 _WATCHED = "run watched"
 
 
+def draw_writer() -> None:
+    """Draw that another process is changing the collection, where one is: a run of the worker, or the terminal."""
+    if writer := find_writer(resources.workspace()):
+        told = _(
+            ":material/sync: The collection is being changed, since {time} (process {process}). "
+            "Questions are answered from what is ready; additions and deletions wait their turn."
+        )
+        st.caption(told.format(time=writer.since[:5], process=writer.process))
+
+
 def draw_runs() -> None:
     """Draw the active runs, polling each second while there are any, and the latest results."""
     active = [run for run in resources.jobs().runs(_LOOKED_AT) if run.active]
@@ -91,7 +103,7 @@ def _draw_chosen(chosen: Callable[[Run], bool], *, watching: bool) -> None:
         elif run.status == "paused":
             _draw_paused(run)
     if runs and runs[0].status == "failed":
-        show_error(runs[0].message)
+        show_error(shown_sentence(runs[0].message))
 
 
 def _follow(active: Sequence[Run], *, watching: bool) -> None:
@@ -141,7 +153,7 @@ def _draw_active(run: Run) -> None:
             share = now.done_bytes / now.total_bytes if now.total_bytes else now.done / now.total
             st.progress(min(max(share, 0.0), 1.0), text=_progress(run, now))
         elif run.progress:
-            st.caption(escape(run.progress.current))
+            st.caption(escape(shown_sentence(run.progress.current)))
         if run.action == "run" and run.progress and run.progress.phase:
             _draw_sources(run, run.progress)
         if run.action in ("add", "gate", "rebuild", *_PAUSABLE):
@@ -228,7 +240,7 @@ def _draw_sources(run: Run, now: Progress) -> None:
         _("Sources of this phase"), icon=":material/list_alt:", key=f"sources of {run.id}", on_change="rerun"
     ) as folded:
         if folded.open:
-            titles = {one.code: one.title or one.url or one.path for one in resources.store().sources()}
+            titles = {one.code: one.shown_title for one in resources.store().sources()}
             found = running_sources(now, resources.store().latest(_EVENTS), titles, run.started)
             rows = [
                 {_("Source"): one.code, _("Title"): one.title, _("State"): shown_name(one.state.capitalize())}
@@ -240,7 +252,7 @@ def _draw_sources(run: Run, now: Progress) -> None:
 def _draw_finished(run: Run) -> None:
     st.markdown(f"**{_title(run)}** · {moment(run.queued)} · {_ending(run)}")
     if run.message:
-        show_error(run.message)
+        show_error(shown_sentence(run.message))
     if run.action == "add" and run.results:
         draw_table([_file(result) for result in run.results], f"run {run.id}", _("What became of each file"))
     if run.action == "run" and run.results:
@@ -297,7 +309,7 @@ def _addition(names: Sequence[str]) -> str:
 def _file_of(source: str) -> str:
     """Return the title of a document by its source, or the last part of that where the document is gone."""
     documents = resources.engine().collection.documents()
-    return next((one.metadata.title for one in documents if one.source == source), Path(source).name)
+    return next((one.shown_title for one in documents if one.source == source), Path(source).name)
 
 
 def _ending(run: Run) -> str:
@@ -314,7 +326,7 @@ def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
         _("Result"): shown_name(str(result["status"])),
         _("Pages"): int(result.get("pages", 0)),
         _("Passages"): int(result.get("children", 0)),
-        _("Note"): str(result["reason"]),
+        _("Note"): shown_sentence(str(result["reason"])),
     }
 
 
@@ -343,7 +355,10 @@ def _compared(result: Mapping[str, Any]) -> str:
         done = counted("{n} cell asked, {failed} failed.", "{n} cells asked, {failed} failed.", asked, failed=failed)
     else:
         done = counted("{n} cell asked.", "{n} cells asked.", asked)
-    return " ".join((done, _("Now {state}.").format(state=escape(str(result["described"])))))
+    counts = result.get("counts")
+    if not counts:
+        return " ".join((done, _("The comparison was deleted meanwhile.")))
+    return " ".join((done, _("Now {state}.").format(state=describe_counts(counts, WORDING))))
 
 
 def _erased(result: Mapping[str, Any]) -> str:

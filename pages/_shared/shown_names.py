@@ -177,29 +177,6 @@ _ROLES = frozenset((to_translate("reader"), to_translate("curator"), to_translat
 # How a question was planned, where no model did.
 _PLANNERS = frozenset((to_translate("rules"),))
 FIXED = _TAXONOMY | _STATES | _REASONS | _SOURCES | _ANSWERS | _PLANNERS | _ROLES
-# What an analyst meets now and then below an answer, kept with it in English.
-_SENTENCES = frozenset(
-    (
-        to_translate("Answer cancelled."),
-        to_translate("Answer cancelled before its end; its citations were not checked."),
-        to_translate("This answer quoted a document that was deleted, and was deleted with it."),
-        to_translate(
-            "This answer ended in an error that Sextant did not expect. The server's log has the details. Ask again."
-        ),
-    )
-)
-# The beginnings of those that go on with an error, which stays as it is.
-_BEGINNINGS = frozenset(
-    (
-        to_translate("No language model was asked"),
-        to_translate("The question was planned by rules"),
-        to_translate("Searched by keywords only"),
-        to_translate("Searched by meaning only"),
-        to_translate("Not reranked"),
-        to_translate("The dense index is unavailable, so every vector was compared instead"),
-        to_translate("Passages were compared with the parts of the question by rules"),
-    )
-)
 
 
 _SLIDES, _SHEETS = ("pptx", "odp"), ("xlsx", "ods")
@@ -221,14 +198,6 @@ def page_noun(file: str) -> str:
 
 def _suffix(file: str) -> str:
     return file.rpartition(".")[2].lower()
-
-
-def shown_sentence(text: str) -> str:
-    """Return a sentence that the engine wrote, translated where it is one of the usual ones."""
-    if text in _SENTENCES:
-        return _(text)
-    beginning, colon, error = text.partition(": ")
-    return _("{what}: {error}").format(what=_(beginning), error=error) if colon and beginning in _BEGINNINGS else text
 
 
 def shown_reason(reason: str) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from rag_engine.prompts import REFERENCE_HEADINGS, SOURCE_WORDS
 from rag_engine.protocols import Embedder
 from rag_engine.text.sentences import Span, sentence_spans, stripped
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Citation, Hit, Source
 
 PageOf = Callable[[int, int], int]
@@ -174,7 +175,10 @@ def _numbers(text: str) -> Iterator[int]:
 def _warnings(removed: Sequence[int]) -> Iterator[str]:
     if removed:
         numbers = ", ".join(map(str, removed))
-        yield f"The model cited sources that it was not given ({numbers}); the marks were removed from the text."
+        yield kept_sentence(
+            "The model cited sources that it was not given ({numbers}); the marks were removed from the text.",
+            numbers=numbers,
+        )
 
 
 def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_Claim]:
@@ -303,7 +307,7 @@ def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Cit
         child_id=next(holding, source.hits[0]).child_id,
         document_id=source.document.document_id,
         file=source.document.file,
-        title=source.document.metadata.title,
+        title=source.document.shown_title,
         page=page_of(source.document.key, start),
         quote=source.text[first:beyond],
         start=start,

@@ -38,6 +38,7 @@ from rag_engine.prompts import (
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Answer, Citation, Evidence, Prompt, Source
 
 TEMPLATE_TOKENS = 64  # tokens a chat template puts around two messages
@@ -183,14 +184,16 @@ def _written(
         failure = error
     text = written[: repetition_start(written)].strip()
     if not text.removeprefix(absent).strip():
-        failure = failure or BackendError(f"{generator.name} wrote nothing.", help="Ask again, or use another model.")
+        failure = failure or BackendError(
+            "{model} wrote nothing.", help="Ask again, or use another model.", model=generator.name
+        )
         failed = Answer("error", str(failure), (), evidence, generator.name, (*warnings, str(failure)), seconds)
         failed = _with_quotations(failed, absent, tools, "failure")
         seconds["answer"] = perf_counter() - started
         yield failed
         return
     if failure:
-        warnings.append(f"The answer broke off. {failure}")
+        warnings.append(kept_sentence("The answer broke off. {error}", error=failure))
     draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
     embedder = AnswerEmbedder(tools.embedder)
     cited, sources = _with_citations(draft, sources, embedder, tools.page_of)
@@ -240,7 +243,9 @@ def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
 def _refuse_repetition(written: str, generator: Generator) -> None:
     """Raise BackendError where a model repeats itself: it would until its limit of tokens."""
     if repetition_start(written) is not None:
-        raise BackendError(f"{generator.name} kept repeating itself.", help="Ask again, or use another model.")
+        raise BackendError(
+            "{model} kept repeating itself.", help="Ask again, or use another model.", model=generator.name
+        )
 
 
 def _labelled(
@@ -336,8 +341,9 @@ def _fit_in_order(sources: Sequence[Source], room: int, count_tokens: Callable[[
 def no_room(context_window: int) -> BackendError:
     """Return the error for a context window in which no source fits."""
     return BackendError(
-        f"A context window of {context_window} tokens has no room for a source beside the question.",
+        "A context window of {context_window} tokens has no room for a source beside the question.",
         help="Choose a model with a larger context window or ask a shorter question.",
+        context_window=context_window,
     )
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 
 # As licences are named in the catalog: "CC BY-NC-ND 4.0", "Reproduction authorised (NC)".
 _LIMIT = re.compile(r"(?<![A-Za-z])(?:NC|ND)(?![A-Za-z])")
-LIMITS: Mapping[str, str] = {"NC": "no commercial use", "ND": "no changes"}
+_LIMITS = ("NC", "ND")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,13 @@ class CitedDocument:
 
     @property
     def text(self) -> str:
-        """Authority, title, year, pages and licence with its limits, as far as they are known."""
-        shown = pages_text(self.pages)
-        return ", ".join(
-            filter(None, (self.authority, self.title, str(self.year or ""), shown, licence_text(self.licence)))
-        )
+        """Authority, title, year, pages and licence with its limits in English, as far as they are known."""
+        return self.describe()
+
+    def describe(self, words: Wording = ENGLISH) -> str:
+        """Return authority, title, year, pages and licence with its limits, as far as they are known."""
+        known = (self.authority, self.title, str(self.year or ""), pages_text(self.pages, words))
+        return ", ".join(filter(None, (*known, licence_text(self.licence, words))))
 
 
 def references_of(citations: Iterable[Citation]) -> tuple[CitedDocument, ...]:
@@ -63,16 +66,24 @@ def references_of(citations: Iterable[Citation]) -> tuple[CitedDocument, ...]:
 def limits_of(licence: str) -> tuple[str, ...]:
     """Return "NC" and "ND" as far as the licence forbids commercial use and changes."""
     found = set(_LIMIT.findall(licence))
-    return tuple(limit for limit in LIMITS if limit in found)
+    return tuple(limit for limit in _LIMITS if limit in found)
 
 
-def licence_text(licence: str) -> str:
+def limits_text(licence: str, words: Wording = ENGLISH) -> tuple[str, ...]:
+    """Return in words what a licence forbids."""
+    return tuple(
+        words.message("no commercial use") if limit == "NC" else words.message("no changes")
+        for limit in limits_of(licence)
+    )
+
+
+def licence_text(licence: str, words: Wording = ENGLISH) -> str:
     """Return a licence with what it forbids in words: "CC BY-NC 4.0 (no commercial use)"."""
-    limits = ", ".join(LIMITS[limit] for limit in limits_of(licence))
+    limits = ", ".join(limits_text(licence, words))
     return f"{licence} ({limits})" if limits else licence
 
 
-def pages_text(pages: Iterable[int]) -> str:
+def pages_text(pages: Iterable[int], words: Wording = ENGLISH) -> str:
     """Return "page 3" or "pages 3, 5–7"."""
     runs: list[list[int]] = []
     for page in sorted(set(pages)):
@@ -81,4 +92,8 @@ def pages_text(pages: Iterable[int]) -> str:
         else:
             runs.append([page])
     shown = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
-    return f"page{'s' if sum(map(len, runs)) > 1 else ''} {shown}" if runs else ""
+    if not runs:
+        return ""
+    return (
+        words.message("pages {pages}", pages=shown) if sum(map(len, runs)) > 1 else words.message("page {n}", n=shown)
+    )

@@ -291,16 +291,28 @@ def check_database(folder: Path) -> None:
 def lock_folder(folder: Path) -> FileLock:
     """Return an exclusive lock on a Chroma folder, held until released or the process ends."""
     lock = FileLock(folder / "owner.lock")
-    cure = "Stop it, wait for it, or set SEXTANT_CHROMA_URL to a shared server."
-    lock_or_name_holder(lock, folder / "owner.json", f"Chroma folder {folder} is in use", cure)
+
+    def held(process: str, since: str) -> WorkspaceError:
+        return WorkspaceError(
+            "Chroma folder {folder} is in use by process {process} since {since}.",
+            help="Stop it, wait for it, or set SEXTANT_CHROMA_URL to a shared server.",
+            retryable=True,
+            folder=folder,
+            process=process,
+            since=since,
+        )
+
+    lock_or_name_holder(lock, folder / "owner.json", held)
     return lock
 
 
 def _no_room(database: Path, error: sqlite3.Error) -> BackendError:
     return BackendError(
-        f"The database of Chroma {database} cannot be written anew: {error}.",
+        "The database of Chroma {database} cannot be written anew: {error}.",
         help="Free some space; whoever writes next finishes what was begun.",
         retryable=True,
+        database=database,
+        error=error,
     )
 
 
@@ -315,12 +327,14 @@ def _reported(name: str) -> Iterator[None]:
         # Where it cannot be reached at first, Chroma says so by a ValueError of its own.
         if any(isinstance(one, httpx.TransportError) for one in (error, error.__context__)):
             raise ServerLostError(
-                f"Chroma does not answer: {error}.", help="Start its server again.", retryable=True
+                "Chroma does not answer: {error}.", help="Start its server again.", retryable=True, error=error
             ) from error
         raise BackendError(
-            f"Chroma failed at the collection {name}: {error}.",
+            "Chroma failed at the collection {name}: {error}.",
             help="See that its disk has room, start its server again, or run `sextant rebuild` if it is damaged.",
             retryable=True,
+            name=name,
+            error=error,
         ) from error
 
 

@@ -43,7 +43,10 @@ def joined(pieces: Iterable[str], *, model: str) -> str:
         checked = len(reply)
         if repetition_start(reply, worded=False) is not None:
             raise ReplyError(
-                f"{model} kept repeating itself.", help="Ask again; if it stays so, use another model.", retryable=True
+                "{model} kept repeating itself.",
+                help="Ask again; if it stays so, use another model.",
+                retryable=True,
+                model=model,
             )
     return reply
 
@@ -56,12 +59,18 @@ def read_object(reply: str, schema: dict[str, object], *, model: str) -> dict[st
     help = "Ask again; if it stays so, use another model."
     found = parse_object(reply)
     if found is None:
-        raise ReplyError(f"{model} replied with no JSON object: {reply[:80]!r}.", help=help, retryable=True)
+        raise ReplyError(
+            "{model} replied with no JSON object: {reply!r}.", help=help, retryable=True, model=model, reply=reply[:80]
+        )
     try:
         jsonschema.validate(found, schema, cls=_Shape)
     except jsonschema.ValidationError as error:
         raise ReplyError(
-            f"{model} replied with other JSON: {error.message[:200]}.", help=help, retryable=True
+            "{model} replied with other JSON: {error}.",
+            help=help,
+            retryable=True,
+            model=model,
+            error=error.message[:200],
         ) from error
     return found
 

@@ -95,13 +95,19 @@ class OllamaGenerator:
             raise _failure(error, self._model, self._config) from error
         except (ValueError, AttributeError, TypeError) as error:
             # The client reads each line as a JSON object and checks its fields; these are how it says they are wrong.
-            raise BackendError(f"{self.name} sent what is not Ollama's protocol: {error}.", retryable=True) from error
+            raise BackendError(
+                "{model} sent what is not Ollama's protocol: {error}.", retryable=True, model=self.name, error=error
+            ) from error
         if reason is None:
-            raise BackendError(f"{self.name} stopped before it had finished.", help="Ask again.", retryable=True)
+            raise BackendError(
+                "{model} stopped before it had finished.", help="Ask again.", retryable=True, model=self.name
+            )
         if reason == "length":
             raise BackendError(
-                f"{self.name} reached its limit of {int(options['num_predict'])} tokens.",
+                "{model} reached its limit of {tokens} tokens.",
                 help="Ask for a shorter answer or for one part of the question.",
+                model=self.name,
+                tokens=int(options["num_predict"]),
             )
 
     async def _parts(
@@ -126,10 +132,12 @@ class OllamaGenerator:
 
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
-            f"{self.name} was not done within {seconds:g} seconds.",
+            "{model} was not done within {seconds:g} seconds.",
             help="Use a smaller model or fewer sources, or allow more time with SEXTANT_ANSWER_SECONDS, for planning a "
             "question with SEXTANT_PLANNER_SECONDS.",
             retryable=True,
+            model=self.name,
+            seconds=seconds,
         )
 
 
@@ -154,7 +162,7 @@ def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
     model = model or next(iter(models), None)
     if model is None:
         raise BackendError(
-            f"Ollama at {config.ollama_url} has no model that writes.", help="Run: ollama pull mistral-nemo"
+            "Ollama at {url} has no model that writes.", help="Run: ollama pull mistral-nemo", url=config.ollama_url
         )
     return _open(config, model, models[model])
 
@@ -190,14 +198,16 @@ def _address(config: GenerationConfig) -> tuple[str, bool]:
         url = httpx.URL(config.ollama_url if "://" in config.ollama_url else f"http://{config.ollama_url}")
     except httpx.InvalidURL as error:
         raise BackendError(
-            f"Ollama's address {config.ollama_url!r} cannot be read: {error}.",
+            "Ollama's address {url!r} cannot be read: {error}.",
             help="Set SEXTANT_OLLAMA_URL to one like http://127.0.0.1:11434.",
+            url=config.ollama_url,
+            error=error,
         ) from error
     return config.ollama_url, not is_loopback(url.host)
 
 
 def _missing(model: str) -> BackendError:
-    return BackendError(f"Ollama has no model {model}.", help=f"Run: ollama pull {model}")
+    return BackendError("Ollama has no model {model}.", help="Run: ollama pull {model}", model=model)
 
 
 def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendError:
@@ -206,18 +216,24 @@ def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendE
         return _missing(model)
     if isinstance(error, ollama.ResponseError) and 300 <= error.status_code < 400:
         return BackendError(
-            f"{config.ollama_url} answered with status {error.status_code}: it leads to another address.",
+            "{url} answered with status {status}: it leads to another address.",
             help="Set SEXTANT_OLLAMA_URL to the address of Ollama itself.",
+            url=config.ollama_url,
+            status=error.status_code,
         )
     if isinstance(error, ollama.ResponseError):
         return BackendError(
-            f"Ollama could not run {model}: {error.error[:200]}.",
+            "Ollama could not run {model}: {error}.",
             help="See Ollama's log; a model too large for the memory is the usual cause.",
             retryable=True,
+            model=model,
+            error=error.error[:200],
         )
     if isinstance(error, (ConnectionError, httpx.ConnectError)):
         return _away(config)
-    return BackendError(f"The connection to Ollama broke: {str(error).rstrip('.')}.", help="Ask again.", retryable=True)
+    return BackendError(
+        "The connection to Ollama broke: {error}.", help="Ask again.", retryable=True, error=str(error).rstrip(".")
+    )
 
 
 def _no_models(error: Exception, config: GenerationConfig) -> BackendError:
@@ -227,26 +243,34 @@ def _no_models(error: Exception, config: GenerationConfig) -> BackendError:
         return _away(config)
     if isinstance(error, httpx.TimeoutException):
         return BackendError(
-            f"Ollama at {url} did not say within {_QUICK.read:g} seconds which models it has.",
+            "Ollama at {url} did not say within {seconds:g} seconds which models it has.",
             help="Ask again; if it stays so, restart it with: ollama serve.",
             retryable=True,
+            url=url,
+            seconds=_QUICK.read,
         )
     if isinstance(error, ollama.ResponseError):
         return BackendError(
-            f"{url} answered with status {error.status_code} when asked for its models: {error.error[:200]}.",
+            "{url} answered with status {status} when asked for its models: {error}.",
             help="See Ollama's log, or set SEXTANT_OLLAMA_URL if this is another server.",
             retryable=True,
+            url=url,
+            status=error.status_code,
+            error=error.error[:200],
         )
     return BackendError(
-        f"{url} did not answer in Ollama's protocol: {error}.",
+        "{url} did not answer in Ollama's protocol: {error}.",
         help="Set SEXTANT_OLLAMA_URL to the address of Ollama.",
         retryable=True,
+        url=url,
+        error=error,
     )
 
 
 def _away(config: GenerationConfig) -> BackendError:
     return BackendError(
-        f"Ollama does not answer at {config.ollama_url}.",
+        "Ollama does not answer at {url}.",
         help="Start it with: ollama serve, or set SEXTANT_OLLAMA_URL.",
         retryable=True,
+        url=config.ollama_url,
     )

@@ -97,13 +97,19 @@ class OpenAIGenerator:
         except (openai.APIError, httpx.HTTPError) as error:
             raise self._failure(error) from error
         except (json.JSONDecodeError, TypeError, AttributeError) as error:
-            raise BackendError(f"{self.name} sent what is not OpenAI's protocol: {error}.", retryable=True) from error
+            raise BackendError(
+                "{model} sent what is not OpenAI's protocol: {error}.", retryable=True, model=self.name, error=error
+            ) from error
         if reason is None:
-            raise BackendError(f"{self.name} stopped before it had finished.", help="Ask again.", retryable=True)
+            raise BackendError(
+                "{model} stopped before it had finished.", help="Ask again.", retryable=True, model=self.name
+            )
         if reason == "length":
             raise BackendError(
-                f"{self.name} reached its limit of {tokens} tokens.",
+                "{model} reached its limit of {tokens} tokens.",
                 help="Ask for a shorter answer or for one part of the question.",
+                model=self.name,
+                tokens=tokens,
             )
 
     async def _parts(
@@ -155,10 +161,12 @@ class OpenAIGenerator:
 
     def _slow(self, seconds: float) -> BackendError:
         return BackendError(
-            f"{self.name} was not done within {seconds:g} seconds.",
+            "{model} was not done within {seconds:g} seconds.",
             help="Ask again, use another model, or allow more time with SEXTANT_ANSWER_SECONDS, for planning a "
             "question with SEXTANT_PLANNER_SECONDS.",
             retryable=True,
+            model=self.name,
+            seconds=seconds,
         )
 
     def _failure(self, error: Exception) -> BackendError:
@@ -167,26 +175,36 @@ class OpenAIGenerator:
 
         url, model = self._config.openai_url, self._config.openai_model
         if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
-            return BackendError(f"{url} refuses the key.", help="Set SEXTANT_OPENAI_KEY.")
+            return BackendError("{url} refuses the key.", help="Set SEXTANT_OPENAI_KEY.", url=url)
         if isinstance(error, openai.NotFoundError):
             return BackendError(
-                f"{url} has no model {model}, or is not the address of the API.",
+                "{url} has no model {model}, or is not the address of the API.",
                 help="Check SEXTANT_OPENAI_MODEL, and that SEXTANT_OPENAI_URL ends as the server wants it (often /v1).",
+                url=url,
+                model=model,
             )
         if isinstance(error, openai.APIStatusError):
             return BackendError(
-                f"{url} answered with status {error.status_code}: {error.message[:200]}.",
+                "{url} answered with status {status}: {error}.",
                 help="See the server's log.",
                 retryable=error.status_code >= 429,
+                url=url,
+                status=error.status_code,
+                error=error.message[:200],
             )
         if isinstance(error, openai.APIConnectionError):
             return BackendError(
-                f"{url} cannot be reached or broke off.",
+                "{url} cannot be reached or broke off.",
                 help="Start the server or check SEXTANT_OPENAI_URL.",
                 retryable=True,
+                url=url,
             )
         return BackendError(
-            f"The connection to {url} broke: {str(error).rstrip('.')}.", help="Ask again.", retryable=True
+            "The connection to {url} broke: {error}.",
+            help="Ask again.",
+            retryable=True,
+            url=url,
+            error=str(error).rstrip("."),
         )
 
 
@@ -204,7 +222,7 @@ def find_openai(config: GenerationConfig) -> OpenAIGenerator | None:
     if not config.openai_url:
         return None
     if not config.openai_model:
-        raise BackendError(f"No model is named for {config.openai_url}.", help="Set SEXTANT_OPENAI_MODEL.")
+        raise BackendError("No model is named for {url}.", help="Set SEXTANT_OPENAI_MODEL.", url=config.openai_url)
     return OpenAIGenerator(config, _window(config))
 
 
@@ -260,6 +278,8 @@ def _trusts_proxy(config: GenerationConfig) -> bool:
         return not is_loopback(httpx.URL(config.openai_url).host)
     except httpx.InvalidURL as error:
         raise BackendError(
-            f"The endpoint's address {config.openai_url!r} cannot be read: {error}.",
+            "The endpoint's address {url!r} cannot be read: {error}.",
             help="Set SEXTANT_OPENAI_URL to one like http://127.0.0.1:8000/v1.",
+            url=config.openai_url,
+            error=error,
         ) from error

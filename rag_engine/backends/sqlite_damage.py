@@ -20,7 +20,7 @@ CURE = (
 
 def damaged_catalog(path: Path, found: str) -> WorkspaceError:
     """Return the error of a catalog whose file is damaged, with what was found in it."""
-    return WorkspaceError(f"The catalog {path} is damaged: {_in_short(found)}.", help=CURE)
+    return WorkspaceError("The catalog {path} is damaged: {damage}.", help=CURE, path=path, damage=_in_short(found))
 
 
 def _in_short(found: str) -> str:

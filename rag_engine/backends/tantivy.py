@@ -41,7 +41,7 @@ def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
     if writable:
         folder.mkdir(parents=True, exist_ok=True)
     elif not folder.is_dir() or not tantivy.Index.exists(str(folder)):
-        raise WorkspaceError(f"There is no keyword index in {folder}.", help=_REBUILD)
+        raise WorkspaceError("There is no keyword index in {folder}.", help=_REBUILD, folder=folder)
     check_files(folder)
     with _readable(folder):
         index = tantivy.Index(_schema(), path=str(folder), reuse=True)
@@ -62,12 +62,16 @@ def check_files(folder: Path) -> None:
     except FileNotFoundError:
         return
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise WorkspaceError(f"The keyword index in {folder} is damaged: meta.json.", help=_REBUILD) from error
+        raise WorkspaceError(
+            "The keyword index in {folder} is damaged: meta.json.", help=_REBUILD, folder=folder
+        ) from error
     for path in sorted(folder.iterdir()):
         segment, *rest = path.name.split(".")
         part_of_it = segment in named and (rest[-1] != "del" or rest[0] == str(named[segment].get("opstamp")))
         if part_of_it and not _is_whole(path):
-            raise WorkspaceError(f"The keyword index in {folder} is damaged: {path.name}.", help=_REBUILD)
+            raise WorkspaceError(
+                "The keyword index in {folder} is damaged: {file}.", help=_REBUILD, folder=folder, file=path.name
+            )
 
 
 def _is_whole(path: Path) -> bool:
@@ -257,7 +261,7 @@ class TantivyIndex:
     def _take_writer(self) -> tantivy.IndexWriter:
         """Return the writer, taken at the first change and held until `commit`."""
         if not self._writable:
-            raise WorkspaceError(f"The keyword index in {self._folder} was opened for reading only.")
+            raise WorkspaceError("The keyword index in {folder} was opened for reading only.", folder=self._folder)
         if self._writer is None:
             try:
                 # One thread: our analysis in Python is slower than tantivy, and one segment a commit is enough.
@@ -266,9 +270,11 @@ class TantivyIndex:
                 if "LockBusy" not in str(error):
                     raise _not_written(self._folder, error) from error
                 raise WorkspaceError(
-                    f"The keyword index in {self._folder} is being written by another process ({error}).",
+                    "The keyword index in {folder} is being written by another process ({error}).",
                     help="Wait until it has finished, or stop it.",
                     retryable=True,
+                    folder=self._folder,
+                    error=error,
                 ) from error
             _remove_uncommitted(self._folder)
         return self._writer
@@ -400,7 +406,9 @@ def _readable(folder: Path) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise WorkspaceError(f"The keyword index in {folder} cannot be read: {error}", help=_REBUILD) from error
+        raise WorkspaceError(
+            "The keyword index in {folder} cannot be read: {error}", help=_REBUILD, folder=folder, error=error
+        ) from error
 
 
 def _remove_uncommitted(folder: Path) -> None:

@@ -28,7 +28,7 @@ def describe_step(step: ControllerStep, words: Wording = ENGLISH) -> str:
                 "{done} of {total} parts covered, confidence {confidence}",
                 done=step.done,
                 total=step.of,
-                confidence=f"{step.confidence:.2f}",
+                confidence=words.number(step.confidence, 2),
             )
         case "decide":
             return _with_tokens(_ended(step, words), step, words)

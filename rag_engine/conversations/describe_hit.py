@@ -3,16 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Hit
 
 # Beginnings of warnings that change the order of passages and not what the analyst has to do.
 _NOTES = ("Not reranked:", "The dense index is unavailable", "The question is in ")
 
 
-def describe_hit(hit: Hit) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class HitScores:
+    """The scores that put a passage where it is, as a `Hit` has them; a conversation keeps them with its source."""
+
+    dense_rank: int | None
+    similarity: float
+    sparse_rank: int | None
+    bm25: float | None
+    geographic_boost: float
+    provenance: float
+    named: bool
+    fused: float
+    reranked: float | None
+    chance: float | None
+
+
+def scores_of(hit: Hit) -> HitScores:
+    """Return the scores of a hit."""
+    return HitScores(
+        hit.dense_rank,
+        hit.similarity,
+        hit.sparse_rank,
+        hit.bm25,
+        hit.geographic_boost,
+        hit.provenance,
+        hit.named,
+        hit.fused,
+        hit.reranked,
+        hit.chance,
+    )
+
+
+def describe_scores(scores: HitScores, words: Wording = ENGLISH) -> tuple[str, ...]:
     """Return a line for each score that put a passage where it is; scores keep their own names and scales."""
-    return tuple(_lines(hit))
+    return tuple(_lines(scores, words))
 
 
 def is_ranking_note(warning: str) -> bool:
@@ -20,22 +54,31 @@ def is_ranking_note(warning: str) -> bool:
     return warning.startswith(_NOTES)
 
 
-def _lines(hit: Hit) -> Iterator[str]:
-    if hit.dense_rank is None:
-        yield f"By meaning: not among the first (similarity {hit.similarity:.2f})."
+def _lines(scores: HitScores, words: Wording) -> Iterator[str]:
+    message, number = words.message, words.number
+    similarity = number(scores.similarity, 2)
+    if scores.dense_rank is None:
+        yield message("By meaning: not among the first (similarity {similarity}).", similarity=similarity)
     else:
-        yield f"By meaning: rank {hit.dense_rank} (similarity {hit.similarity:.2f})."
-    if hit.sparse_rank is None or hit.bm25 is None:
-        yield "By words: not found."
+        rank = number(scores.dense_rank)
+        yield message("By meaning: rank {rank} (similarity {similarity}).", rank=rank, similarity=similarity)
+    if scores.sparse_rank is None or scores.bm25 is None:
+        yield message("By words: not found.")
     else:
-        yield f"By words: rank {hit.sparse_rank} (BM25 {hit.bm25:.1f})."
-    if hit.geographic_boost != 1.0:
-        yield f"About a place in the question: score × {hit.geographic_boost:.2f}."
-    if hit.named:
-        yield "It is the section that the question names."
-    elif hit.provenance:
-        yield f"Its section or act is named in the question: + {hit.provenance:.2f}."
-    yield f"Combined score: {hit.fused:.3f}."
-    yield "Reranker: not asked." if hit.reranked is None else f"Reranker: score {hit.reranked:.3f}."
-    if hit.chance is not None:
-        yield f"Chance that it answers the question: {hit.chance:.0%}."
+        rank, bm25 = number(scores.sparse_rank), number(scores.bm25, 1)
+        yield message("By words: rank {rank} (BM25 {bm25}).", rank=rank, bm25=bm25)
+    if scores.geographic_boost != 1.0:
+        factor = number(scores.geographic_boost, 2)
+        yield message("About a place in the question: score × {factor}.", factor=factor)
+    if scores.named:
+        yield message("It is the section that the question names.")
+    elif scores.provenance:
+        gain = number(scores.provenance, 2)
+        yield message("Its section or act is named in the question: + {gain}.", gain=gain)
+    yield message("Combined score: {score}.", score=number(scores.fused, 3))
+    if scores.reranked is None:
+        yield message("Reranker: not asked.")
+    else:
+        yield message("Reranker: score {score}.", score=number(scores.reranked, 3))
+    if scores.chance is not None:
+        yield message("Chance that it answers the question: {chance}%.", chance=number(scores.chance * 100))

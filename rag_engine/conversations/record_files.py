@@ -122,8 +122,9 @@ class RecordFiles(Generic[AnyRecord]):
         found = self.read(workspace, id, person)
         if found is not None and not owns(person, found.owner):
             raise InputError(
-                f"This {self._noun} is shared by {found.shared_by}, who alone can change it.",
+                "This is shared by {person}, who alone can change it.",
                 help="Make one of your own.",
+                person=found.shared_by,
             )
         return found
 
@@ -166,8 +167,8 @@ class RecordFiles(Generic[AnyRecord]):
         """
         wanted = " ".join(name.split())
         if not wanted:
-            raise InputError(f"The {self._noun.removeprefix('saved ')} has no name.", help="Give it one.")
+            raise InputError("The name is empty.", help="Give one.")
         taken = (one.name.casefold() for one in others if one.id != own and one.owner == owner)
         if wanted.casefold() in taken:
-            raise InputError(f"There is a {self._noun} {wanted!r} already.", help="Choose another name.")
+            raise InputError("The name {wanted!r} is taken already.", help="Choose another name.", wanted=wanted)
         return wanted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from rag_engine.conversations.describe_hit import describe_hit
+from rag_engine.conversations.describe_hit import HitScores, scores_of
 from rag_engine.prompts import insufficient
 from rag_engine.types import (
     Answer,
@@ -40,7 +40,7 @@ class ShownSource:
     """A source as it is drawn; `start` and `end` are the text's span in the document, `passage` the best hit's.
 
     `foreign` says whether it is in another language than the question. `clause` is where in its section the best hit
-    begins, `indexed_under` where an index lists what is in it, `why` the scores that put the best hit where it is.
+    begins, `indexed_under` where an index lists what is in it, `scores` those that put the best hit where it is.
     """
 
     n: int
@@ -71,7 +71,7 @@ class ShownSource:
     linked: tuple[ShownLink, ...] = ()
     licence: str = ""
     foreign: bool = False
-    why: tuple[str, ...] = ()
+    scores: HitScores | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _shown(source: Source, asked: str) -> ShownSource:
         child_id=best.child_id,
         document_id=document.document_id,
         file=document.file,
-        title=metadata.title,
+        title=document.shown_title,
         authority=metadata.authority,
         year=metadata.year,
         hazards=metadata.hazards,
@@ -185,5 +185,5 @@ def _shown(source: Source, asked: str) -> ShownSource:
         ),
         licence=metadata.licence,
         foreign=bool(asked) and metadata.language != asked,
-        why=describe_hit(best),
+        scores=scores_of(best),
     )

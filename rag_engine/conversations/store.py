@@ -163,7 +163,7 @@ def begin_turn(
     A question that never got its reply makes way for this one. InputError for a conversation of somebody else.
     """
     if not is_id(id):
-        raise InputError(f"{id!r} is not the id of a conversation.", help="Start a new conversation.")
+        raise InputError("{id!r} is not the id of a conversation.", help="Start a new conversation.", id=id)
     # To the microsecond: this is also how the turn is found again.
     turn = Turn(question, datetime.now(UTC).isoformat(timespec="microseconds"), None, settings=settings)
     with _FILES.changing:

@@ -220,7 +220,7 @@ def _source(source: Source) -> GroundedSource:
         n=source.n,
         document_id=source.document.document_id,
         file=source.document.file,
-        title=source.document.metadata.title,
+        title=source.document.shown_title,
         page=source.page,
         last_page=source.last_page,
         start=source.start,

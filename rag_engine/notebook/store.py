@@ -97,5 +97,5 @@ def _default_of(id: str, person: Person) -> Notebook | None:
 def _require(workspace: Path, id: str, person: Person) -> Notebook:
     found = _FILES.read_own(workspace, id, person) or _default_of(id, person)
     if found is None:
-        raise InputError(f"There is no notebook {id!r}.", help="It may have been deleted; choose another one.")
+        raise InputError("There is no notebook {id!r}.", help="It may have been deleted; choose another one.", id=id)
     return found

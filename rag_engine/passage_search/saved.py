@@ -47,7 +47,7 @@ def find_search(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch
     """Return the person's saved search with this id; InputError where there is none."""
     found = _FILES.read_own(workspace, id, person)
     if found is None:
-        raise InputError(f"There is no saved search {id!r}.", help="It may have been deleted.")
+        raise InputError("There is no saved search {id!r}.", help="It may have been deleted.", id=id)
     return found
 
 

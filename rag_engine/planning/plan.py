@@ -54,13 +54,16 @@ def plan_question(
     question = question.strip()
     if not any(character.isalnum() for character in question):
         raise InputError(
-            f"The question {question[:40]!r} has no word in it." if question else "The question is empty.",
+            "The question {question!r} has no word in it." if question else "The question is empty.",
             help="Ask in a few words what you want to find.",
+            question=question[:40],
         )
     if len(question) > config.question_characters:
         raise InputError(
-            f"The question has {len(question):,} characters; {config.question_characters:,} are allowed.",
+            "The question has {length:,} characters; {limit:,} are allowed.",
             help="Shorten it, or add long texts to the collection and ask about them.",
+            length=len(question),
+            limit=config.question_characters,
         )
     plan = _plan_by_rules(question, identify, gazetteer, load_phrasing())
     if generator is None or generator.quotes_only:

@@ -30,7 +30,7 @@ def translate(passage: str, language: str, into: str, generator: Generator, *, s
     reply = generator.complete_json(TRANSLATION_RULES, message, TRANSLATION_SCHEMA, seconds=seconds)
     text = str(reply.get("translation") or "").strip()
     if not text:
-        raise BackendError(f"{generator.name} returned no translation.", help="Try again.", retryable=True)
+        raise BackendError("{model} returned no translation.", help="Try again.", retryable=True, model=generator.name)
     lost, added = unmatched(passage, language, text, into), unmatched(text, into, passage, language)
     return Translation(text, generator.name, lost, added)
 

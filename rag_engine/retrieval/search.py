@@ -16,6 +16,7 @@ from rag_engine.retrieval.profiles import POOL, PROFILES, Profile
 from rag_engine.storage.collection import CollectionView
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import QueryPlan
 
 # Approximate search only pays where a scan of every vector takes longer than an answer may: above this many.
@@ -162,8 +163,17 @@ def _search_sparse(
     started = time.perf_counter()
     warnings = []
     if not has_analyser(plan.language):
-        language = f"{plan.language!r}, for which there is no stemmer" if plan.language else "no language that we know"
-        warnings.append(f"The question is in {language}: its keywords are matched as they are written.")
+        warnings.append(
+            kept_sentence(
+                "The question is in {language!r}, for which there is no stemmer: "
+                "its keywords are matched as they are written.",
+                language=plan.language,
+            )
+            if plan.language
+            else kept_sentence(
+                "The question is in no language that we know: its keywords are matched as they are written."
+            )
+        )
     found = Candidates(np.zeros((0, 0), np.float32))
     try:
         index = retrievers.spaces() if PROFILES[config.profile].keywords == "spaces" else retrievers.sparse()

@@ -90,7 +90,7 @@ def _decoded(kept: str) -> Any:
 def _damaged_row(found: str) -> WorkspaceError:
     """Return the error of a value that is not as it was kept, though SQLite finds the file whole."""
     return WorkspaceError(
-        f"What the catalog keeps of a document is damaged: {found}.", help="`sextant doctor` names it."
+        "What the catalog keeps of a document is damaged: {found}.", help="`sextant doctor` names it.", found=found
     )
 
 
@@ -215,10 +215,16 @@ class Catalog:
             # Files of one content have the same id.
             names = ids if len(set(ids)) == len(ids) else [d.source for d in found]
             raise InputError(
-                f"{name!r} names {len(found)} documents: {', '.join(names)}.", help="Give one of these names."
+                "{name!r} names {count} documents: {names}.",
+                help="Give one of these names.",
+                name=name,
+                count=len(found),
+                names=", ".join(names),
             )
         if not found:
-            raise InputError(f"No document is called {name!r}.", help="`sextant list` shows ids and file names.")
+            raise InputError(
+                "No document is called {name!r}.", help="`sextant list` shows ids and file names.", name=name
+            )
         return found[0]
 
     def children(self, keys: Iterable[int]) -> dict[int, ChildRecord]:
@@ -428,8 +434,11 @@ def _check_schema(connection: Connection, workspace: Path) -> None:
             help=f"Add the files in {files(workspace)} to a new workspace with `sextant add FOLDER --workspace NEW`.",
         )
     raise WorkspaceError(
-        f"The catalog of {workspace} was made by a newer Sextant: it has schema {schema}, this one reads {SCHEMA}.",
+        "The catalog of {workspace} was made by a newer Sextant: it has schema {schema}, this one reads {current}.",
         help="Install a Sextant at least as new as the one that made it, or name another --workspace.",
+        workspace=workspace,
+        schema=schema,
+        current=SCHEMA,
     )
 
 

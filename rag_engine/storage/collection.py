@@ -97,9 +97,11 @@ class CollectionView:
         whole = {row: vectors for row, one in kept.items() if (vectors := unsealed(one)) is not None}
         if len(whole) < len(kept):
             raise WorkspaceError(
-                f"The vectors of the sentences of {len(kept) - len(whole)} passages of {self.catalog.workspace} "
-                "are damaged, or from before vectors had checksums.",
+                "The vectors of the sentences of {count} passages of {workspace} are damaged, or from "
+                "before vectors had checksums.",
                 help=_ENCODE,
+                count=len(kept) - len(whole),
+                workspace=self.catalog.workspace,
             )
         return whole
 
@@ -168,8 +170,10 @@ class Collection:
                 self._view = view = CollectionView(self.catalog, snapshot, file, manifest)
         if int(snapshot.rows.max(initial=-1)) >= len(view.file):
             raise WorkspaceError(
-                f"Vectors of {self.workspace} are missing: {len(view.file)} are on the disk.",
+                "Vectors of {workspace} are missing: {present} are on the disk.",
                 help=_ENCODE,
+                workspace=self.workspace,
+                present=len(view.file),
             )
         return view if self._are_whole(view) else self.view()
 
@@ -198,7 +202,10 @@ class Collection:
 
     def _damaged_vectors(self, count: int) -> WorkspaceError:
         return WorkspaceError(
-            f"{count} vectors of {self.workspace} are damaged, or from before vectors had checksums.", help=_ENCODE
+            "{count} vectors of {workspace} are damaged, or from before vectors had checksums.",
+            help=_ENCODE,
+            count=count,
+            workspace=self.workspace,
         )
 
     def misplaced_in_dense(self, most: int = 1000) -> tuple[int, int]:

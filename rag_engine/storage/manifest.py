@@ -49,7 +49,12 @@ def check_encoder(manifest: IndexManifest | None, embedder: Embedder, workspace:
     present = (embedder.name, embedder.dimension, tuple(embedder.prefixes))
     if manifest is not None and present != (manifest.name, manifest.dimension, manifest.prefixes):
         raise WorkspaceError(
-            f"Workspace {workspace} was indexed with {manifest.name} ({manifest.dimension} dimensions), "
-            f"not with {embedder.name} ({embedder.dimension}).",
+            "Workspace {workspace} was indexed with {former} ({former_dimension} dimensions), not with {encoder} "
+            "({dimension}).",
             help="Set the encoder to the first, or run `sextant rebuild --encode` to index it anew.",
+            workspace=workspace,
+            former=manifest.name,
+            former_dimension=manifest.dimension,
+            encoder=embedder.name,
+            dimension=embedder.dimension,
         )

@@ -10,7 +10,8 @@ from typing import Any
 from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines, answer_runs
 from rag_engine.takeaway.docx_footnotes import DocxFootnotes
 from rag_engine.takeaway.docx_words import write_words
-from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, visible_text
+from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, in_one_line, visible_text
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 
 # A4 and its margins, in millimetres.
@@ -20,7 +21,7 @@ _LONGEST_TITLE = 255
 _LISTS = {"bullet": "List Bullet", "numbered": "List"}
 
 
-def to_docx(text: ExportedText, made: datetime) -> bytes:
+def to_docx(text: ExportedText, made: datetime, words: Wording = ENGLISH) -> bytes:
     """Return the bytes of a .docx: title and questions as headings, answers and quotes with footnotes."""
     from docx import Document
     from docx.shared import Mm
@@ -31,9 +32,9 @@ def to_docx(text: ExportedText, made: datetime) -> bytes:
     page.left_margin = page.right_margin = page.top_margin = page.bottom_margin = Mm(_MARGIN)
     _describe(document.core_properties, text.title, made)
     footnotes = DocxFootnotes(document)
-    write_words(document.add_paragraph(style="Title"), _one_line(text.title))
+    write_words(document.add_paragraph(style="Title"), in_one_line(text.title))
     for number, section in enumerate(text.sections, start=1):
-        _add_section(document, section, _SectionMarks(footnotes, number, section))
+        _add_section(document, section, _SectionMarks(footnotes, number, section, words))
     footnotes.close()
     written = io.BytesIO()
     document.save(written)
@@ -43,11 +44,11 @@ def to_docx(text: ExportedText, made: datetime) -> bytes:
 class _SectionMarks:
     """The marks of one section: each source that it cites has one footnote, however often it is cited."""
 
-    def __init__(self, footnotes: DocxFootnotes, number: int, section: ExportedSection) -> None:
+    def __init__(self, footnotes: DocxFootnotes, number: int, section: ExportedSection, words: Wording) -> None:
         self._footnotes, self._number = footnotes, number
         self._texts: Mapping[int, str] = {
-            **_footnote_texts(section.quotes, quoted=False),
-            **_footnote_texts(section.citations, quoted=True),
+            **_footnote_texts(section.quotes, words, quoted=False),
+            **_footnote_texts(section.citations, words, quoted=True),
         }
 
     def write(self, paragraph: Any, runs: tuple[AnswerRun, ...], *, bold: bool = False) -> None:
@@ -66,15 +67,15 @@ class _SectionMarks:
         return self._texts.get(run.n) if run and run.n is not None else None
 
 
-def _footnote_texts(citations: Iterable[Citation], *, quoted: bool) -> dict[int, str]:
+def _footnote_texts(citations: Iterable[Citation], words: Wording, *, quoted: bool) -> dict[int, str]:
     grouped: dict[int, list[Citation]] = {}
     for citation in citations:
         grouped.setdefault(citation.n, []).append(citation)
-    return {n: footnote_text(cited, quoted=quoted) for n, cited in grouped.items()}
+    return {n: footnote_text(cited, words, quoted=quoted) for n, cited in grouped.items()}
 
 
 def _describe(properties: Any, title: str, made: datetime) -> None:
-    properties.title = _one_line(title)[:_LONGEST_TITLE]
+    properties.title = in_one_line(title)[:_LONGEST_TITLE]
     properties.author = properties.last_modified_by = "Sextant"
     properties.comments = ""
     properties.created = properties.modified = made
@@ -82,9 +83,9 @@ def _describe(properties: Any, title: str, made: datetime) -> None:
 
 def _add_section(document: Any, section: ExportedSection, marks: _SectionMarks) -> None:
     if section.heading:
-        write_words(document.add_paragraph(style="Heading 1"), _one_line(section.heading))
+        write_words(document.add_paragraph(style="Heading 1"), in_one_line(section.heading))
     if section.details:
-        write_words(document.add_paragraph(), _one_line(" · ".join(section.details)), italic=True)
+        write_words(document.add_paragraph(), in_one_line(" · ".join(section.details)), italic=True)
     for line in answer_lines(visible_text(section.text)):
         if line.runs:
             _add_runs(document.add_paragraph(style=_style_of(line)), line, marks)
@@ -92,11 +93,11 @@ def _add_section(document: Any, section: ExportedSection, marks: _SectionMarks) 
         _add_table(document, section.table, marks)
     for quote in section.quotes:
         paragraph = document.add_paragraph(style="Quote")
-        marks.write(paragraph, (AnswerRun(f"“{_one_line(quote.quote)}”"), AnswerRun("", n=quote.n)))
+        marks.write(paragraph, (AnswerRun(f"“{in_one_line(quote.quote)}”"), AnswerRun("", n=quote.n)))
     for written in filter(None, map(str.strip, visible_text(section.remark).splitlines())):
         write_words(document.add_paragraph(), written)
     for note in section.notes:
-        write_words(document.add_paragraph(), _one_line(note), italic=True)
+        write_words(document.add_paragraph(), in_one_line(note), italic=True)
 
 
 def _style_of(line: AnswerLine) -> str:
@@ -120,11 +121,7 @@ def _add_table(document: Any, rows: tuple[tuple[str, ...], ...], marks: _Section
     for number, row in enumerate(rows):
         cells = table.add_row().cells
         for cell, text in zip(cells[:-1], row[:-1], strict=True):
-            write_words(cell.paragraphs[0], _one_line(text), bold=number == 0)
-        marks.write(cells[-1].paragraphs[0], answer_runs(_one_line(row[-1])), bold=number == 0)
+            write_words(cell.paragraphs[0], in_one_line(text), bold=number == 0)
+        marks.write(cells[-1].paragraphs[0], answer_runs(in_one_line(row[-1])), bold=number == 0)
     # A paragraph keeps what follows apart from the table.
     document.add_paragraph()
-
-
-def _one_line(text: str) -> str:
-    return " ".join(visible_text(text).split())

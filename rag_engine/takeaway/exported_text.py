@@ -6,15 +6,18 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from rag_engine.answering.reference_list import references_of
+from rag_engine.answering.reference_list import pages_text, references_of
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, Turn
 from rag_engine.notebook.notebook import Notebook, NotebookEntry
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import AttributeContent, Citation
 
 # Control characters and halves of surrogate pairs, which XML forbids; and signs that turn the direction of writing.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
+# Blanks at which a line may end.
+_BLANKS = re.compile(r"[^\S\u00a0\u202f]+")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -50,20 +53,22 @@ class ExportedText:
         return tuple(one for section in self.sections for one in (*section.citations, *section.quotes))
 
 
-def export_answer(turn: Turn) -> ExportedText:
+def export_answer(turn: Turn, words: Wording = ENGLISH) -> ExportedText:
     """Return one answer under its question."""
-    return ExportedText(turn.question, (_turn_section(turn, heading=""),))
+    return ExportedText(turn.question, (_turn_section(turn, words, heading=""),))
 
 
-def export_conversation(conversation: Conversation) -> ExportedText:
+def export_conversation(conversation: Conversation, words: Wording = ENGLISH) -> ExportedText:
     """Return a conversation: each question as a heading, and its answer."""
-    sections = tuple(_turn_section(turn, heading=turn.question) for turn in conversation.turns)
+    sections = tuple(_turn_section(turn, words, heading=turn.question) for turn in conversation.turns)
     return ExportedText(conversation.title, sections)
 
 
-def export_notebook(notebook: Notebook, entries: Iterable[NotebookEntry], present: Container[str]) -> ExportedText:
+def export_notebook(
+    notebook: Notebook, entries: Iterable[NotebookEntry], present: Container[str], words: Wording = ENGLISH
+) -> ExportedText:
     """Return entries of a notebook; `present` are the ids of the documents that are still in the collection."""
-    return ExportedText(notebook.name, tuple(_entry_section(entry, present) for entry in entries))
+    return ExportedText(notebook.name, tuple(_entry_section(entry, present, words) for entry in entries))
 
 
 def visible_text(text: str) -> str:
@@ -71,18 +76,23 @@ def visible_text(text: str) -> str:
     return _UNSEEN.sub("", _BREAK.sub("\n", text))
 
 
-def footnote_text(citations: Iterable[Citation], *, quoted: bool = True) -> str:
+def in_one_line(text: str) -> str:
+    """Return the visible text in one line; a blank at which no line ends, as before a French colon, stays one."""
+    return _BLANKS.sub(" ", visible_text(text)).strip()
+
+
+def footnote_text(citations: Iterable[Citation], words: Wording = ENGLISH, *, quoted: bool = True) -> str:
     """Return the reference of citations of one document with its file, and the quotes unless they are in the text."""
     cited = tuple(citations)
     [reference] = references_of(cited)
     quotes = [f"“{' '.join(citation.quote.split())}”" for citation in cited] if quoted else []
-    return visible_text(" ".join((f"{reference.text} ({reference.file}).", *quotes)))
+    return visible_text(" ".join((f"{reference.describe(words)} ({reference.file}).", *quotes)))
 
 
-def attribute_text(value: AttributeContent) -> str:
+def attribute_text(value: AttributeContent, words: Wording = ENGLISH) -> str:
     """Return what an attribute of a form holds as it is shown."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return words.message("yes") if value else words.message("no")
     if isinstance(value, tuple):
         return "; ".join(value)
     return "–" if value is None else str(value)
@@ -93,54 +103,62 @@ def missing_documents(citations: Iterable[Citation], present: Container[str]) ->
     return tuple(dict.fromkeys(one.title for one in citations if one.document_id not in present))
 
 
-def reply_notes(reply: Reply) -> Iterator[str]:
+def reply_notes(reply: Reply, words: Wording = ENGLISH) -> Iterator[str]:
     """Yield what a reader of an answer has to know: its warnings, how far it is supported, sentences to check."""
-    yield from (warning for warning in reply.warnings if warning != reply.text)
-    if summary := support_summary(reply.support):
+    yield from (words.kept(warning) for warning in reply.warnings if warning != reply.text)
+    if summary := support_summary(reply.support, words=words):
         yield summary
-    yield from unsupported_sentences(reply.text, reply.support)
+    yield from unsupported_sentences(reply.text, reply.support, words)
 
 
-def _turn_section(turn: Turn, *, heading: str) -> ExportedSection:
-    asked = (_moment(turn.asked), f"Asked as: {turn.rewritten}" if turn.rewritten else "")
+def _turn_section(turn: Turn, words: Wording, *, heading: str) -> ExportedSection:
+    rewritten = words.message("Asked as: {question}", question=turn.rewritten) if turn.rewritten else ""
+    asked = (_moment(turn.asked), rewritten)
     if turn.reply is None:
-        return ExportedSection(heading, tuple(filter(None, asked)), notes=("Not answered.",))
-    return _reply_section(heading, asked, turn.reply)
+        return ExportedSection(heading, tuple(filter(None, asked)), notes=(words.message("Not answered."),))
+    return _reply_section(heading, asked, turn.reply, words)
 
 
-def _reply_section(heading: str, details: tuple[str, ...], reply: Reply) -> ExportedSection:
-    entities = (f"- **{one.name}**: {attribute_text(one.value)}" for one in reply.entities if one.value is not None)
+def _reply_section(heading: str, details: tuple[str, ...], reply: Reply, words: Wording) -> ExportedSection:
+    stated = ((one.name, attribute_text(one.value, words)) for one in reply.entities if one.value is not None)
+    text = words.kept(reply.text) if reply.status == "error" else reply.text
     return ExportedSection(
         heading,
-        details=tuple(filter(None, (*details, _answerer(reply)))),
-        text="\n".join(filter(None, (reply.text, reply.quotations, *entities))),
+        details=tuple(filter(None, (*details, _answerer(reply, words)))),
+        text="\n".join(filter(None, (text, reply.quotations, *(f"- **{name}**: {value}" for name, value in stated)))),
         citations=reply.citations,
-        table=tuple(_record_rows(reply)),
-        notes=tuple(reply_notes(reply)),
+        table=tuple(_record_rows(reply, words)),
+        notes=tuple(reply_notes(reply, words)),
     )
 
 
-def _answerer(reply: Reply) -> str:
+def _answerer(reply: Reply, words: Wording) -> str:
     if reply.status != "answered":
         return ""
-    return "Quotations only" if reply.generator == "extractive" else f"Written by {reply.generator}"
+    if reply.generator == "extractive":
+        return words.message("Quotations only")
+    return words.message("Written by {model}", model=reply.generator)
 
 
-def _record_rows(reply: Reply) -> Iterator[tuple[str, ...]]:
+def _record_rows(reply: Reply, words: Wording) -> Iterator[tuple[str, ...]]:
     if reply.records:
-        yield (*(attribute.name for attribute in reply.records[0].attributes), "Source")
+        yield (*(attribute.name for attribute in reply.records[0].attributes), words.message("Source"))
     for record in reply.records:
-        cells = (attribute_text(attribute.value) for attribute in record.attributes)
-        yield (*cells, f"[Source {record.citation.n}] page {record.citation.page}")
+        cells = (attribute_text(attribute.value, words) for attribute in record.attributes)
+        yield (*cells, f"[Source {record.citation.n}] {pages_text([record.citation.page], words)}")
 
 
-def _entry_section(entry: NotebookEntry, present: Container[str]) -> ExportedSection:
-    details = (_moment(entry.asked), f"Tags: {', '.join(entry.tags)}" if entry.tags else "")
-    gone = tuple(f"No longer in the collection: {title}" for title in missing_documents(entry.citations, present))
+def _entry_section(entry: NotebookEntry, present: Container[str], words: Wording) -> ExportedSection:
+    tags = words.message("Tags: {tags}", tags=", ".join(entry.tags)) if entry.tags else ""
+    details = (_moment(entry.asked), tags)
+    gone = tuple(
+        words.message("No longer in the collection: {title}", title=title)
+        for title in missing_documents(entry.citations, present)
+    )
     if entry.answer is None:
         kept = tuple(filter(None, details))
         return ExportedSection(entry.question, kept, quotes=entry.quotes, notes=gone, remark=entry.note)
-    section = _reply_section(entry.question, details, entry.answer)
+    section = _reply_section(entry.question, details, entry.answer, words)
     return replace(section, notes=(*section.notes, *gone), remark=entry.note)
 
 

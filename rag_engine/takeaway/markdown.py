@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterator
 
 from rag_engine.answering.citations import CHECKED_MARK
-from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, visible_text
+from rag_engine.takeaway.exported_text import (
+    ExportedSection,
+    ExportedText,
+    footnote_text,
+    in_one_line,
+    visible_text,
+)
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&!$])")
@@ -18,15 +25,15 @@ _ADDRESS = re.compile(r"(?:https?|ftp|mailto|xmpp)(?=:)|www(?=\.)|(?=@)", re.IGN
 _INDENTED = re.compile(r"^[ \t]{4,}(?![-*•]|\d{1,3}[.)])", re.MULTILINE)
 
 
-def to_markdown(text: ExportedText) -> str:
+def to_markdown(text: ExportedText, words: Wording = ENGLISH) -> str:
     """Return the text: title and questions as headings, answers and quotes, and the footnotes of each section."""
     blocks = [f"# {_escaped(text.title)}"]
     for number, section in enumerate(text.sections, start=1):
-        blocks += filter(None, _section(section, number))
+        blocks += filter(None, _section(section, number, words))
     return "\n\n".join(blocks) + "\n"
 
 
-def _section(section: ExportedSection, number: int) -> Iterator[str]:
+def _section(section: ExportedSection, number: int, words: Wording) -> Iterator[str]:
     if section.heading:
         yield f"## {_escaped(section.heading)}"
     if section.details:
@@ -38,8 +45,8 @@ def _section(section: ExportedSection, number: int) -> Iterator[str]:
     yield _kept(section.remark)
     for note in section.notes:
         yield f"*{_escaped(note)}*"
-    yield "\n".join(_footnotes(section.citations, labels, quoted=True))
-    yield "\n".join(_footnotes(section.quotes, labels, quoted=False))
+    yield "\n".join(_footnotes(section.citations, labels, words, quoted=True))
+    yield "\n".join(_footnotes(section.quotes, labels, words, quoted=False))
 
 
 def _marked(text: str, labels: dict[int, str]) -> str:
@@ -56,10 +63,12 @@ def _table(rows: tuple[tuple[str, ...], ...], labels: dict[int, str]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (cells[0], ["---"] * len(cells[0]), *cells[1:]))
 
 
-def _footnotes(citations: tuple[Citation, ...], labels: dict[int, str], *, quoted: bool) -> Iterator[str]:
+def _footnotes(
+    citations: tuple[Citation, ...], labels: dict[int, str], words: Wording, *, quoted: bool
+) -> Iterator[str]:
     for n in dict.fromkeys(citation.n for citation in citations):
         cited = [citation for citation in citations if citation.n == n]
-        yield f"{labels[n]}: {_escaped(footnote_text(cited, quoted=quoted))}"
+        yield f"{labels[n]}: {_escaped(footnote_text(cited, words, quoted=quoted))}"
 
 
 def _kept(text: str) -> str:
@@ -69,7 +78,7 @@ def _kept(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """Return the text on one line, with nothing in it that acts as markup."""
-    return _unlinked(_MARKUP.sub(r"\\\1", " ".join(visible_text(text).split())))
+    return _unlinked(_MARKUP.sub(r"\\\1", in_one_line(text)))
 
 
 def _unlinked(text: str) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from rag_engine.answering.reference_list import references_of
 from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines, answer_runs
 from rag_engine.takeaway.exported_text import ExportedSection, visible_text
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 
 _INDENT = "    "
 
 
-def plain_section(section: ExportedSection) -> str:
+def plain_section(section: ExportedSection, words: Wording = ENGLISH) -> str:
     """Return the answer of a section, its sources numbered as in "[1]", and below it their references.
 
     A table has a tab between two cells, as spreadsheets read it.
@@ -20,23 +21,25 @@ def plain_section(section: ExportedSection) -> str:
     cited = {one.n for one in section.citations}
     table = ("\t".join((*map(_one_line, row[:-1]), _words(answer_runs(row[-1]), cited))) for row in section.table)
     blocks = ("\n".join(_plain(line, cited) for line in answer_lines(section.text)), "\n".join(table))
-    return visible_text("\n\n".join(filter(None, (*blocks, plain_references(section.citations)))))
+    return visible_text("\n\n".join(filter(None, (*blocks, plain_references(section.citations, words)))))
 
 
-def plain_references(citations: Iterable[Citation]) -> str:
+def plain_references(citations: Iterable[Citation], words: Wording = ENGLISH) -> str:
     """Return the references, one a line: "[1][3] Parliament, Flood Act, 2016, pages 3, 5"."""
     references = references_of(citations)
-    return visible_text("\n".join(f"{''.join(f'[{n}]' for n in one.numbers)} {one.text}" for one in references))
+    return visible_text(
+        "\n".join(f"{''.join(f'[{n}]' for n in one.numbers)} {one.describe(words)}" for one in references)
+    )
 
 
-def plain_quotes(citations: Iterable[Citation]) -> str:
+def plain_quotes(citations: Iterable[Citation], words: Wording = ENGLISH) -> str:
     """Return each quote on a line with its reference: “six years” (Parliament, Flood Act, 2016, page 3)."""
-    return visible_text("\n".join(f"“{' '.join(one.quote.split())}” ({_reference(one)})" for one in citations))
+    return visible_text("\n".join(f"“{' '.join(one.quote.split())}” ({_reference(one, words)})" for one in citations))
 
 
-def _reference(citation: Citation) -> str:
+def _reference(citation: Citation, words: Wording) -> str:
     [reference] = references_of([citation])
-    return reference.text
+    return reference.describe(words)
 
 
 def _one_line(cell: str) -> str:

@@ -17,14 +17,16 @@ class Wording:
     """How a language says it.
 
     `message(text, **values)` fills in a sentence, `counted(one, many, n, **values)` the one that goes with a number,
-    which is {n}; `number` writes one. `facet` names a facet, and `value` one of its values.
+    which is {n}; `number` writes one, with as many decimals as are asked for. `facet` names a facet, and `value` one of
+    its values. `kept` says what was written in English before, as far as it knows the sentences.
     """
 
     message: Callable[..., str]
     counted: Callable[..., str]
-    number: Callable[[float], str]
+    number: Callable[..., str]
     facet: Callable[[str], str]
     value: Callable[[str, str], str]
+    kept: Callable[[str], str]
 
     def alternatives(self, values: Sequence[str]) -> str:
         """Return "Italy, France or Spain"."""
@@ -41,8 +43,8 @@ def _counted(one: str, many: str, n: int, **values: object) -> str:
     return (one if n == 1 else many).format(n=_number(n), **values)
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}"
+def _number(value: float, decimals: int = 0) -> str:
+    return f"{value:,.{decimals}f}"
 
 
 def _facet(name: str) -> str:
@@ -53,4 +55,8 @@ def _value(name: str, value: str) -> str:
     return (language_name(value) or value.upper()) if name == "language" else value
 
 
-ENGLISH = Wording(_message, _counted, _number, _facet, _value)
+def _kept(text: str) -> str:
+    return text
+
+
+ENGLISH = Wording(_message, _counted, _number, _facet, _value, _kept)

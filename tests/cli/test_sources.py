@@ -62,7 +62,7 @@ def test_status_shows_the_funnel_and_why_a_source_was_stopped(workspace: Path) -
     assert ["raw", "4"] in stations
     assert ["indexed", "3"] in stations
     assert "Licences of the documents: 3 YELLOW" in told.output
-    message = next(line for line in told.output.splitlines() if "damaged PDF" in line)
+    message = next(line for line in told.output.splitlines() if "is damaged" in line)
     assert message.startswith("  ")
     assert "broken.pdf" in message
 

@@ -343,7 +343,7 @@ def test_a_file_that_broke_its_reader_is_refused_at_once_when_it_is_added_again(
         patch.setattr("ingestion.extraction.sandbox.sandbox.Sandbox.read", lambda *_: pytest.fail("it was read"))
         (again,) = (one for one in add_paths([folder], engine) if "tree" in one.path)
     assert again.status == "rejected"
-    assert "tree.pdf is a damaged PDF" in again.reason
+    assert "tree.pdf is damaged" in again.reason
     assert "`sextant add --again`" in again.reason
     (on_purpose,) = (one for one in add_paths([folder], engine, again=True) if "tree" in one.path)
     assert "has not changed" not in on_purpose.reason

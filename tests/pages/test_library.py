@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +14,13 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion.operations.documents import add_files
-from ingestion.types import Progress
-from pages._library.documents import UNCHECKED
+from ingestion.types import ExtractionLimits, Progress
+from pages._library.documents import UNCHECKED, shown_width
 from pages._shared import resources
 from pages._shared.jobs import time_left
 from pages._shared.numbers_and_dates import duration
 from rag_engine.types import Metadata
+from tests.conftest import ROOT
 
 Start = Callable[..., AppTest]
 
@@ -250,4 +252,23 @@ def test_a_duration_is_told_as_people_say_it(seconds: float, words: str) -> None
 
 def test_the_largest_size_of_a_file_is_said_before_it_is_uploaded(start: Start, tmp_path: Path) -> None:
     app = library(start(tmp_path / "empty"))
-    assert "Files of up to 500 MB." in [one.value for one in app.caption]
+    [limit] = [one.value for one in app.caption if "500 MB" in one.value]
+    assert "`sextant add FOLDER`" in limit
+    # The browser refuses what is larger than the server takes.
+    with (ROOT / ".streamlit" / "config.toml").open("rb") as file:
+        assert tomllib.load(file)["server"]["maxUploadSize"] == ExtractionLimits().max_bytes // 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("texts", "least", "most"),
+    [
+        (["Loi"], 95, 95),
+        # A word in one line.
+        (["Lignes directrices", "Recommandation"], 120, 140),
+        # A list in three.
+        (["France, Italie, Espagne, Portugal, Grèce, Tunisie"], 150, 200),
+        (["x" * 500], 240, 240),
+    ],
+)
+def test_a_column_is_as_wide_as_its_words(texts: list[str], least: int, most: int) -> None:
+    assert least <= shown_width(95, texts) <= most

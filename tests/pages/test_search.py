@@ -269,13 +269,37 @@ def test_of_five_thousand_values_one_is_found_by_its_letters() -> None:
     drawn = AppTest.from_function(draw_many, default_timeout=60).run()
     assert not drawn.exception
     assert [one.label for one in drawn.checkbox][:2] == ["Council 0 (5,000)", "Council 1 (4,999)"]
-    assert len(drawn.checkbox) == 6
+    assert len(drawn.checkbox) == 12
     assert not drawn.button
-    [found] = drawn.selectbox
-    assert found.label == "Find among 5,000"
-    found.set_value("Council 4711").run()
+    [finding] = drawn.text_input
+    assert finding.label == "Find in Authority (5,000)"
+    finding.set_value("cil 471").run()
     assert not drawn.exception
-    assert drawn.query_params["authority"] == "Council 4711"
+    assert [one.label for one in drawn.checkbox][:2] == ["Council 471 (4,529)", "Council 4710 (290)"]
+    drawn.checkbox[1].check().run()
+    assert drawn.query_params["authority"] == "Council 4710"
+
+
+def draw_many_in_a_filter() -> None:
+    import streamlit as st
+
+    from pages._shared.filter_widgets import _draw_values
+
+    st.json(_draw_values("ask authority", "authority", {f"Council {n}": 5000 - n for n in range(5000)}))
+
+
+def test_a_filter_sends_the_browser_no_more_values_than_anybody_scrolls_through() -> None:
+    drawn = AppTest.from_function(draw_many_in_a_filter, default_timeout=60).run()
+    assert not drawn.exception
+    assert len(drawn.multiselect[0].options) == 100
+    drawn.text_input[0].set_value("council 4711").run()
+    assert drawn.multiselect[0].options == ["Council 4711 (289)"]
+    drawn.multiselect[0].select("Council 4711").run()
+    drawn.text_input[0].set_value("").run()
+    # What is chosen stays, whatever is looked for next.
+    assert drawn.multiselect[0].value == ["Council 4711"]
+    assert len(drawn.multiselect[0].options) == 101
+    assert "Council 4711" in drawn.json[0].value
 
 
 def test_a_document_without_a_title_is_named_by_its_file(start: Start, workspace: Path, tmp_path: Path) -> None:

@@ -58,11 +58,14 @@ class CellsRequest:
 
 @dataclass(frozen=True, slots=True)
 class AskedCells:
-    """Outcome of a run: how many cells were asked, how many of them failed, and how the comparison is answered."""
+    """Outcome of a run: how many cells were asked, how many of them failed, and how the comparison is answered.
+
+    `counts` are those of its cells by status, none of a comparison that was deleted meanwhile.
+    """
 
     asked: int
     failed: int
-    described: str
+    counts: Mapping[str, int]
 
 
 _REQUEST = TypeAdapter(CellsRequest)
@@ -135,7 +138,7 @@ def ask_cells(
         stopped=lambda: gone or stopped(),
     )
     after = store.find(comparison.id)
-    return AskedCells(asked, failures, after.describe() if after else "deleted")
+    return AskedCells(asked, failures, after.counts if after else {})
 
 
 def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: str) -> ComparisonCell:

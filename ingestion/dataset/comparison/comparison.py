@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, SchemaAttribute
 from rag_engine.errors import InputError
@@ -125,19 +125,27 @@ class Comparison:
         cell = self.cells.get(place)
         return cell.status if cell else NOT_ASKED
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many places are answered in which way, or were not asked yet."""
+        return dict(Counter(map(self.status_of, self.places)))
+
     def describe(self, words: Wording = ENGLISH) -> str:
         """Return how many cells have which status: "12 answered, 3 nothing found, 25 not asked yet"."""
-        counts = Counter(map(self.status_of, self.places))
-        told = {
-            "answered": words.counted("{n} answered", "{n} answered", counts["answered"]),
-            "closest passages": words.counted(
-                "{n} closest passages", "{n} closest passages", counts["closest passages"]
-            ),
-            "nothing found": words.counted("{n} nothing found", "{n} nothing found", counts["nothing found"]),
-            "failed": words.counted("{n} failed", "{n} failed", counts["failed"]),
-            NOT_ASKED: words.counted("{n} not asked yet", "{n} not asked yet", counts[NOT_ASKED]),
-        }
-        return ", ".join(text for status, text in told.items() if counts[status])
+        return describe_counts(self.counts, words)
+
+
+def describe_counts(counts: Mapping[str, int], words: Wording = ENGLISH) -> str:
+    """Return the counts of a comparison in words."""
+    n = {status: counts.get(status, 0) for status in (*get_args(CellStatus), NOT_ASKED)}
+    told = {
+        "answered": words.counted("{n} answered", "{n} answered", n["answered"]),
+        "closest passages": words.counted("{n} closest passages", "{n} closest passages", n["closest passages"]),
+        "nothing found": words.counted("{n} nothing found", "{n} nothing found", n["nothing found"]),
+        "failed": words.counted("{n} failed", "{n} failed", n["failed"]),
+        NOT_ASKED: words.counted("{n} not asked yet", "{n} not asked yet", n[NOT_ASKED]),
+    }
+    return ", ".join(text for status, text in told.items() if n[status])
 
 
 def read_questions(text: str) -> tuple[str, ...]:
@@ -179,7 +187,7 @@ def columns_of(by: ColumnKind, wanted: Filter, snapshot: Snapshot) -> tuple[Comp
 
 def _distinct_labels(documents: Sequence[DocumentRecord]) -> dict[int, str]:
     """Return the titles of documents, with the year or the file's name where two have the same."""
-    titles = {one.key: one.metadata.title or one.file for one in documents}
+    titles = {one.key: one.shown_title for one in documents}
     for added in (lambda one: str(one.metadata.year or ""), lambda one: one.file):
         often = Counter(titles.values())
         again = [one for one in documents if often[titles[one.key]] > 1 and added(one)]
@@ -231,8 +239,20 @@ def extended(
         raise InputError("There is no question to compare by.", help="Write one question a line.")
     if not keys:
         raise InputError("There is nothing to compare.", help="Choose a filter that leaves documents or countries.")
-    _check_number(len(asked), MOST_QUESTIONS, "questions", "Leave some out, or make a second comparison.")
-    _check_number(len(keys), MOST_COLUMNS, "columns", "Narrow them down by a filter.")
+    if len(asked) > MOST_QUESTIONS:
+        raise InputError(
+            "A comparison has at most {most} questions; these are {count}.",
+            help="Leave some out, or make a second comparison.",
+            most=MOST_QUESTIONS,
+            count=len(asked),
+        )
+    if len(keys) > MOST_COLUMNS:
+        raise InputError(
+            "A comparison has at most {most} columns; these are {count}.",
+            help="Narrow them down by a filter.",
+            most=MOST_COLUMNS,
+            count=len(keys),
+        )
     return replace(comparison, questions=asked, columns=tuple(known[key] for key in keys))
 
 
@@ -258,19 +278,29 @@ def cells_in_order(comparison: Comparison) -> Iterator[tuple[str, ComparisonColu
             yield question, column, comparison.cells.get((question, column.key))
 
 
-def cell_text(cell: ComparisonCell | None) -> str:
+def cell_text(cell: ComparisonCell | None, words: Wording = ENGLISH) -> str:
     """Return a cell as a table shows it: its words with their page, or how much was searched where there are none."""
     if cell is None:
-        return NOT_ASKED.capitalize()
+        return words.message("Not asked yet")
     if cell.status == "nothing found":
-        return f"Nothing found: {cell.effort.describe()}."
+        return words.message("Nothing found: {effort}.", effort=cell.effort.describe(words))
     if cell.status == "failed":
-        return f"Failed: {cell.short}"
-    source = cell.source()
-    where = f" [{source}]" if source else ""
-    return f"{'Closest passages: ' if cell.status == 'closest passages' else ''}{cell.short}{where}"
+        return words.message("Failed: {error}", error=words.kept(cell.short))
+    source = cell.source(lambda _file, page: words.message("page {n}", n=page))
+    shown = f"{cell.short} [{source}]" if source else cell.short
+    return words.message("Closest passages: {quote}", quote=shown) if cell.status == "closest passages" else shown
 
 
-def _check_number(number: int, most: int, what: str, remedy: str) -> None:
-    if number > most:
-        raise InputError(f"A comparison has at most {most} {what}; these are {number}.", help=remedy)
+def status_text(status: str, words: Wording = ENGLISH) -> str:
+    """Return the status of a cell, or that it was not asked, in words."""
+    match status:
+        case "answered":
+            return words.message("answered")
+        case "closest passages":
+            return words.message("closest passages")
+        case "nothing found":
+            return words.message("nothing found")
+        case "failed":
+            return words.message("failed")
+        case _:
+            return words.message("not asked yet")

@@ -5,67 +5,83 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlencode
 
-from ingestion.dataset.comparison.comparison import NOT_ASKED, Comparison, ComparisonCell, cell_text, cells_in_order
+from ingestion.dataset.comparison.comparison import (
+    NOT_ASKED,
+    Comparison,
+    ComparisonCell,
+    cell_text,
+    cells_in_order,
+    status_text,
+)
 from ingestion.dataset.comparison.short_text import without_marks
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
-from rag_engine.answering.reference_list import LIMITS, limits_of
+from rag_engine.answering.reference_list import limits_text
 from rag_engine.prompts import one_line
 from rag_engine.reading.address import DocumentPlace
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation, DocumentRecord
 
-_EVIDENCE = (
-    ("Question", 36), ("Column", 30), ("Status", 16), ("Answer", 60), ("Authority", 28), ("Title", 40), ("Year", 8),
-    ("Page", 8), ("Licence", 20), ("Licence limits", 22), ("Quote", 80), ("Link", 44), ("Searched", 40), ("Model", 18),
-    ("Asked (UTC)", 18), ("Warnings", 40),
-)  # fmt: skip
 _COLUMN_WIDTH = 44
 
 
-def comparison_workbook(comparison: Comparison, documents: Sequence[DocumentRecord], base: str = "") -> bytes:
+def comparison_workbook(
+    comparison: Comparison, documents: Sequence[DocumentRecord], base: str = "", words: Wording = ENGLISH
+) -> bytes:
     """Return a workbook with the table and the evidence.
 
     Links open the passage in its document where `base` is the address of the pages ("http://127.0.0.1:8501/"), else
     the page that the document came from.
     """
     sources = {one.document_id: one.metadata.source_url for one in documents}
-    evidence = Sheet("Evidence", _EVIDENCE)
+    evidence = Sheet(words.message("Evidence"), _evidence_columns(words))
     for question, column, cell in cells_in_order(comparison):
-        evidence.rows.extend(_evidence_rows(question, column.label, cell, sources, base))
-    return to_workbook([_table(comparison), evidence])
+        evidence.rows.extend(_evidence_rows(question, column.label, cell, sources, base, words))
+    return to_workbook([_table(comparison, words), evidence])
 
 
-def _table(comparison: Comparison) -> Sheet:
+def _evidence_columns(words: Wording) -> tuple[tuple[str, int], ...]:
+    return (
+        (words.message("Question"), 36), (words.message("Column"), 30), (words.message("Status"), 16),
+        (words.message("Answer"), 60), (words.message("Authority"), 28), (words.message("Title"), 40),
+        (words.message("Year"), 8), (words.message("Page"), 8), (words.message("Licence"), 20),
+        (words.message("Licence limits"), 22), (words.message("Quote"), 80), (words.message("Link"), 44),
+        (words.message("Searched"), 40), (words.message("Model"), 18), (words.message("Asked (UTC)"), 18),
+        (words.message("Warnings"), 40),
+    )  # fmt: skip
+
+
+def _table(comparison: Comparison, words: Wording) -> Sheet:
     """Return a row for each question; below what was not found, how much was searched."""
     headings = [(storable(column.label), _COLUMN_WIDTH) for column in comparison.columns]
-    sheet = Sheet("Comparison", (("Question", 40), *headings))
+    sheet = Sheet(words.message("Comparison"), ((words.message("Question"), 40), *headings))
     for question in comparison.questions:
         cells = (comparison.cells.get((question, column.key)) for column in comparison.columns)
-        sheet.rows.append([Cell(storable(question)), *(Cell(storable(cell_text(cell))) for cell in cells)])
+        sheet.rows.append([Cell(storable(question)), *(Cell(storable(cell_text(cell, words))) for cell in cells)])
     return sheet
 
 
 def _evidence_rows(
-    question: str, column: str, cell: ComparisonCell | None, sources: dict[str, str], base: str
+    question: str, column: str, cell: ComparisonCell | None, sources: dict[str, str], base: str, words: Wording
 ) -> Iterator[list[Cell]]:
     """Yield a row for each quote, and one for a cell without any; passages that do not answer are no evidence."""
     if cell is None:
-        yield _cells((question, column, NOT_ASKED))
+        yield _cells((question, column, status_text(NOT_ASKED, words)))
         return
     quoted = cell.generator == ExtractiveAnswerer.name
     answer = "" if cell.status == "nothing found" else cell.short if quoted else without_marks(cell.text)
-    before = (question, column, cell.status, answer)
-    after = (cell.effort.describe(), cell.generator, cell.asked[:19].replace("T", " "), "\n".join(cell.warnings))
+    before = (question, column, status_text(cell.status, words), answer)
+    warnings = "\n".join(map(words.kept, cell.warnings))
+    after = (cell.effort.describe(words), cell.generator, cell.asked[:19].replace("T", " "), warnings)
     for citation in cell.evidence:
-        yield _cells(
-            (*before, *_citation(citation), one_line(citation.quote, limit=None)), _link(citation, sources, base), after
-        )
+        quoted_from = (*_citation(citation, words), one_line(citation.quote, limit=None))
+        yield _cells((*before, *quoted_from), _link(citation, sources, base), after)
     if not cell.evidence:
         yield _cells((*before, "", "", None, None, "", "", ""), Cell(""), after)
 
 
-def _citation(citation: Citation) -> tuple[str | int | None, ...]:
-    limits = "; ".join(LIMITS[limit] for limit in limits_of(citation.licence))
+def _citation(citation: Citation, words: Wording) -> tuple[str | int | None, ...]:
+    limits = "; ".join(limits_text(citation.licence, words))
     return citation.authority, citation.title, citation.year, citation.page, citation.licence, limits
 
 

@@ -58,7 +58,9 @@ class ComparisonStore:
         """Return the comparison of this id; InputError where there is none."""
         found = self.find(id)
         if found is None:
-            raise InputError(f"There is no comparison {id!r}.", help="It may have been deleted; choose another one.")
+            raise InputError(
+                "There is no comparison {id!r}.", help="It may have been deleted; choose another one.", id=id
+            )
         return found
 
     def put(self, comparison: Comparison) -> None:

@@ -32,8 +32,11 @@ def extract_epub(path: Path, limits: ExtractionLimits) -> Draft:
         if len(chapters) > limits.max_pages:
             raise Refusal(
                 "too_many_pages",
-                f"{path.name} has {len(chapters)} chapters; the limit is {limits.max_pages}.",
+                "{file} has {chapters} chapters; the limit is {limit}.",
                 help="Split it into volumes and add those.",
+                file=path.name,
+                chapters=len(chapters),
+                limit=limits.max_pages,
             )
         blocks: list[DraftBlock] = []
         warnings: list[str] = []
@@ -69,6 +72,7 @@ def _refuse_encrypted(encryption: Element, path: Path) -> None:
         if method.get("Algorithm") not in _FONTS_ONLY:
             raise Refusal(
                 "encrypted",
-                f"{path.name} is protected by its seller (DRM).",
+                "{file} is protected by its seller (DRM).",
                 help="Add a copy without protection, if your licence allows one.",
+                file=path.name,
             )

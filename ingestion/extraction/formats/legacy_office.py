@@ -40,7 +40,10 @@ def converted(path: Path, target: str, limits: ExtractionLimits) -> Iterator[Pat
     program = office_program()
     if program is None:
         raise Refusal(
-            "office_missing", f"{path.name} can only be read with LibreOffice, which is not installed.", help=_INSTALL
+            "office_missing",
+            "{file} can only be read with LibreOffice, which is not installed.",
+            help=_INSTALL,
+            file=path.name,
         )
     seconds = limits.seconds * _SHARE
     try:
@@ -48,13 +51,17 @@ def converted(path: Path, target: str, limits: ExtractionLimits) -> Iterator[Pat
             if made is None:
                 raise Refusal(
                     "damaged",
-                    f"LibreOffice could not read {path.name}: {one_line(message)[:300] or 'it gave no reason'}.",
+                    "LibreOffice could not read {file}: {error}.",
                     help="Open it in the program that made it, save it as DOCX, PPTX, XLSX or PDF and add that.",
+                    file=path.name,
+                    error=one_line(message)[:300] or "it gave no reason",
                 )
             yield made
     except TimeoutError:
         raise Refusal(
             "too_slow",
-            f"{path.name} was not converted by LibreOffice within {seconds:g} seconds.",
+            "{file} was not converted by LibreOffice within {seconds:g} seconds.",
             help="Save it as DOCX, PPTX, XLSX or PDF and add that.",
+            file=path.name,
+            seconds=seconds,
         ) from None

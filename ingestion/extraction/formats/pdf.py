@@ -121,12 +121,15 @@ def _open(path: Path, limits: ExtractionLimits) -> pymupdf.Document:
     except ERRORS as error:
         raise damaged_pdf(path, error) from error
     if pages == 0:
-        raise Refusal("no_pages", f"{path.name} has no pages.", help="Export the document again.")
+        raise Refusal("no_pages", "{file} has no pages.", help="Export the document again.", file=path.name)
     if pages > limits.max_pages:
         raise Refusal(
             "too_many_pages",
-            f"{path.name} has {pages} pages; the limit is {limits.max_pages}.",
+            "{file} has {pages} pages; the limit is {limit}.",
             help="Split it into volumes and add those.",
+            file=path.name,
+            pages=pages,
+            limit=limits.max_pages,
         )
     return document
 
@@ -323,7 +326,7 @@ def _recognise(
                 pages[number - 1] = PageRows(number, page.width, page.height, rows_of(lines), recognised=True)
                 read.append(number)
     except BackendError as error:
-        raise _ocr_broken(path, "scanned pages", error) from error
+        raise _ocr_broken("{file} has scanned pages that could not be read: {error}", path, error) from error
     return read, undrawn
 
 
@@ -331,11 +334,11 @@ def _read_figures(document: pymupdf.Document, path: Path, figures: list[Figure],
     try:
         return read_figures(document, figures, ocr)
     except BackendError as error:
-        raise _ocr_broken(path, "figures", error) from error
+        raise _ocr_broken("{file} has figures that could not be read: {error}", path, error) from error
 
 
-def _ocr_broken(path: Path, what: str, error: BackendError) -> Refusal:
-    return Refusal("ocr_missing", f"{path.name} has {what} that could not be read: {error.args[0]}", help=error.help)
+def _ocr_broken(message: str, path: Path, error: BackendError) -> Refusal:
+    return Refusal("ocr_missing", message, help=error.help, file=path.name, error=error.args[0])
 
 
 def _reads_better(seen: Sequence[str], shown: Sequence[str]) -> bool:
@@ -387,8 +390,9 @@ def _refuse_unless_text(path: Path, pages: list[PageRows]) -> None:
     if not any(page.rows for page in pages):
         raise Refusal(
             "ocr_missing",
-            f"{path.name} is a scan and no OCR is installed.",
+            "{file} is a scan and no OCR is installed.",
             help="Install Tesseract with the document's language, then add the file again.",
+            file=path.name,
         )
 
 

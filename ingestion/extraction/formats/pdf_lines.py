@@ -39,7 +39,7 @@ def open_pdf(path: Path) -> pymupdf.Document:
 
 def damaged_pdf(path: Path, cause: object) -> Refusal:
     """Return the refusal of a damaged PDF."""
-    return damaged(path, one_line(str(cause)), "a damaged PDF", "Download or export it again and add the new copy.")
+    return damaged(path, one_line(str(cause)))
 
 
 def read_lines(path: Path, pages: Collection[int], *, numbered: bool = True) -> PrintedPages:

@@ -27,7 +27,7 @@ def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:
         blocks = [block for number, slide in enumerate(slides, 1) for block in _slide_blocks(slide, number)]
         return Draft(blocks, presentation.core_properties.title or "", len(slides))
     except (PackageNotFoundError, XMLSyntaxError, KeyError, ValueError, AttributeError, *UNPACKING_ERRORS) as error:
-        raise damaged(path, error, "a damaged presentation", "Save it again and add that.") from error
+        raise damaged(path, error) from error
 
 
 def _slide_blocks(slide: Any, number: int) -> Iterator[DraftBlock]:

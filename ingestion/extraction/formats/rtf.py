@@ -37,7 +37,7 @@ def extract_rtf(path: Path) -> Draft:
             (_plain(f"{prolog}{fonts}{_TITLE.sub('{', one, count=1)}}}") for one in _groups(source, _TITLE)), ""
         )
     except (LookupError, ValueError, TypeError, OverflowError) as error:
-        raise damaged(path, error, "damaged RTF", "Open it, save it again and add that.") from error
+        raise damaged(path, error) from error
     return Draft(blocks + [paragraph(note, kind="note") for note in notes if one_line(note)], title)
 
 

@@ -60,7 +60,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
             title = workbook.properties.title or ""
             workbook.close()
         except (InvalidFileException, XMLSyntaxError, LookupError, ValueError, TypeError, *UNPACKING_ERRORS) as error:
-            raise damaged(path, error, "a damaged workbook", "Save it again and add that.") from error
+            raise damaged(path, error) from error
     return Draft(blocks, title, len(workbook.worksheets), tuple(notes))
 
 

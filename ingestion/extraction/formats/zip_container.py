@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from lxml import etree
 
@@ -76,11 +76,26 @@ def _check(archive: zipfile.ZipFile, path: Path, limits: ExtractionLimits) -> No
     size = sum(entry.file_size for entry in entries)
     packed = max(1, sum(entry.compress_size for entry in entries))
     if len(entries) > limits.archive_entries:
-        raise _too_large(path, f"holds {len(entries)} entries; the limit is {limits.archive_entries}")
+        raise _too_large(
+            "{file} holds {count} entries; the limit is {limit}.",
+            file=path.name,
+            count=len(entries),
+            limit=limits.archive_entries,
+        )
     if size > limits.unpacked_bytes:
-        raise _too_large(path, f"unpacks to {size:,} bytes; the limit is {limits.unpacked_bytes:,}")
+        raise _too_large(
+            "{file} unpacks to {size:,} bytes; the limit is {limit:,}.",
+            file=path.name,
+            size=size,
+            limit=limits.unpacked_bytes,
+        )
     if size > _GROWTH_COUNTS_FROM and size / packed > limits.archive_ratio:
-        raise _too_large(path, f"grows {size // packed} times when unpacked; the limit is {limits.archive_ratio:g}")
+        raise _too_large(
+            "{file} grows {times} times when unpacked; the limit is {limit:g}.",
+            file=path.name,
+            times=size // packed,
+            limit=limits.archive_ratio,
+        )
 
 
 def safe_parser() -> etree.XMLParser:
@@ -91,5 +106,5 @@ def safe_parser() -> etree.XMLParser:
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 
 
-def _too_large(path: Path, cause: str) -> Refusal:
-    return Refusal("too_large", f"{path.name} {cause}.", help="Split it, or save it as PDF, and add that.")
+def _too_large(fault: str, **values: Any) -> Refusal:
+    return Refusal("too_large", fault, help="Split it, or save it as PDF, and add that.", **values)

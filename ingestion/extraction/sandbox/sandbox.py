@@ -272,8 +272,10 @@ def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
     if reason == "too_much_memory":
         return Refusal(
             reason,
-            f"{path.name} needs more than {limits.memory_bytes:,} bytes of memory.",
+            "{file} needs more than {limit:,} bytes of memory.",
             help="Split it into smaller files.",
+            file=path.name,
+            limit=limits.memory_bytes,
         )
     if reason == "unexpected":
         return _unexpected(answer["message"])
@@ -286,8 +288,10 @@ _CONVERT = "Save it in another format, such as PDF, and add that."
 def _too_slow(path: Path, seconds: float) -> Refusal:
     return Refusal(
         "too_slow",
-        f"{path.name} was not read within {round(seconds, 1):g} seconds.",
+        "{file} was not read within {seconds:g} seconds.",
         help="Split it into smaller files.",
+        file=path.name,
+        seconds=round(seconds, 1),
     )
 
 
@@ -296,7 +300,9 @@ def _unexpected(message: str) -> Refusal:
 
 
 def _crashed(path: Path, cause: str) -> Refusal:
-    return Refusal("crashed", f"{path.name} broke the program that reads it ({cause}).", help=_CONVERT)
+    return Refusal(
+        "crashed", "{file} broke the program that reads it ({cause}).", help=_CONVERT, file=path.name, cause=cause
+    )
 
 
 class Sandboxes:

@@ -21,6 +21,7 @@ from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 from rag_engine.prompts import SUPPORT_RULES, SUPPORT_SCHEMA, support_message
 from rag_engine.protocols import Embedder, Generator, PassageReader
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import SentenceSupport, Source, SupportJudge, SupportLabel
 
 FITTED = DATA / "support.json"
@@ -98,7 +99,9 @@ def assess(
         try:
             held = [read_by(reader, one) for one in held]
         except BackendError as error:
-            warnings.append(f"The sentences were compared with their sources without the reader. {error}")
+            warnings.append(
+                kept_sentence("The sentences were compared with their sources without the reader. {error}", error=error)
+            )
     found = [_support(one, language) for one in held]
     asked: SupportJudge | None = None
     if judge and any(one.passage for one in held):

@@ -376,19 +376,23 @@ def _lasting(future: Future[bytes]) -> float:
 
 
 def _cannot(name: str, cause: str, *, retryable: bool = False) -> WorkspaceError:
-    return WorkspaceError(f"{name} cannot be drawn: {cause}.", help=_OPEN_INSTEAD, retryable=retryable)
+    return WorkspaceError(
+        "{name} cannot be drawn: {cause}.", help=_OPEN_INSTEAD, retryable=retryable, name=name, cause=cause
+    )
 
 
 def _error(name: str, word: str, detail: str) -> SextantError:
     match word:
         case "no such page":
-            return InputError(f"{name} does not exist.", help=f"The file has pages 1 to {detail}.")
+            return InputError("{name} does not exist.", help="The file has pages 1 to {last}.", name=name, last=detail)
         case "password":
-            return WorkspaceError(f"{name} asks for a password.", help="Add a copy without a password.")
+            return WorkspaceError("{file} asks for a password.", help="Add a copy without a password.", file=name)
         case "too large":
-            return WorkspaceError(f"{name} needs too much memory to draw.", help=_OPEN_INSTEAD)
+            return WorkspaceError("{name} needs too much memory to draw.", help=_OPEN_INSTEAD, name=name)
         case _:
             return WorkspaceError(
-                f"{name} cannot be drawn: {detail}.",
+                "{name} cannot be drawn: {cause}.",
                 help="Add the document again; its stored file is damaged or missing.",
+                name=name,
+                cause=detail,
             )

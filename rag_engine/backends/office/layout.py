@@ -158,7 +158,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _not_shown(file: Path, cause: str) -> WorkspaceError:
-    return WorkspaceError(f"{file.name} cannot be shown as it looks: {cause}.", help="Open the original file instead.")
+    return WorkspaceError(
+        "{file} cannot be shown as it looks: {cause}.",
+        help="Open the original file instead.",
+        file=file.name,
+        cause=cause,
+    )
 
 
 def main() -> None:

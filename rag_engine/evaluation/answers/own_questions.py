@@ -96,7 +96,10 @@ def place_quote(quote: Quote, extracted: ExtractedText) -> Quote:
     at = letters.find(wanted) if wanted else -1
     if at < 0:
         raise InputError(
-            f"{quote.document} does not say {quote.quote[:80]!r}.", help="Copy a sentence of it, word for word."
+            "{file} does not say {quote!r}.",
+            help="Copy a sentence of it, word for word.",
+            file=quote.document,
+            quote=quote.quote[:80],
         )
     page = next((line.page for line in extracted.lines if positions[at] < line.end), 1)
     return Quote(quote.document, page, quote.quote)

@@ -85,7 +85,7 @@ def read_own_run(workspace: Path, id: str) -> OwnRun:
     """Return a run that was kept; InputError where there is none of this id."""
     path = _folder(workspace) / f"{id}.json"
     if id not in [one.id for one in list_own_runs(workspace)]:
-        raise InputError(f"There is no run {id!r}.", help="`sextant eval own runs` lists them.")
+        raise InputError("There is no run {id!r}.", help="`sextant eval own runs` lists them.", id=id)
     return OwnRun(id, _read(path, path.stat().st_mtime_ns))
 
 

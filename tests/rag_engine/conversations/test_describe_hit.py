@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_engine.conversations.describe_hit import describe_hit, is_ranking_note
+from rag_engine.conversations.describe_hit import describe_scores, is_ranking_note, scores_of
 from rag_engine.types import Source
 
 
@@ -17,14 +17,14 @@ def test_every_score_that_counted_is_named(make_source: Callable[..., Source]) -
         hit, dense_rank=2, similarity=0.713, sparse_rank=None, bm25=None, fused=0.8, reranked=None, chance=None
     )
     bare = replace(bare, geographic_boost=1.0, provenance=0.0, named=False)
-    assert describe_hit(bare) == (
+    assert describe_scores(scores_of(bare)) == (
         "By meaning: rank 2 (similarity 0.71).",
         "By words: not found.",
         "Combined score: 0.800.",
         "Reranker: not asked.",
     )
     boosted = replace(bare, geographic_boost=1.2, provenance=0.25, reranked=0.5, chance=0.333)
-    assert describe_hit(boosted)[2:] == (
+    assert describe_scores(scores_of(boosted))[2:] == (
         "About a place in the question: score × 1.20.",
         "Its section or act is named in the question: + 0.25.",
         "Combined score: 0.800.",

@@ -41,7 +41,7 @@ def test_a_name_belongs_to_one_search_and_is_not_empty(tmp_path: Path) -> None:
     first = save_search(tmp_path, "Losses", QUERY)
     with pytest.raises(InputError, match="already"):
         save_search(tmp_path, "losses", QUERY)
-    with pytest.raises(InputError, match="no name"):
+    with pytest.raises(InputError, match="name is empty"):
         rename_search(tmp_path, first.id, " ")
     with pytest.raises(InputError, match="nothing to save"):
         save_search(tmp_path, "Everything", PassageQuery())

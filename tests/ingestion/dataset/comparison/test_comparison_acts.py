@@ -141,7 +141,7 @@ def test_a_name_is_the_first_question_and_never_that_of_another(desk: Desk, begu
     assert rename_comparison(desk, other.id, " Heat  plans ").name == "Heat plans"
     with pytest.raises(InputError, match="already"):
         rename_comparison(desk, other.id, WHO)
-    with pytest.raises(InputError, match="no name"):
+    with pytest.raises(InputError, match="name is empty"):
         rename_comparison(desk, other.id, "  ")
 
 

@@ -1,0 +1,94 @@
+"""Sentences that are made from templates: filled in, and known again in a text that was kept."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# Templates with fewer letters fit what is no example of them.
+_FEWEST_LETTERS = 6
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"“<])")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSentence:
+    """A sentence of a text, or several that are one template, with its values; `template` is "" for an unknown one."""
+
+    text: str
+    template: str = ""
+    values: Mapping[str, str | int] = field(default_factory=dict)
+
+
+TemplatePatterns = tuple[tuple[str, re.Pattern[str]], ...]
+
+
+def kept_sentence(template: str, **values: object) -> str:
+    """Return a sentence in English that is kept with an answer or a run; a page knows it again by its template.
+
+    Written out as a literal the template is found by docs/list_messages.py.
+    """
+    return template.format(**values)
+
+
+def template_patterns(templates: Iterable[str]) -> TemplatePatterns:
+    """Return each template with what fits its examples, those that say most first."""
+    lettered = [(sum(map(str.isalpha, _literals(one))), one) for one in templates]
+    ordered = sorted((one for one in lettered if one[0] >= _FEWEST_LETTERS), reverse=True)
+    return tuple((template, _pattern(template)) for _letters, template in ordered)
+
+
+def known_sentences(text: str, patterns: TemplatePatterns) -> Iterator[KnownSentence]:
+    """Yield the sentences of a text, each with the template that it is an example of, where there is one."""
+    while text:
+        ends = [*(match.span() for match in _SENTENCE_END.finditer(text)), (len(text), len(text))]
+        found = ((_example(text[:end], patterns), following) for end, following in ends)
+        known, following = next(
+            (one for one in found if one[0].template), (KnownSentence(text[: ends[0][0]]), ends[0][1])
+        )
+        yield known
+        text = text[following:]
+
+
+def fill_template(template: str, values: Mapping[str, object], number: Callable[..., str]) -> str:
+    """Return a template with its values, numbers as `number(value, decimals)` writes them where it has a format."""
+    return _Filling(number).vformat(template, (), values)
+
+
+def _example(text: str, patterns: TemplatePatterns) -> KnownSentence:
+    for template, pattern in patterns:
+        if match := pattern.fullmatch(text):
+            return KnownSentence(text, template, {name: _value(one) for name, one in match.groupdict().items()})
+    return KnownSentence(text)
+
+
+def _value(text: str) -> str | int:
+    return int(text.replace(",", "")) if _THOUSANDS.fullmatch(text) else text
+
+
+def _literals(template: str) -> str:
+    return "".join(literal for literal, *_place in string.Formatter().parse(template))
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    pieces, known = [], set[str]()
+    for literal, name, _spec, conversion in string.Formatter().parse(template):
+        pieces.append(re.escape(literal))
+        if name is not None:
+            place = f"(?P={name})" if name in known else f"(?P<{name}>.+?)"
+            pieces.append(f"['\"]{place}['\"]" if conversion == "r" else place)
+            known.add(name)
+    return re.compile("".join(pieces), re.DOTALL)
+
+
+class _Filling(string.Formatter):
+    def __init__(self, number: Callable[..., str]) -> None:
+        self._number = number
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec and isinstance(value, int | float):
+            return self._number(value, 0 if float(value).is_integer() else 2)
+        return str(value)

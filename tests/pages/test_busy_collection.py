@@ -1,0 +1,126 @@
+"""The pages over a collection that another process is writing or rebuilding."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ingestion.jobs.queue import JobQueue
+from ingestion.types import Progress
+from pages._shared import resources
+from rag_engine.workspace import find_writer
+from tests.conftest import ROOT
+from tests.pages.test_ask import answered
+from tests.pages.test_interface_language import browser
+
+Start = Callable[..., AppTest]
+QUESTION = "How long does a local flood plan remain valid?"
+_WRITING = """
+import sys
+from pathlib import Path
+from rag_engine.workspace import write_lock
+with write_lock(Path(sys.argv[1])):
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def own(collection: Path, tmp_path: Path) -> Path:
+    """Return a copy of the collection, which may be locked."""
+    return Path(shutil.copytree(collection, tmp_path / "workspace"))
+
+
+@contextmanager
+def written_by_another(workspace: Path) -> Iterator[int]:
+    """Have another process write the collection; yield its number."""
+    command = [sys.executable, "-c", _WRITING, str(workspace)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.readline() == "writing\n"
+        yield process.pid
+        process.stdin.close()
+
+
+def captions(app: AppTest) -> str:
+    return "\n".join(one.value for one in app.caption).replace("\\", "")
+
+
+def test_questions_are_answered_while_another_process_writes(start: Start, own: Path) -> None:
+    with written_by_another(own) as process:
+        app = start(own)
+        assert "The collection is being changed, since" in captions(app)
+        assert f"(process {process})" in captions(app)
+        app = answered(app.chat_input[0].set_value(QUESTION).run())
+        assert not app.exception
+        assert not app.error
+        assert any("six years" in one.value for one in app.markdown)
+    app.run()
+    assert "The collection is being changed" not in captions(app)
+
+
+def test_a_writer_that_was_killed_is_none_any_more(own: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _WRITING, str(own)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert find_writer(own) is not None
+        process.kill()
+    assert (own / "writer.json").exists()
+    assert find_writer(own) is None
+
+
+@pytest.mark.parametrize("page", ["library", "admin"])
+def test_the_library_and_the_admin_page_work_and_say_who_writes(start: Start, own: Path, page: str) -> None:
+    with written_by_another(own) as process:
+        app = start(own).switch_page(f"pages/{page}.py").run()
+        assert not app.exception
+        assert not app.error
+        assert f"(process {process})" in captions(app)
+
+
+def test_an_addition_that_waits_for_the_writer_says_so_in_the_language(
+    start: Start, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser(monkeypatch, "fr-FR")
+    app = start(own)
+    waits = f"Workspace {own} is being written by process 4121 since 14:02:11. Wait until it is done, or stop it."
+    queue = JobQueue(resources.engine().catalog)
+    queue.queue("add", {"paths": ["plan.pdf"]})
+    run = queue.next()
+    assert run is not None
+    queue.beat(run.id, Progress(0, 0, 0, 0, waits))
+
+    app.switch_page("pages/library.py").run()
+
+    assert not app.exception
+    assert f"L’espace de travail {own} est en cours d’écriture par le processus 4121" in captions(app)
+    assert "Attendez qu’il ait terminé, ou arrêtez-le." in captions(app)
+
+
+def test_the_old_index_answers_while_a_new_one_is_made(start: Start, own: Path) -> None:
+    app = start(own)
+    queue = JobQueue(resources.engine().catalog)
+    queue.queue("rebuild", {"encode": False})
+    run = queue.next()
+    assert run is not None
+    queue.beat(run.id, Progress(1, 3, 0, 0, ""))
+
+    app = answered(app.chat_input[0].set_value(QUESTION).run())
+    assert not app.error
+    assert any("six years" in one.value for one in app.markdown)
+
+    # It lives, so that no page takes it up.
+    queue.beat(run.id, Progress(2, 3, 0, 0, ""))
+    app = app.switch_page("pages/library.py").run()
+    assert not app.exception
+    assert any("Rebuilding the indexes" in one.value for one in app.markdown)

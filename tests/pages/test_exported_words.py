@@ -1,0 +1,54 @@
+"""Words of exports in the language of the page that offers them, also once the page is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from pages._shared import errors, filter_widgets, interface_language, numbers_and_dates
+from pages._shared.filter_widgets import WORDING
+from pages._shared.interface_language import in_this_language
+from rag_engine.conversations.store import Turn
+from rag_engine.takeaway.exported_text import export_answer
+from rag_engine.takeaway.markdown import to_markdown
+from tests.rag_engine.conversations.test_store import CITATION
+from tests.rag_engine.takeaway.test_docx import ANSWER
+
+
+@pytest.fixture
+def in_french(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Have a page speak French until the patch is undone."""
+    for module in (errors, filter_widgets, interface_language, numbers_and_dates):
+        monkeypatch.setattr(module, "interface_language", lambda: "fr")
+    return monkeypatch
+
+
+def written(warnings: tuple[str, ...] = ()) -> str:
+    citation = replace(CITATION, licence="CC BY-NC 4.0", page=3)
+    answer = replace(ANSWER, citations=(citation,), warnings=warnings, generator="extractive")
+    turn = Turn("Combien de temps ?", "2026-11-24T10:00", answer, rewritten="Combien de temps un plan vaut-il ?")
+    return to_markdown(export_answer(turn, WORDING), WORDING)
+
+
+@pytest.mark.usefixtures("in_french")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Question posée\u202f: Combien de temps un plan vaut-il ?",
+        "Citations uniquement",
+        "page 3, CC BY-NC 4.0 (pas d’usage commercial)",
+        "Sans réordonnancement\u202f: Le réordonnancement est désactivé.",
+    ],
+)
+def test_an_answer_is_exported_in_the_words_of_the_page(said: str) -> None:
+    assert said in written(("Not reranked: The reranker is switched off.",)).replace("\\", "")
+
+
+def test_a_file_is_written_in_the_language_of_the_page_that_offered_it(in_french: pytest.MonkeyPatch) -> None:
+    download: Callable[[], str] = in_this_language(written)
+    # It is downloaded by the server, outside of any page.
+    in_french.undo()
+    assert "Citations uniquement" in download()
+    assert "Quotations only" in written()

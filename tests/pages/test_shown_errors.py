@@ -1,0 +1,100 @@
+"""Errors in the language of the interface: raised on a page, or kept in English by an answer or a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ingestion.types import Refusal
+from pages._shared import errors, interface_language, numbers_and_dates
+from pages._shared.errors import shown_error, shown_sentence
+from rag_engine.errors import InputError, SextantError
+from tests.pages.test_interface_language import browser
+
+TOO_LONG = InputError(
+    "The question has {length:,} characters; {limit:,} are allowed.",
+    help="Shorten it, or add long texts to the collection and ask about them.",
+    length=12345,
+    limit=10000,
+)
+LOCKED = Refusal(
+    "encrypted", "{file} asks for a password.", help="Save a copy without a password and add that.", file="plan.pdf"
+)
+SENTENCES = [TOO_LONG, LOCKED, InputError("The question is empty.", help="Ask in a few words what you want to find.")]
+
+
+@pytest.fixture
+def speak(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    def set_language(language: str) -> None:
+        for module in (errors, interface_language, numbers_and_dates):
+            monkeypatch.setattr(module, "interface_language", lambda: language)
+
+    return set_language
+
+
+def test_the_terminal_and_the_log_say_an_error_in_english() -> None:
+    assert str(LOCKED) == "plan.pdf asks for a password. Save a copy without a password and add that."
+    assert str(TOO_LONG).startswith("The question has 12,345 characters; 10,000 are allowed. Shorten")
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "The question has 12,345 characters; 10,000 are allowed."),
+        ("fr", "La question compte 12\u202f345 caractères\u202f; 10\u202f000 sont autorisés."),
+        ("es", "La pregunta tiene 12.345 caracteres; se permiten 10.000."),
+        ("it", "La domanda ha 12.345 caratteri; ne sono ammessi 10.000."),
+    ],
+)
+def test_an_error_is_said_in_the_language_with_its_numbers(
+    speak: Callable[[str], None], language: str, said: str
+) -> None:
+    speak(language)
+    assert shown_error(TOO_LONG).startswith(said)
+
+
+@pytest.mark.parametrize("error", SENTENCES, ids=lambda error: error.template)
+@pytest.mark.parametrize("language", ["en", "fr", "es", "it"])
+def test_an_error_that_was_kept_as_text_reads_as_one_that_is_raised(
+    speak: Callable[[str], None], language: str, error: SextantError
+) -> None:
+    speak(language)
+    assert shown_sentence(str(error)) == shown_error(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "french"),
+    [
+        # The sentence that goes on with an error, and one within another.
+        (
+            "Not reranked: The reranker is switched off.",
+            "Sans réordonnancement\u202f: Le réordonnancement est désactivé.",
+        ),
+        (
+            "scan.pdf has figures that could not be read: No OCR is installed. Install Tesseract.",
+            "scan.pdf contient des figures qui n’ont pas pu être lues\u202f: Aucun OCR n’est installé. "
+            "Installez Tesseract.",
+        ),
+        # A name with the marks of a sentence in it.
+        ("v. 2. Final (1).pdf is empty. Download or save it again.", "v. 2. Final (1).pdf est vide. "),
+        # What is of no template stays as it was written, and what follows it is translated.
+        ("Disk on fire. Try again.", "Disk on fire. Réessayez."),
+    ],
+)
+def test_what_is_known_of_a_text_is_translated(speak: Callable[[str], None], text: str, french: str) -> None:
+    speak("fr")
+    assert shown_sentence(text).startswith(french)
+
+
+def test_a_question_without_words_is_refused_in_the_language_of_the_page(
+    start: Callable[..., AppTest], collection: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser(monkeypatch, "fr-FR")
+    app = start(collection).chat_input[0].set_value("?!").run()
+    while not app.error:
+        app.run()
+    assert "ne contient aucun mot" in app.error[0].value
+    assert "Indiquez en quelques mots" in app.error[0].value
