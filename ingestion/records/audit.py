@@ -21,7 +21,7 @@ from rag_engine.errors import InputError
 from rag_engine.workspace import is_running, start_of_this_process
 
 # "begun" and "unchanged" (it did nothing, or was refused) are not shown; "running" and "interrupted" are not written.
-Outcome = Literal["done", "failed", "running", "interrupted", "begun", "unchanged"]
+ActOutcome = Literal["done", "failed", "running", "interrupted", "begun", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class AuditEntry:
     act: str
     on: str
     note: str = ""
-    outcome: Outcome = "done"
+    outcome: ActOutcome = "done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class _Line(AuditEntry):
     process: int = 0
     started: float = 0.0
 
-    def entry(self, outcome: Outcome) -> AuditEntry:
+    def entry(self, outcome: ActOutcome) -> AuditEntry:
         """Return what is shown of the line."""
         return AuditEntry(self.when, self.by, self.person, self.act, self.on, self.note, outcome)
 
@@ -85,7 +85,7 @@ def begun(workspace: Path, entry: AuditEntry, *, resumes: bool = False) -> Itera
         _CURRENT.reset(token)
 
 
-def _end(workspace: Path, entry: AuditEntry, act: _Begun, outcome: Outcome) -> None:
+def _end(workspace: Path, entry: AuditEntry, act: _Begun, outcome: ActOutcome) -> None:
     if not act.entered:
         _append(workspace, entry, outcome, act.id)
 
@@ -125,7 +125,7 @@ def _interrupted(workspace: Path, act: str, on: str) -> str:
 
 
 def _append(
-    workspace: Path, entry: AuditEntry, outcome: Outcome, id: str, process: int = 0, started: float = 0.0
+    workspace: Path, entry: AuditEntry, outcome: ActOutcome, id: str, process: int = 0, started: float = 0.0
 ) -> None:
     line = _Line(entry.when, entry.by, entry.person, entry.act, entry.on, entry.note, outcome, id, process, started)
     append_lines(_file(workspace), [_CODEC.dump_json(line, exclude_defaults=True)])
