@@ -150,6 +150,8 @@ ENTERED = _NAMING | frozenset({
     "import_corrections", "measure_gate", "read_again", "rebuild", "remove_comparison", "rename_comparison",
     "restore_comparison", "run", "shrink_comparison", "take_up_journal", "undo",
 })  # fmt: skip
+# Where the log has another name for it, as it is the same act by another door.
+_NAME_IN_LOG = {"add_list": "add_sources"}
 
 
 class ActingPlace(Protocol):
@@ -186,10 +188,11 @@ def act(function: Callable[Concatenate[AnyPlace, Given], Returned]) -> Callable[
     @wraps(function)
     def checked(desk: AnyPlace, /, *args: Given.args, **kwargs: Given.kwargs) -> Returned:
         check_role(desk.person, name)
-        if name not in ENTERED:
+        in_log = _NAME_IN_LOG.get(name, name)
+        if in_log not in ENTERED:
             return function(desk, *args, **kwargs)
         on = _named(args[0]) if name in _NAMING and args else ""
-        with begun(desk.workspace, _entry(desk, name, on, by=str(kwargs.get("author", "")))):
+        with begun(desk.workspace, _entry(desk, in_log, on, by=str(kwargs.get("author", "")))):
             return function(desk, *args, **kwargs)
 
     return checked
