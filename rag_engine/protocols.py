@@ -85,6 +85,9 @@ class VectorIndex(Protocol):
         Only children of the allowed documents are returned, where they are given.
         """
 
+    def count(self) -> int:
+        """Return the number of children."""
+
     def keys(self) -> set[int]:
         """Return the keys of all children."""
 
@@ -132,6 +135,9 @@ class SparseIndex(Protocol):
 
     def ideal(self, query: str, language: str) -> float:
         """Return about the BM25 of a child with each of the query's rarest terms once; 0 where that is not known."""
+
+    def count(self) -> int:
+        """Return the number of children that a search can find."""
 
     def keys(self) -> set[int]:
         """Return the keys of all children that a search can find."""

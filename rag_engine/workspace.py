@@ -49,9 +49,8 @@ class Serving:
 
 def new_serving(workspace: Path, address: str, chroma_url: str = "", key: str = "") -> Serving:
     """Return the announcement of servers of this process."""
-    started = float(psutil.Process().create_time())
     since = time.strftime("%Y-%m-%d %H:%M:%S")
-    return Serving(os.getpid(), started, folder_identity(workspace), address, chroma_url, key, since)
+    return Serving(os.getpid(), start_of_this_process(), folder_identity(workspace), address, chroma_url, key, since)
 
 
 def folder_identity(workspace: Path) -> str:
@@ -183,13 +182,20 @@ def find_serving(workspace: Path) -> Serving | None:
     if stored.keys() != Serving.__dataclass_fields__.keys():
         return None
     serving = Serving(**stored)
-    return serving if serving.folder == folder_identity(workspace) and _lives(serving) else None
+    lives = is_running(serving.process, serving.started)
+    return serving if lives and serving.folder == folder_identity(workspace) else None
 
 
-def _lives(serving: Serving) -> bool:
+def start_of_this_process() -> float:
+    """Return when this process began, in seconds since 1970."""
+    return float(psutil.Process().create_time())
+
+
+def is_running(number: int, started: float) -> bool:
+    """Return whether the process that began at this time, in seconds since 1970, still runs under its number."""
     try:
-        process = psutil.Process(serving.process)
-        same = abs(process.create_time() - serving.started) <= _CLOCK_SECONDS
+        process = psutil.Process(number)
+        same = abs(process.create_time() - started) <= _CLOCK_SECONDS
         return bool(same and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False

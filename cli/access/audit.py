@@ -21,7 +21,7 @@ def audit(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what changed the collection, newest first: when, who, which act, on what, and the note."""
+    """List what changed the collection, newest first: when, who, which act, on what, the note, and the outcome."""
     from ingestion.operations.people import audit_entries
 
     with errors_end(as_json):
@@ -30,8 +30,8 @@ def audit(
         print_json({"entries": [asdict(one) for one in found]})
         return
     table = Table(box=None)
-    for name in ("when", "who", "act", "on", "note"):
+    for name in ("when", "who", "act", "on", "note", "outcome"):
         table.add_column(name)
     for one in found:
-        table.add_row(one.when, one.by, one.act, one.on, one.note)
+        table.add_row(one.when, one.by, one.act, one.on, one.note, one.outcome)
     print_table(table)

@@ -39,6 +39,9 @@ _CATCH_UP_SECONDS = 5.0
 # A server that ends by itself is started again, unless so many ended within so many seconds.
 _MOST_ENDS = 4
 _ENDS_SECONDS = 60.0
+# Chroma writes room that it has not filled to the files of a new index, as malloc gives it. With this, glibc fills it
+# with one byte, in place of words of what was deleted.
+_CHROMA_ENVIRONMENT = {"ANONYMIZED_TELEMETRY": "False", "MALLOC_PERTURB_": "85"}
 _PR_SET_PDEATHSIG = 1
 # As in .streamlit/config.toml, whose list an option replaces.
 _OWN_NAMES = ("127.0.0.1", "localhost", "::1", "[::1]")
@@ -104,7 +107,7 @@ class Servers:
             port = _take_port(0)
         key = self.here.key or secrets.token_urlsafe(32)
         command = [sys.executable, "-m", "cli.serve.servers", str(workspace), str(port)]
-        self.processes["Chroma"] = _start(command, {"ANONYMIZED_TELEMETRY": "False"}, self.log, key)
+        self.processes["Chroma"] = _start(command, _CHROMA_ENVIRONMENT, self.log, key)
         self.here = replace(self.here, chroma_url=f"http://{LOOPBACK}:{port}", key=key)
         _wait_for(lambda: paths.chroma_confirms(self.here), "Chroma", self.processes["Chroma"], self.log)
         paths.announce(workspace, self.here)
@@ -143,7 +146,7 @@ def serving(engine: Engine, port: int, exposure: Exposure) -> Iterator[Servers]:
     here = paths.new_serving(config.workspace, address, config.chroma_url)
     servers = Servers(engine, exposure, here, config.workspace / "serving.log", waits_for)
     with ExitStack() as at_end:
-        at_end.callback(_end_all, servers.processes)
+        at_end.callback(end_all, servers.processes)
         at_end.callback(paths.withdraw, config.workspace)
         # Announced before the page runs, so that the page finds Chroma's address.
         if config.chroma_url or waits_for:
@@ -256,7 +259,7 @@ def _check_alive(name: str, process: subprocess.Popen[bytes], log: Path) -> None
         )
 
 
-def _end_all(processes: dict[str, subprocess.Popen[bytes]]) -> None:
+def end_all(processes: dict[str, subprocess.Popen[bytes]]) -> None:
     """End the page, then the Chroma that it asks."""
     for name in ("page", "Chroma"):
         if name in processes:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from ingestion.records.audit import AuditEntry, append_entry
+from ingestion.records.audit import AuditEntry, append_entry, begun
 from ingestion.records.source_store import now
 from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.conversations.person import Person, PersonRole
@@ -136,6 +137,22 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "own_files": ("reader", "Finding own files"),
 }
 
+# Acts that `enter` what they changed: they are in the audit log before they begin. Of the first ones the first argument
+# names what they are upon; what names a document may be its title, which is not to stay in the log. An erasure enters
+# its beginning itself; a backup would hold its own as interrupted, and a workspace that is restored is not there yet.
+_NAMING = frozenset({
+    "add_files", "apply_index_table", "change_setting", "correct_address", "decide", "remove_answers",
+    "remove_index_table", "remove_sources", "reset_setting", "set_role",
+})  # fmt: skip
+ENTERED = _NAMING | frozenset({
+    "accept_index", "add_sources", "agree", "ask_cell_again", "ask_columns_again", "ask_comparison", "ask_documents",
+    "begin_comparison", "bring_back", "control", "correct", "discard_index", "extend_comparison", "ground",
+    "import_corrections", "measure_gate", "read_again", "rebuild", "remove_comparison", "rename_comparison",
+    "restore_comparison", "run", "shrink_comparison", "take_up_journal", "undo",
+})  # fmt: skip
+# Where the log has another name for it, as it is the same act by another door.
+_NAME_IN_LOG = {"add_list": "add_sources"}
+
 
 class ActingPlace(Protocol):
     """A workspace with the person who acts in it."""
@@ -163,7 +180,7 @@ Returned = TypeVar("Returned")
 
 
 def act(function: Callable[Concatenate[AnyPlace, Given], Returned]) -> Callable[Concatenate[AnyPlace, Given], Returned]:
-    """Have a function of the table check the role of who acts before it does anything."""
+    """Have a function of the table check the role of who acts, and enter its beginning, before it does anything."""
     name = function.__name__
     if name not in ACTS:
         raise KeyError(f"{name} declares no role: name it in ACTS.")
@@ -171,9 +188,23 @@ def act(function: Callable[Concatenate[AnyPlace, Given], Returned]) -> Callable[
     @wraps(function)
     def checked(desk: AnyPlace, /, *args: Given.args, **kwargs: Given.kwargs) -> Returned:
         check_role(desk.person, name)
-        return function(desk, *args, **kwargs)
+        in_log = _NAME_IN_LOG.get(name, name)
+        if in_log not in ENTERED:
+            return function(desk, *args, **kwargs)
+        on = _named(args[0]) if name in _NAMING and args else ""
+        with begun(desk.workspace, _entry(desk, in_log, on, by=str(kwargs.get("author", "")))):
+            return function(desk, *args, **kwargs)
 
     return checked
+
+
+def _named(value: object) -> str:
+    """Return what an argument names: a name, a file by its own name, or several of them."""
+    if isinstance(value, Path):
+        return value.name
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(_named(one) for one in value)
+    return str(value)
 
 
 def missing_role(person: Person, name: str) -> PersonRole | None:
@@ -215,6 +246,18 @@ def enter(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -
 
     What it changed in the catalog is then in the second copy of its records too.
     """
-    person = desk.person
-    append_entry(desk.workspace, AuditEntry(now(), by or person.name, person.key, name, on, note.strip()))
+    append_entry(desk.workspace, _entry(desk, name, on, note, by))
     keep_records(desk.workspace)
+
+
+@contextmanager
+def entered_as_begun(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> Iterator[None]:
+    """Enter that an act begins, or goes on where one upon the same was broken off, and how it ends."""
+    with begun(desk.workspace, _entry(desk, name, on, note, by), resumes=True):
+        yield
+
+
+def _entry(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> AuditEntry:
+    person = desk.person
+    by = by.strip() if by and not person.key else by
+    return AuditEntry(now(), by or person.name, person.key, name, on, note.strip())

@@ -18,7 +18,7 @@ from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_bas
 from ingestion.indexing.phase import code_of
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
-from ingestion.operations.acts import act, enter, signed
+from ingestion.operations.acts import act, enter, entered_as_begun, signed
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
 from ingestion.operations.sources import own_files
@@ -261,7 +261,16 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
 
 
 def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
-    """Take every step of an erasure that has not been taken, each of which may be taken twice."""
+    """Take every step of an erasure that has not been taken, each of which may be taken twice, and enter it."""
+    with entered_as_begun(desk, "erase", asked.source, asked.note, asked.author):
+        erased = _take_steps(desk, asked)
+        # Entered before it is forgotten: killed between the two, it is finished and entered once more.
+        enter(desk, "erase", asked.source, asked.note, asked.author)
+        BegunErasures(desk.engine.catalog).end(asked)
+    return erased
+
+
+def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
     if asked.code and asked.former:
         remove_files(desk.workspace, desk.store, asked.code, asked.sha256)
     elif source_record := desk.store.records().get(asked.code):
@@ -286,10 +295,7 @@ def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
         # What it was made of is gone or going, and no longer counted.
         erased = Erasure(asked.document_id, asked.file, 0, 0, desk.engine.collection.finish_erasures())
     kept = tuple(f"what {path.name} holds of it, a catalog that was damaged" for path in catalogs_aside(desk.workspace))
-    erased = replace(erased, left_behind=(*erased.left_behind, *kept))
-    BegunErasures(desk.engine.catalog).end(asked)
-    enter(desk, "erase", asked.source, asked.note, asked.author)
-    return erased
+    return replace(erased, left_behind=(*erased.left_behind, *kept))
 
 
 def _forget(desk: Desk, document_id: str, source: str, *, redact: bool) -> None:

@@ -47,4 +47,4 @@ def audit_entries(desk: ActingPlace, *, person: str = "", since: str = "", of: s
 @act
 def exported_audit(desk: ActingPlace, entries: Sequence[AuditEntry]) -> bytes:  # noqa: ARG001 - its person is checked
     """Return entries of the audit log as CSV."""
-    return to_csv(("when", "by", "person", "act", "on", "note"), (astuple(one) for one in entries))
+    return to_csv(("when", "by", "person", "act", "on", "note", "outcome"), (astuple(one) for one in entries))

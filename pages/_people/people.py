@@ -125,4 +125,6 @@ def _row(entry: AuditEntry) -> dict[str, str]:
         # For translators: heading of a column, what was changed.
         _("On"): entry.on,
         _("Note"): entry.note,
+        # For translators: heading of a column, how an act ended.
+        _("Outcome"): shown_name(entry.outcome),
     }

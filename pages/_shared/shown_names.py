@@ -63,6 +63,8 @@ _STATES = frozenset(
         to_translate("Waiting"),
         to_translate("done"),
         to_translate("failed"),
+        to_translate("running"),
+        to_translate("interrupted"),
         to_translate("cancelled"),
         to_translate("indexed"),
         to_translate("unchanged"),

@@ -110,6 +110,11 @@ class ChromaIndex:
             for ids, distances in zip(found["ids"], found["distances"], strict=True)
         ]
 
+    def count(self) -> int:
+        """Return the number of vectors."""
+        with _reported(self.name):
+            return int(self._collection.count())
+
     def keys(self) -> set[int]:
         """Return the keys of all vectors."""
         found: set[int] = set()

@@ -104,6 +104,10 @@ class PaperSparseIndex:
         """0: the paper asks what was found, never what could be."""
         return 0.0
 
+    def count(self) -> int:
+        """Return the number of children seen by a search."""
+        return len(self.keys())
+
     def keys(self) -> set[int]:
         """Keys of the children seen by a search."""
         return set() if self._ranking is None else {int(key) for key in self._ranking.keys}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import struct
 import threading
 import zlib
@@ -38,10 +39,13 @@ def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
     Any number of processes may read while one writes. Raises WorkspaceError when the index is missing,
     damaged or of another layout.
     """
-    if writable:
-        folder.mkdir(parents=True, exist_ok=True)
-    elif not folder.is_dir() or not tantivy.Index.exists(str(folder)):
+    missing = not folder.is_dir() or not tantivy.Index.exists(str(folder))
+    if missing and not writable:
         raise WorkspaceError("There is no keyword index in {folder}.", help=_REBUILD, folder=folder)
+    if missing:
+        # Files of an index that has lost the list of them hold words that nobody would ever remove.
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
     check_files(folder)
     with _readable(folder):
         index = tantivy.Index(_schema(), path=str(folder), reuse=True)
@@ -224,6 +228,11 @@ class TantivyIndex:
             found = (searcher.doc_freq("stems", f"{language}:{term}") for term in analyse(query, language))
             rarities = sorted((_rarity(count, of_language) for count in found if count), reverse=True)
         return sum(rarities[:_IDEAL_TERMS])
+
+    def count(self) -> int:
+        """Return the number of children that can be found."""
+        with _readable(self._folder):
+            return int(self._searcher().num_docs)
 
     def keys(self) -> set[int]:
         """Keys of all children that can be found."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -47,7 +48,16 @@ from rag_engine.storage.snapshot import (
     read_snapshot,
     statistics,
 )
-from rag_engine.storage.stores import DENSE_DUE, CurrentIndex, Stores, put_due_dense, stored_file, write_keywords
+from rag_engine.storage.stores import (
+    DENSE_DUE,
+    CurrentIndex,
+    Stores,
+    fill_dense,
+    fill_keywords,
+    put_due_dense,
+    stored_file,
+    write_keywords,
+)
 from rag_engine.storage.vector_file import unsealed
 from rag_engine.storage.vector_rows import forget_damaged_sentences, rows_of_damaged_sentences, sweep
 from rag_engine.types import DocumentRecord
@@ -55,6 +65,8 @@ from rag_engine.types import DocumentRecord
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
 # A passage and those around it are asked for; Chroma's cosines are those of the vectors but for rounding.
 _NEIGHBOURS, _SAME_COSINE = 10, 0.001
+_FILL = "Run `sextant rebuild`, or add a document: whoever writes next fills it."
+_Index = TypeVar("_Index", VectorIndex, SparseIndex)
 # Children for which an erasure makes both indexes anew, in a quarter of a minute.
 _MADE_ANEW = 20_000
 
@@ -95,12 +107,12 @@ class CollectionView:
         """
         kept = self.catalog.sentences(self.manifest.name, rows)
         whole = {row: vectors for row, one in kept.items() if (vectors := unsealed(one)) is not None}
-        if len(whole) < len(kept):
+        if lost := len({*rows} - {*whole}):
             raise WorkspaceError(
-                "The vectors of the sentences of {count} passages of {workspace} are damaged, or from "
+                "The vectors of the sentences of {count} passages of {workspace} are missing or damaged, or from "
                 "before vectors had checksums.",
                 help=_ENCODE,
-                count=len(kept) - len(whole),
+                count=lost,
                 workspace=self.catalog.workspace,
             )
         return whole
@@ -231,12 +243,32 @@ class Collection:
         return int(self.catalog.state("generation", "1"))
 
     def dense(self) -> VectorIndex:
-        """Return the dense index that answers."""
-        return self._backends.dense(self.generation())
+        """Return the dense index that answers; WorkspaceError where it lacks passages that it is not yet to have."""
+        index = self._backends.dense(self.generation())
+        return index if self.is_behind() else self._complete(index, "vectors")
 
     def sparse(self) -> SparseIndex:
-        """Return the keyword index that answers."""
-        return self._backends.sparse(self.generation())
+        """Return the keyword index that answers; WorkspaceError where it lacks passages."""
+        return self._complete(self._backends.sparse(self.generation()), "keywords")
+
+    def _complete(self, index: _Index, name: Literal["keywords", "vectors"]) -> _Index:
+        """Return an index that has at least as many passages as are visible; else raise WorkspaceError."""
+        snapshot = self.snapshot()
+        lacking = len(snapshot) - index.count()
+        if lacking <= 0:
+            return index
+        if self.snapshot() is not snapshot:
+            # What was counted may have been erased meanwhile.
+            return self._complete(index, name)
+        raise WorkspaceError(
+            "The keyword index of {workspace} lacks {lacking} of {count} passages."
+            if name == "keywords"
+            else "Chroma of {workspace} lacks {lacking} of {count} passages.",
+            help=_FILL,
+            workspace=self.workspace,
+            lacking=lacking,
+            count=len(snapshot),
+        )
 
     def missing_vectors(self) -> int:
         """Return the number of visible children whose vector is not on the disk."""
@@ -253,7 +285,7 @@ class Collection:
             stores = self._stores(embedder.name, embedder.dimension)
             # What cannot be repaired because the server of the dense index is down is left to the next writer.
             with suppress(ServerLostError):
-                self._repair(stores)
+                self._repair_and_fill(stores)
                 stores, _ = self._leave_no_vectors(stores)
             self._store_manifest(embedder)
             waiting = self.waiting()
@@ -276,7 +308,7 @@ class Collection:
         manifest = self._require_manifest()
         self._backends.dense(self.generation()).search(np.ones((1, manifest.dimension), np.float32), 1)
         with paths.write_lock(self.workspace):
-            self._repair(self._stores(manifest.name, manifest.dimension))
+            self._repair_and_fill(self._stores(manifest.name, manifest.dimension))
 
     def erase(self, document: DocumentRecord) -> Erasure:
         """Remove a document everywhere and return what was removed."""
@@ -285,7 +317,7 @@ class Collection:
             stores = self._stores(manifest.name, manifest.dimension)
             # It holds the document as well.
             self._forget_waiting()
-            self._repair(stores)
+            self._repair_and_fill(stores)
             erased = erase(stores, document)
             _, left = self._leave_no_vectors(stores)
             keep_records(self.workspace)
@@ -296,7 +328,7 @@ class Collection:
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
             stores = self._stores(manifest.name, manifest.dimension)
-            self._repair(stores)
+            self._repair_and_fill(stores)
             left = *leave_no_words(stores), *self._leave_no_vectors(stores)[1]
             keep_records(self.workspace)
             return left
@@ -312,7 +344,9 @@ class Collection:
         """
         with paths.write_lock(self.workspace):
             records = [record for record in self.catalog.active_documents() if record.key in keys]
-            write_keywords(self._backends.sparse(self.generation(), writable=True), self.catalog, records)
+            sparse = self._backends.sparse(self.generation(), writable=True)
+            fill_keywords(sparse, self.catalog)
+            write_keywords(sparse, self.catalog, records)
 
     def rebuild(
         self,
@@ -465,6 +499,12 @@ class Collection:
         recover(stores)
         put_due_dense(stores)
         self._backends.keep_only(self.generation(), *([waiting.number] if waiting else []))
+
+    def _repair_and_fill(self, stores: Stores) -> None:
+        """Repair, and have the indexes that answer, which are those of the stores, hold what they lack."""
+        self._repair(stores)
+        fill_keywords(stores.sparse, self.catalog)
+        fill_dense(stores)
 
     def _stores(self, model: str, dimension: int, indexes: tuple[VectorIndex, SparseIndex] | None = None) -> Stores:
         """Return the stores for a writer: with the indexes that answer, unless others are given."""

@@ -54,6 +54,10 @@ class CurrentIndex:
         """Return the nearest children of each query."""
         return self._open().search(queries, top_k, allowed=allowed)
 
+    def count(self) -> int:
+        """Return the number of children."""
+        return self._open().count()
+
     def keys(self) -> set[int]:
         """Return the keys of all children."""
         return self._open().keys()
@@ -93,6 +97,28 @@ def write_keywords(sparse: SparseIndex, catalog: Catalog, records: Iterable[Docu
         sparse.delete_documents([record.key])
         sparse.add(keyword_rows(record, catalog.document_children(record.key)))
     sparse.commit()
+
+
+def fill_keywords(sparse: SparseIndex, catalog: Catalog) -> None:
+    """Have the keyword index hold the visible documents that it lacks, as one does whose files were lost."""
+    if lacking := _lacking(catalog, sparse):
+        write_keywords(sparse, catalog, lacking)
+
+
+def fill_dense(stores: Stores) -> None:
+    """Have the dense index hold the visible documents that it lacks, as far as their vectors are whole."""
+    for record in _lacking(stores.catalog, stores.dense):
+        put_dense(stores, record)
+
+
+def _lacking(catalog: Catalog, index: SparseIndex | VectorIndex) -> list[DocumentRecord]:
+    """Return the visible documents of which an index lacks children; those of an index are only counted at first."""
+    records = catalog.active_documents()
+    if index.count() >= sum(record.children for record in records):
+        return []
+    held, c = index.keys(), tables.children.c
+    owners = {owner for key, owner in catalog.read(sql.select(c.key, c.document_key)) if key not in held}
+    return [record for record in records if record.key in owners]
 
 
 def note_dense_due(connection: Connection, keys: Iterable[int]) -> None:
@@ -151,13 +177,18 @@ def dense_facets(record: DocumentRecord, child: ChildRecord) -> ChildFacets:
 
 
 def put_dense(stores: Stores, record: DocumentRecord) -> list[ChildRecord]:
-    """Put the children of a document of the catalog into the dense index, described by the record; return them."""
+    """Put the children of a document of the catalog into the dense index, described by the record; return them.
+
+    Those whose vector is lost or damaged are left out: the index would hold it and no longer say so.
+    """
     c = tables.children.c
     children = stores.catalog.document_children(record.key)
     held = sql.select(c.vector_row).where(c.document_key == record.key).order_by(c.key)
-    rows = [row for (row,) in stores.catalog.read(held)]
-    if children:
-        keys = np.array([child.key for child in children], np.int64)
-        facets = [dense_facets(record, child) for child in children]
-        stores.dense.upsert(keys, np.array(stores.vectors.all()[rows]), [child.text for child in children], facets)
+    rows = np.array([int(row) for (row,) in stores.catalog.read(held)], np.int64)
+    whole = (rows < len(stores.vectors)) & ~np.isin(rows, stores.vectors.damaged(rows))
+    put = [child for child, good in zip(children, whole.tolist(), strict=True) if good]
+    if put:
+        keys = np.array([child.key for child in put], np.int64)
+        facets = [dense_facets(record, child) for child in put]
+        stores.dense.upsert(keys, np.array(stores.vectors.all()[rows[whole]]), [child.text for child in put], facets)
     return children

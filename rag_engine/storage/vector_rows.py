@@ -64,13 +64,14 @@ def forget_missing_vectors(stores: Stores) -> None:
 
 
 def rows_of_damaged_sentences(catalog: Catalog, model: str, rows: Keys) -> Keys:
-    """Return those of the rows of whose passages the vectors of the sentences are not as they were written.
+    """Return those of the rows of whose passages the vectors of the sentences are missing or not as they were written.
 
     All of them are read, ten times what the passages' own take; a search looks at those of its candidates alone.
     """
     v = tables.vectors.c
     kept = catalog.read_in(sql.select(v.row, v.sentences).where(v.model == model), v.row, rows.tolist())
-    return np.array(sorted(int(row) for row, sentences in kept if unsealed(sentences) is None), np.int64)
+    whole = [int(row) for row, sentences in kept if unsealed(sentences) is not None]
+    return np.setdiff1d(rows, np.array(whole, np.int64))
 
 
 def forget_damaged_sentences(stores: Stores) -> None:

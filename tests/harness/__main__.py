@@ -6,22 +6,21 @@ import argparse
 import sys
 import time
 
-from tests.harness.parts import BY_NAME, PARTS
+from tests.harness.parts import PARTS
 
 
 def main() -> int:
     """Run the named parts, or all, and return 1 where something was lost or nothing was tried."""
     parser = argparse.ArgumentParser(prog="python -m tests.harness", description=__doc__)
-    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}, all without a name; {', '.join(BY_NAME)}")
+    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all without a name")
     parser.add_argument("--short", action="store_true", help="as `make test WHOLE=1` runs them")
     chosen = parser.parse_args()
-    parts = {**PARTS, **BY_NAME}
-    if unknown := sorted(set(chosen.parts) - set(parts)):
-        parser.error(f"no part is called {', '.join(unknown)}; there are {', '.join(parts)}")
+    if unknown := sorted(set(chosen.parts) - set(PARTS)):
+        parser.error(f"no part is called {', '.join(unknown)}; there are {', '.join(PARTS)}")
     tallies = []
     for name in chosen.parts or PARTS:
         started = time.monotonic()
-        for tally in parts[name]("short" if chosen.short else "whole"):
+        for tally in PARTS[name]("short" if chosen.short else "whole"):
             tallies.append(tally)
             print(tally, flush=True)
         print(f"    {name}: {time.monotonic() - started:.0f} s", flush=True)

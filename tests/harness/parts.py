@@ -9,7 +9,7 @@ from tests.harness.failing.faults import faults
 from tests.harness.files import files
 from tests.harness.fuzz import fuzz
 from tests.harness.injections import injected
-from tests.harness.killing.kills import every_kill, kills
+from tests.harness.killing.kills import kills
 from tests.harness.killing.moments import moments
 from tests.harness.scripts import scripts
 from tests.harness.tally import Effort, Tally
@@ -27,5 +27,3 @@ PARTS: dict[str, Callable[[Effort], Iterator[Tally]]] = {
     "scripts": scripts,
     "visitors": visitors,
 }
-# Taken where they are named alone.
-BY_NAME: dict[str, Callable[[Effort], Iterator[Tally]]] = {"every-kill": every_kill}

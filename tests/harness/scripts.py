@@ -32,6 +32,7 @@ from rag_engine.passage_search.saved import save_search
 from rag_engine.types import Citation
 from tests.conftest import CHROMIUM
 from tests.e2e.conftest import BROWSER_FLAGS, leaves, serving
+from tests.harness.admin_fields import administered, compared
 from tests.harness.tally import Effort, Tally
 from tests.rag_engine.conversations.test_store import REPLY, SOURCE
 
@@ -267,6 +268,8 @@ def _kept(engine: Engine, together: list[str]) -> Iterator[str]:
     yield from (f"/admin?tab={tab}" for tab in ("sources", "review", "feedback"))
     yield "/admin?tab=sources&source=XSS000"
     yield "/evaluation"
+    yield from compared(engine, together)
+    yield from administered(engine, together)
 
 
 def _with(notebook: Notebook, entry: NotebookEntry, note: str, tags: tuple[str, ...]) -> Notebook:

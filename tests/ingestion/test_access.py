@@ -6,6 +6,10 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -19,12 +23,13 @@ from cli.main import app as terminal
 from ingestion import operations
 from ingestion.jobs.worker import work
 from ingestion.operations import documents, indexes, runs, sources
-from ingestion.operations.acts import ACTS, ClosedDesk, why_not
+from ingestion.operations.acts import ACTS, ENTERED, ClosedDesk, why_not
 from ingestion.operations.corrections import agree
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.operations.library import save_filters, saved_filters
 from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
 from ingestion.operations.settings import change_setting
+from ingestion.records.audit import AuditEntry, begun
 from ingestion.records.people import welcome
 from ingestion.types import RunRequest, SeedSource
 from rag_engine.config import read_config
@@ -130,7 +135,7 @@ def test_a_run_and_its_end_are_entered_and_the_log_is_filtered_and_exported(desk
     with pytest.raises(InputError, match="is no date"):
         audit_entries(desk, since="yesterday")
     exported = exported_audit(desk, audit_entries(desk)).decode("utf-8-sig").splitlines()
-    assert exported[0] == "when,by,person,act,on,note"
+    assert exported[0] == "when,by,person,act,on,note,outcome"
     assert len(exported) == 3
 
 
@@ -140,6 +145,42 @@ def test_a_torn_line_of_the_log_hides_no_other(desk: Desk) -> None:
     log.write_bytes(log.read_bytes() + b'{"when": "2026')
     set_role(desk, "rae@example.org", "reader")
     assert [one.act for one in audit_entries(desk)] == ["set_role", "unreadable", "set_role"]
+
+
+def test_every_act_that_is_entered_is_entered_before_it_begins() -> None:
+    files = Path(str(operations.__file__)).parent.glob("*.py")
+    entering = {
+        name for file in files for name in re.findall(r'enter\(desk, "(\w+)"', file.read_text(encoding="utf-8"))
+    }
+    assert entering - {"erase", "backup"} == ENTERED
+
+
+def test_an_act_whose_process_was_killed_before_it_was_done_is_shown_as_interrupted(desk: Desk) -> None:
+    killed = (
+        "import os, sys; from pathlib import Path; from ingestion.operations import people\n"
+        "from ingestion.operations.acts import ClosedDesk; from rag_engine.conversations.person import LOCAL\n"
+        "people.give_role = lambda *_: os.kill(os.getpid(), 9)\n"
+        "people.set_role(ClosedDesk(Path(sys.argv[1]), LOCAL), 'cyd@example.org', 'curator')\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", killed, str(desk.workspace)], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    set_role(desk, "rae@example.org", "reader")
+    done, broken_off = audit_entries(desk)
+    assert (broken_off.act, broken_off.on, broken_off.outcome) == ("set_role", "cyd@example.org", "interrupted")
+    assert (done.on, done.outcome) == ("rae@example.org", "done")
+
+
+def test_an_act_that_is_under_way_or_failed_is_shown_and_one_that_did_nothing_is_not(desk: Desk) -> None:
+    def outcomes() -> list[str]:
+        return [one.outcome for one in audit_entries(desk)]
+
+    with suppress(OSError), begun(desk.workspace, AuditEntry("2026-11-26T02:00:00", "Ada", "", "rebuild", "index")):
+        assert outcomes() == ["running"]
+        raise OSError
+    assert outcomes() == ["failed"]
+    with suppress(InputError):
+        set_role(desk, "ada@example.org", "king")
+    assert outcomes() == ["failed"]
 
 
 def test_new_people_are_readers_and_the_last_admin_stays(desk: Desk) -> None:

@@ -16,7 +16,8 @@ from cli.doctor import examine
 from cli.main import app as terminal
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
-from ingestion.operations.documents import add_files, erase, unfinished_erasures
+from ingestion.operations.documents import add_files, erase, finish_erasures, unfinished_erasures
+from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
 from rag_engine.config import read_config
 from rag_engine.conversations.reply import reply_of
@@ -149,6 +150,23 @@ def test_an_erasure_that_was_killed_can_be_repeated_by_name(workspace: Path, ste
         with pytest.raises(InputError, match="No document is called"):
             erase(desk_of(engine), "own.md")
     assert list(holding(workspace)) == []
+
+
+def test_an_erasure_whose_process_was_killed_is_interrupted_in_the_log_until_it_is_finished(workspace: Path) -> None:
+    killed = (
+        "import os, sys; from pathlib import Path; from ingestion.operations import documents\n"
+        "from tests.ingestion.test_erasing import desk_of, open_engine\n"
+        "documents._forget = lambda *_, **__: os.kill(os.getpid(), 9)\n"
+        "documents.erase(desk_of(open_engine(Path(sys.argv[1]))), 'own.md')\n"
+    )
+    subprocess.run([sys.executable, "-c", killed, str(workspace)], check=False)
+    with closing(open_engine(workspace)) as engine:
+        desk = desk_of(engine)
+        [begun] = audit_entries(desk, of="erase")
+        assert (begun.outcome, begun.by) == ("interrupted", "Ada")
+        assert finish_erasures(desk) == 1
+        [done] = audit_entries(desk, of="erase")
+        assert (done.outcome, done.on) == ("done", begun.on)
 
 
 def test_an_erasure_removes_what_a_killed_process_had_half_written_of_the_document(workspace: Path) -> None:

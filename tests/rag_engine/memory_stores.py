@@ -65,6 +65,9 @@ class MemoryVectorIndex:
             found.append((np.array(best, np.int64), np.array([cosines[key] for key in best], np.float32)))
         return found
 
+    def count(self) -> int:
+        return len(self._held)
+
     def keys(self) -> set[int]:
         return set(self._held)
 

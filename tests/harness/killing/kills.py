@@ -1,9 +1,13 @@
-"""kill -9 at every write of an act, one after the other, and what the next process makes of what is left."""
+"""kill -9 at every write of an act, and what the next process makes of what is left.
+
+A killed process leaves its folder as it was when its next write was held: what was written before is the kernel's by
+then. So an act is carried out once and its folder copied at each of its writes, and some kills, whose folder must be
+what the copy holds, show that it is so.
+"""
 
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -19,73 +23,114 @@ from tests.harness.tally import Effort, Tally
 # Two writes of one file with nothing between: before the first, and when it has been begun. What follows them leaves
 # what the second left, a file that is not whole.
 _OF_A_ROW = 2
-# As many moments of each act: in the short form, and where all would take longer than the whole may.
-_FEW, _MOST = 2, 100
+# As many moments of each act in the short form; as many real kills in the whole one.
+_FEW, _REAL = 2, 8
 # The others begin where these have been.
 _SHORT = ("add", "erase")
 AT_ONCE = 2
 
 
-@dataclass
-class KillAt:
-    """A decision that kills a process at one of its moments, none for 0, and counts them and its writes."""
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A write before which a process may be killed, with a copy of the folder as it is left then."""
 
-    moment: int = 0
-    moments: int = 0
+    number: int
+    write: Write
+    left: Scene
+
+
+@dataclass
+class CopyAt:
+    """A decision that copies a scene at each moment of an act, or kills the process at one of them once it is copied.
+
+    It counts the writes, of which those that go on with one file are no moments.
+    """
+
+    scene: Scene
+    copies: Path
+    kill_at: int = 0
+    moments: list[Moment] = field(default_factory=list)
     writes: int = 0
-    at: Write | None = None
+    count: int = 0
     _last: Write | None = None
-    _in_a_row: int = field(default=0)
+    _in_a_row: int = 0
 
     def __call__(self, write: Write) -> int:
         """Return whether the process goes on."""
         self.writes += 1
         self._in_a_row = self._in_a_row + 1 if write == self._last else 1
         self._last = write
-        self.moments += self._in_a_row <= _OF_A_ROW
-        if self.moments != self.moment or self._in_a_row > _OF_A_ROW:
+        if self._in_a_row > _OF_A_ROW:
             return PASS
-        self.at = write
-        return KILL
+        self.count += 1
+        if self.kill_at not in (0, self.count):
+            return PASS
+        self.moments.append(Moment(self.count, write, copied(self.scene, self.copies / str(self.count))))
+        return KILL if self.kill_at else PASS
 
 
-def kills(effort: Effort, most: int = _MOST) -> Iterator[Tally]:
-    """Kill each act at its writes, `most` of them; the same act afterwards must end as if none had been killed."""
+def kills(effort: Effort) -> Iterator[Tally]:
+    """Kill each act at its writes; the same act afterwards must end as if none had been killed."""
     with folder_in_memory() as folder:
         for act, scene in scenes(folder):
             if effort == "short" and act not in _SHORT:
                 break
-            yield _killed_everywhere(act, scene, _FEW if effort == "short" else most)
+            yield from _killed_everywhere(act, scene, effort)
             shutil.rmtree(scene.folder.parent / "cases", ignore_errors=True)
 
 
-def every_kill(_effort: Effort) -> Iterator[Tally]:
-    """Kill each act at each of its writes, which takes a quarter of an hour."""
-    yield from kills("whole", most=sys.maxsize)
-
-
-def _killed_everywhere(act: str, start: Scene, most: int) -> Tally:
+def _killed_everywhere(act: str, start: Scene, effort: Effort) -> Iterator[Tally]:
     cases = start.folder.parent / "cases"
     undisturbed = copied(start, cases / "undisturbed")
-    counted = KillAt()
-    if failed := act_watched(act, undisturbed, counted):
-        return Tally(f"kill -9 at the writes of {act}", 1, (f"undisturbed it ends with {failed.words}",))
+    every = CopyAt(undisturbed, cases / "copies")
+    if failed := act_watched(act, undisturbed, every):
+        yield Tally(f"kill -9 at the writes of {act}", 1, (f"undisturbed it ends with {failed.words}",))
+        return
     goal = state_now(undisturbed)
-    step = -(-counted.moments // most)
-    moments = range((step + 1) // 2, counted.moments + 1, step)
+    some = _some(every.moments, _FEW if effort == "short" else len(every.moments))
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        lost = list(pool.map(partial(_killed_once, act, start, cases, goal), moments))
-    every = f"all {counted.moments}" if step == 1 else f"1 in {step} of {counted.moments}"
-    what = f"kill -9 at {every} moments between {counted.writes} writes: {act}"
-    return Tally(what, len(moments), tuple(one for one in lost if one))
+        lost = list(pool.map(partial(_lost_at, act, goal), some))
+        which = f"all {len(some)}" if len(some) == len(every.moments) else f"{len(some)} of {len(every.moments)}"
+        yield _tally(f"kill -9 at {which} moments between {every.writes} writes: {act}", lost)
+        numbers = [one.number for one in _some(every.moments, 1 if effort == "short" else _REAL)]
+        lost = list(pool.map(partial(_killed_once, act, start, cases / "killed", goal), numbers))
+    yield _tally(f"kill -9 of the process itself, which leaves what the copies hold: {act}", lost)
 
 
-def _killed_once(act: str, start: Scene, cases: Path, goal: State, moment: int) -> str:
-    """Return what was lost by a kill at a moment, "" for nothing."""
-    scene = copied(start, cases / str(moment))
-    killed = KillAt(moment)
-    act_watched(act, scene, killed)
-    return lost_by(f"{act}, moment {moment} ({killed.at})", act, scene, goal)
+def _some(moments: Sequence[Moment], most: int) -> Sequence[Moment]:
+    """Return at most so many of the moments, evenly spread."""
+    step = max(1, -(-len(moments) // most))
+    return moments[step // 2 :: step]
+
+
+def _tally(what: str, lost: Sequence[str]) -> Tally:
+    return Tally(what, len(lost), tuple(one for one in lost if one))
+
+
+def _lost_at(act: str, goal: State, moment: Moment) -> str:
+    return lost_by(f"{act}, moment {moment.number} ({moment.write})", act, moment.left, goal)
+
+
+def _killed_once(act: str, start: Scene, cases: Path, goal: State, number: int) -> str:
+    """Return what was lost by a kill at a moment, or in what the copy of that moment is another; "" for nothing."""
+    scene = copied(start, cases / str(number))
+    killing = CopyAt(scene, cases / f"{number} copied", number)
+    act_watched(act, scene, killing)
+    if not killing.moments:
+        return f"{act}, moment {number}: it ended before"
+    [moment] = killing.moments
+    left, copy = _files(scene.folder), _files(moment.left.folder)
+    others = sorted(name for name in left.keys() | copy.keys() if left.get(name) != copy.get(name))
+    shutil.rmtree(moment.left.folder)
+    lost = lost_by(f"{act}, killed at moment {number} ({moment.write})", act, scene, goal)
+    return lost or (
+        f"{act}, moment {number}: the kill leaves others than the copy holds: {others[:3]}" if others else ""
+    )
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """Return the content of every file of a folder, and its folders as empty ones."""
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
 
 
 def lost_by(killed: str, act: str, scene: Scene, goal: State) -> str:

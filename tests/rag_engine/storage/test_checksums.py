@@ -115,7 +115,7 @@ def test_damaged_vectors_of_sentences_are_named_and_answer_nothing_until_they_ar
     with closing(open_engine(workspace)) as engine:
         assert len(engine.collection.damaged_vectors()) == 1
         rows = engine.collection.snapshot().rows.tolist()
-        with pytest.raises(WorkspaceError, match=r"sentences of 1 passages of .*are damaged.*rebuild --encode"):
+        with pytest.raises(WorkspaceError, match=r"sentences of 1 passages of .*damaged.*rebuild --encode"):
             engine.collection.view().sentences(rows)
         engine.rebuild(encode=True)
         assert engine.collection.damaged_vectors() == []

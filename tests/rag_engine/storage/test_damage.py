@@ -38,7 +38,7 @@ def read_all(engine: Engine) -> None:
         engine.catalog.document_children(record.key)
     view = engine.collection.view()
     assert view.index is not None
-    view.sentences(range(100))
+    view.sentences(view.snapshot.rows.tolist())
 
 
 def add_one(engine: Engine) -> None:

@@ -1,0 +1,117 @@
+"""Payloads in the fields that the Compare page and the tabs of the Admin page draw, beside those of sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ingestion.dataset.answer_store import AnswerStore, DocumentAnswer
+from ingestion.dataset.comparison.ask_cells import moment
+from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn
+from ingestion.dataset.comparison.store import ComparisonStore
+from ingestion.operations.acts import enter
+from ingestion.operations.desk import Desk, local_person, open_desk
+from ingestion.operations.settings import change_setting
+from ingestion.records.people import welcome
+from ingestion.records.source_record import EXCLUDED, Decision
+from ingestion.types import Outcome, SeedSource
+from rag_engine.answering.structured.answer_schema import read_schema
+from rag_engine.config import ROOT
+from rag_engine.conversations.store import new_id
+from rag_engine.engine import Engine
+from rag_engine.grounding.entries import index_entries
+from rag_engine.grounding.knowledge import (
+    GroundedContext,
+    GroundedEntry,
+    GroundedSource,
+    Grounding,
+    KnowledgeBase,
+)
+from rag_engine.storage.index_entries import IndexedEntry, replace_index
+from rag_engine.types import Citation, DocumentRecord
+from tests.ingestion.source_records import VALUES, source_record
+
+_WHEN = "2026-11-26T02:00:00"
+
+
+def compared(engine: Engine, together: Sequence[str]) -> Iterator[str]:
+    """Keep a comparison whose questions, columns and cells hold payloads; yield the addresses of its views."""
+    documents = engine.collection.documents()
+    id, columns = new_id(), tuple(ComparisonColumn(one.document_id, one.metadata.title) for one in documents)
+    cells = {
+        (text, document.document_id): _cell(text, document) for text, document in zip(together, documents, strict=True)
+    }
+    named = Comparison(id, together[0][:80], "document", tuple(together), columns, {}, moment(), cells)
+    ComparisonStore(engine.catalog).restore(named)
+    yield "/compare"
+    yield f"/compare?comparison={id}"
+    yield f"/compare?comparison={id}&cell=1.1"
+
+
+def administered(engine: Engine, together: Sequence[str]) -> Iterator[str]:
+    """Fill what the tabs draw of runs, rejected files, answers, indexes, settings, people and the audit log."""
+    desk = open_desk(engine, local_person(together[0][:80]))
+    for number, text in enumerate(together):
+        desk.jobs.finish(desk.jobs.queue("add", {"paths": [text]}, desk.person), "failed", [], text)
+        _reject(desk, f"OUT{number:03}", text)
+        _describe(desk, f"DOC{number:03}", text)
+        welcome(engine.config.workspace, f"p{number}@example.org", text)
+        enter(desk, "decide", text, text)
+    change_setting(desk, "ollama_model", together[0][:80], together[0][:80])
+    _answer(engine, together)
+    _list(engine, together)
+    yield from (
+        f"/admin?tab={tab}" for tab in ("run", "quarantine", "metadata", "dataset", "knowledge", "settings", "people")
+    )
+
+
+def _cell(text: str, document: DocumentRecord) -> ComparisonCell:
+    citation = Citation(1, "", document.document_id, document.file, text, 1, text[:200], 0, min(200, len(text)))
+    answer = f"{text} [Source 1]."
+    return ComparisonCell(
+        text, document.document_id, "answered", text, answer, (citation,), generator=text[:80], warnings=(text,)
+    )
+
+
+def _reject(desk: Desk, code: str, text: str) -> None:
+    desk.store.add([SeedSource(code, f"https://example.org/{code}", "", text, text, text, text, "", text)])
+    desk.store.record(code, "quality", Outcome("rejected", "no_text", text), fingerprint="f", seconds=0.1)
+    desk.store.decide(Decision(code, "indexing", EXCLUDED, text[:80], text, _WHEN))
+
+
+def _describe(desk: Desk, code: str, text: str) -> None:
+    """Add a source that came through all phases, each value of whose description is a payload."""
+    described = source_record(code, dict.fromkeys(VALUES, (text,)))
+    desk.store.add([described.source])
+    for phase, outcome in described.outcomes.items():
+        desk.store.record(code, phase, outcome, fingerprint="f", seconds=0.1)
+
+
+def _answer(engine: Engine, together: Sequence[str]) -> None:
+    store = AnswerStore(engine.catalog)
+    form = store.open(together[0], read_schema(ROOT / "data" / "schemas" / "policy.json"))
+    for text, document in zip(together, engine.collection.documents(), strict=True):
+        store.put(form.id, DocumentAnswer(document.document_id, text, document.file, "failed", warnings=(text,)))
+
+
+def _list(engine: Engine, together: Sequence[str]) -> None:
+    """Have an index list terms that are payloads, and ground its entries."""
+    documents = engine.collection.documents()
+    name = together[0].replace("/", "")[:80]
+    listed = {
+        document.key: [IndexedEntry(text, text, name, 1, 0, 20)]
+        for text, document in zip(together, documents, strict=True)
+    }
+    replace_index(engine.catalog, name, listed)
+    knowledge = KnowledgeBase(engine.catalog)
+    for entry in index_entries(engine.catalog, engine.collection.snapshot().documents):
+        document = documents[together.index(entry.term)]
+        source = GroundedSource(
+            1, document.document_id, document.file, entry.term, 1, 1, 0, 20, entry.term, cosine=None
+        )
+        context = GroundedContext(1, document.file, 1, entry.term)
+        text = f"{entry.term} [Source 1]."
+        shown = GroundedEntry(
+            entry.id, name, entry.term, entry.term, "en", (context,), (source,), "answered", text, (), (), "extractive",
+            (entry.term,), _WHEN,
+        )  # fmt: skip
+        knowledge.keep(Grounding(shown, "b", "f"))
