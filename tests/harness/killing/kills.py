@@ -93,7 +93,8 @@ def _killed_everywhere(act: str, start: Scene, effort: Effort) -> Iterator[Tally
         which = f"all {len(some)}" if len(some) == len(every.moments) else f"{len(some)} of {len(every.moments)}"
         yield _tally(f"kill -9 at {which} moments between {every.writes} writes: {act}", lost)
         numbers = [one.number for one in _some(every.moments, 1 if effort == "short" else _REAL)]
-        lost = list(pool.map(partial(_killed_once, act, start, cases / "killed", goal), numbers))
+        killed = list(pool.map(partial(_killed_once, act, start, cases / "killed", goal), numbers))
+    lost = [one for one in killed if one is not None]
     yield _tally(f"kill -9 of the process itself, which leaves what the copies hold: {act}", lost)
 
 
@@ -111,13 +112,16 @@ def _lost_at(act: str, goal: State, moment: Moment) -> str:
     return lost_by(f"{act}, moment {moment.number} ({moment.write})", act, moment.left, goal)
 
 
-def _killed_once(act: str, start: Scene, cases: Path, goal: State, number: int) -> str:
-    """Return what was lost by a kill at a moment, or in what the copy of that moment is another; "" for nothing."""
+def _killed_once(act: str, start: Scene, cases: Path, goal: State, number: int) -> str | None:
+    """Return what was lost by a kill at a moment, or in what the copy of that moment is another; "" for nothing.
+
+    None where the act, which does not write in the same order each time, was done before.
+    """
     scene = copied(start, cases / str(number))
     killing = CopyAt(scene, cases / f"{number} copied", number)
     act_watched(act, scene, killing)
     if not killing.moments:
-        return f"{act}, moment {number}: it ended before"
+        return None
     [moment] = killing.moments
     left, copy = _files(scene.folder), _files(moment.left.folder)
     others = sorted(name for name in left.keys() | copy.keys() if left.get(name) != copy.get(name))
