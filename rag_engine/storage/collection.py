@@ -130,6 +130,8 @@ class Collection:
         self._view: CollectionView | None = None
         # Rows of the vector file that were held against their checksums.
         self._checked_rows = 0
+        # The indexes that were found to hold all of a snapshot: counting what one holds takes longer than a search.
+        self._complete_for: dict[VectorIndex | SparseIndex, Snapshot] = {}
 
     def snapshot(self) -> Snapshot:
         """Return the visible documents and children at this moment."""
@@ -254,8 +256,11 @@ class Collection:
     def _complete(self, index: _Index, name: Literal["keywords", "vectors"]) -> _Index:
         """Return an index that has at least as many passages as are visible; else raise WorkspaceError."""
         snapshot = self.snapshot()
+        if self._complete_for.get(index) is snapshot:
+            return index
         lacking = len(snapshot) - index.count()
         if lacking <= 0:
+            self._complete_for[index] = snapshot
             return index
         if self.snapshot() is not snapshot:
             # What was counted may have been erased meanwhile.
