@@ -39,9 +39,6 @@ def watch(id: str) -> None:
         st.markdown(partial_answer(progress.text))
     elif progress.sources:
         _draw_titles(progress.sources)
-    # The rest of a page that has just asked is drawn first; then the answer is shown as soon as it is there.
-    if progress.seconds > LOOK_SECONDS and jobs.wait(id, LOOK_SECONDS, resources.person()):
-        st.rerun()
 
 
 def _stop(id: str) -> None:

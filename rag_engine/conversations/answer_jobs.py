@@ -86,11 +86,6 @@ class AnswerJobs:
         job = self._job(id, person)
         return job.progress() if job else None
 
-    def wait(self, id: str, seconds: float, person: Person = LOCAL) -> bool:
-        """Wait until the person's answer in a conversation is stored, for so long at most; return whether it is."""
-        job = self._job(id, person)
-        return job is None or job.ended.wait(seconds)
-
     def stop(self, id: str, person: Person = LOCAL) -> None:
         """Stop the person's answer in a conversation; the words that came until then are kept."""
         job = self._job(id, person)
@@ -113,7 +108,6 @@ class AnswerJobs:
         finally:
             with self._lock:
                 del self._running[begun.id]
-            job.ended.set()
 
 
 class _AnswerJob:
@@ -121,7 +115,6 @@ class _AnswerJob:
 
     def __init__(self, asked_by: str) -> None:
         self.asked_by = asked_by
-        self.ended = threading.Event()
         self._noted = AnswerProgress(time.monotonic())
         self._stopped = threading.Event()
 

@@ -75,20 +75,6 @@ def test_how_far_an_answer_has_come_can_be_watched_and_its_end_is_stored(tmp_pat
     assert jobs.progress(id) is None
 
 
-def test_who_waits_for_an_answer_hears_of_its_end_and_finds_it_stored(tmp_path: Path) -> None:
-    jobs, id, slow = AnswerJobs(tmp_path), new_id(), SlowAnswer()
-    jobs.start(id, QUESTION, slow)
-    assert not jobs.wait(id, 0)
-
-    slow.go_on.set()
-
-    assert jobs.wait(id, 30)
-    conversation = read_conversation(tmp_path, id)
-    assert conversation is not None
-    assert conversation.turns[-1].reply is not None
-    assert jobs.wait(new_id(), 30)
-
-
 @pytest.mark.parametrize("waiting", [False, True])
 def test_an_answer_that_is_stopped_keeps_the_words_that_came(tmp_path: Path, waiting: bool) -> None:
     """Between two words, or while a model is waited for."""
