@@ -185,6 +185,10 @@ class ChromaIndex:
     def close(self) -> None:
         """Close the client and give the folder free, without memory of this process in the files that it wrote."""
         self._client.close()
+        # What a client of a server, and the one inside it, leave open stays so until it is collected.
+        for client in (self._client, getattr(self._client, "_admin_client", None)):
+            if session := getattr(getattr(client, "_server", None), "_session", None):
+                session.close()
         if self._lock is not None:
             for folder, time in self._times().items():
                 # An index that holds few vectors is written anew by whoever only reads it.

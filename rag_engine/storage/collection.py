@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import numpy as np
+import sqlalchemy as sql
 
 from rag_engine import workspace as paths
 from rag_engine.backends.sqlite_copy import keep_records
@@ -20,6 +21,7 @@ from rag_engine.config import ChunkingConfig
 from rag_engine.errors import ServerLostError, SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
 from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorFile, VectorIndex, Vectors
+from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, set_state
 from rag_engine.storage.deletion import ERASING, Erasure, erase, leave_no_words
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
@@ -107,7 +109,7 @@ class CollectionView:
         """
         kept = self.catalog.sentences(self.manifest.name, rows)
         whole = {row: vectors for row, one in kept.items() if (vectors := unsealed(one)) is not None}
-        if lost := len({*rows} - {*whole}):
+        if lost := self._still_held({*rows} - {*whole}):
             raise WorkspaceError(
                 "The vectors of the sentences of {count} passages of {workspace} are missing or damaged, or from "
                 "before vectors had checksums.",
@@ -116,6 +118,11 @@ class CollectionView:
                 workspace=self.catalog.workspace,
             )
         return whole
+
+    def _still_held(self, rows: set[int]) -> int:
+        """Return how many of the rows are passages' still: what was erased since this moment is not missing."""
+        c = tables.children.c
+        return sum(1 for _ in self.catalog.read_in(sql.select(c.vector_row), c.vector_row, sorted(rows)))
 
 
 class Collection:

@@ -304,6 +304,7 @@ def test_an_answer_that_is_stopped_keeps_its_words(page: Page, model_address: tu
     expect(page.get_by_text("First, the council prepares it")).to_be_visible()
 
     page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Answer cancelled before its end")).to_be_visible()
     go_on.set()
     page.reload()
 

@@ -30,7 +30,6 @@ def put(index: ChromaIndex, keys: range, word: str) -> None:
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="memory of another library than glibc")
-@pytest.mark.filterwarnings("ignore:unclosed <socket", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_files_that_a_served_chroma_makes_later_hold_no_words_of_what_was_deleted(tmp_path: Path) -> None:
     with closing(Engine(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())) as engine:
         workspace = engine.config.workspace
@@ -49,7 +48,7 @@ def test_files_that_a_served_chroma_makes_later_hold_no_words_of_what_was_delete
             index.close()
         finally:
             end_all(servers.processes)
-    # Chroma's client leaves its connections to be closed by whoever collects them.
+    # Connections that were left open would be reported now.
     del index
     gc.collect()
     files = [path.read_bytes() for path in paths.chroma(workspace).glob("*/data_level0.bin")]

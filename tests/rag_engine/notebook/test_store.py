@@ -57,9 +57,9 @@ def test_a_notebook_keeps_its_entries_under_another_name(tmp_path: Path) -> None
     assert [one.name for one in list_notebooks(tmp_path)] == ["Water"]
 
 
-@pytest.mark.parametrize("name", ["", "  ", "evidence"])
-def test_a_name_is_there_and_free(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="notebook"):
+@pytest.mark.parametrize(("name", "said"), [("", "is empty"), ("  ", "is empty"), ("evidence", "is taken already")])
+def test_a_name_is_there_and_free(tmp_path: Path, name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
         create_notebook(tmp_path, name)
 
 
