@@ -69,12 +69,14 @@ _NEEDS = {
 
 # Whole programs, browsers and real documents: `make test` leaves them to `make test WHOLE=1`.
 _LONG = (
-    "tests/cli/serve/",
-    "tests/cli/test_dense_damage.py",
-    "tests/cli/test_repair.py",
+    "tests/cli/",
     "tests/data/test_corpus_",
     "tests/e2e/",
     "tests/harness/",
+    "tests/ingestion/backup/",
+    "tests/ingestion/jobs/test_worker.py",
+    "tests/ingestion/test_doors.py",
+    "tests/ingestion/test_erasing.py",
     "tests/ingestion/test_killed_addition.py",
     "tests/ingestion/web/test_browser.py",
     "tests/portal/",
@@ -82,7 +84,7 @@ _LONG = (
     "tests/test_examples.py",
 )
 # Begun last, they would keep one processor waiting for the other.
-_EARLY = (*_LONG, "tests/cli/", "tests/pages/", "tests/ingestion/test_", "tests/ingestion/jobs/")
+_EARLY = (*_LONG, "tests/pages/", "tests/ingestion/test_", "tests/ingestion/jobs/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -133,8 +133,12 @@ def _killed_once(act: str, start: Scene, cases: Path, goal: State, number: int) 
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """Return the content of every file of a folder, and its folders as empty ones."""
-    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
+    """Return the content of every file of a folder, and its folders as empty ones.
+
+    Without SQLite's shared memory, which is written without system calls and made anew by whoever opens it next.
+    """
+    found = (path for path in folder.rglob("*") if not path.name.endswith("-shm"))
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"" for path in found}
 
 
 def lost_by(killed: str, act: str, scene: Scene, goal: State) -> str:
