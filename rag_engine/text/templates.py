@@ -6,10 +6,14 @@ import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 # Templates with fewer letters fit what is no example of them.
 _FEWEST_LETTERS = 6
+# A text may hold what a document or a server said: longer ones are left as they are, and a template is looked for in
+# so many sentences together.
+_LONGEST, _MOST_SENTENCES = 1000, 4
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"“<])")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 
@@ -23,7 +27,8 @@ class KnownSentence:
     values: Mapping[str, str | int] = field(default_factory=dict)
 
 
-TemplatePatterns = tuple[tuple[str, re.Pattern[str]], ...]
+# Each template with its literal parts, all of which an example holds, and what fits its examples.
+TemplatePatterns = tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]
 
 
 def kept_sentence(template: str, **values: object) -> str:
@@ -36,15 +41,20 @@ def kept_sentence(template: str, **values: object) -> str:
 
 def template_patterns(templates: Iterable[str]) -> TemplatePatterns:
     """Return each template with what fits its examples, those that say most first."""
-    lettered = [(sum(map(str.isalpha, _literals(one))), one) for one in templates]
+    lettered = [(sum(map(str.isalpha, "".join(_literals(one)))), one) for one in templates]
     ordered = sorted((one for one in lettered if one[0] >= _FEWEST_LETTERS), reverse=True)
-    return tuple((template, _pattern(template)) for _letters, template in ordered)
+    return tuple((template, _literals(template), _pattern(template)) for _letters, template in ordered)
 
 
 def known_sentences(text: str, patterns: TemplatePatterns) -> Iterator[KnownSentence]:
     """Yield the sentences of a text, each with the template that it is an example of, where there is one."""
+    if len(text) > _LONGEST:
+        yield KnownSentence(text)
+        return
     while text:
-        ends = [*(match.span() for match in _SENTENCE_END.finditer(text)), (len(text), len(text))]
+        ends = [*islice((match.span() for match in _SENTENCE_END.finditer(text)), _MOST_SENTENCES)]
+        if len(ends) < _MOST_SENTENCES:
+            ends.append((len(text), len(text)))
         found = ((_example(text[:end], patterns), following) for end, following in ends)
         known, following = next(
             (one for one in found if one[0].template), (KnownSentence(text[: ends[0][0]]), ends[0][1])
@@ -59,8 +69,8 @@ def fill_template(template: str, values: Mapping[str, object], number: Callable[
 
 
 def _example(text: str, patterns: TemplatePatterns) -> KnownSentence:
-    for template, pattern in patterns:
-        if match := pattern.fullmatch(text):
+    for template, literals, pattern in patterns:
+        if text.startswith(literals[0]) and all(one in text for one in literals) and (match := pattern.fullmatch(text)):
             return KnownSentence(text, template, {name: _value(one) for name, one in match.groupdict().items()})
     return KnownSentence(text)
 
@@ -69,8 +79,8 @@ def _value(text: str) -> str | int:
     return int(text.replace(",", "")) if _THOUSANDS.fullmatch(text) else text
 
 
-def _literals(template: str) -> str:
-    return "".join(literal for literal, *_place in string.Formatter().parse(template))
+def _literals(template: str) -> tuple[str, ...]:
+    return tuple(literal for literal, *_place in string.Formatter().parse(template))
 
 
 def _pattern(template: str) -> re.Pattern[str]:
