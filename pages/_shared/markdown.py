@@ -15,8 +15,8 @@ from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines
 _BREAK = ":small[]"
 _LATE = re.compile(r"(?<=:)(?=[\w+/-])|(?<=www)(?=\.)|(?=@)|(?<=-)(?=[->])|(?<=<)(?=-)|(?<=[<>~])(?==)", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"""([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~])""")
-# All but the narrow one that French has before its colon, which keeps the two on one line.
-_BLANKS = re.compile("[^\\S\u202f]+")
+# All but the narrow one, and one alone that does not break: before a colon in French they keep the two on one line.
+_BLANKS = re.compile("\u00a0*[^\\S\u00a0\u202f][^\\S\u202f]*")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 

@@ -108,5 +108,6 @@ def test_context_is_gray_and_key_words_are_marked_in_it_and_outside() -> None:
     )
 
 
-def test_the_narrow_blank_before_a_french_colon_keeps_it_on_the_line() -> None:
+def test_the_blank_before_a_french_colon_keeps_it_on_the_line() -> None:
+    assert answer_markdown("Passages (aucun modèle)\u00a0:", str).strip() == "Passages \\(aucun modèle\\)\u00a0\\:"
     assert escape("Pays\u202f: \u00a0 Italie") == "Pays\u202f\\: Italie"
