@@ -6,7 +6,7 @@ import threading
 import time
 from collections import abc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
@@ -82,6 +82,8 @@ from rag_engine.types import Answer, Box, ControllerStep, DocumentRecord, Eviden
 _LEAST_SHARE = 0.05
 # A model that could not plan a question in its time is not asked to for so long: each attempt costs half a minute.
 _SLOW_PLANNER_SECONDS = 600.0
+# Their libraries read files and compile without holding up Python; a third at once only shares the cores.
+_MODELS_AT_ONCE = 2
 
 
 class Engine:
@@ -478,16 +480,19 @@ class Engine:
         self.begin_loading_models()
 
     def begin_loading_models(self, language: str = PACKAGED_LANGUAGE) -> None:
-        """Begin to load what a question in a language needs, one model after the other; `close` waits until it is."""
+        """Begin to load what a question in a language needs, two models at a time; `close` waits until they are."""
         self._loading = threading.Thread(target=self._load_models, args=(language,), name="load models", daemon=True)
         self._loading.start()
 
     def _load_models(self, language: str) -> None:
-        with suppress(SextantError):
-            self.embedder()
-            self._models.reader()
-            if self.config.retrieval.rerank:
-                self._models.reranker(language)
+        loads: list[Callable[[], object]] = [self.embedder, self._models.reader]
+        if self.config.retrieval.rerank:
+            loads.append(lambda: self._models.reranker(language))
+        with ThreadPoolExecutor(_MODELS_AT_ONCE) as threads:
+            begun = [threads.submit(load) for load in loads]
+        for one in begun:
+            with suppress(SextantError):
+                one.result()
 
     def indexer(self) -> AbstractContextManager[Indexer]:
         """Give the workspace's writer, with the configured encoder and chunking."""

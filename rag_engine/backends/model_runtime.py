@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import platform
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.atomic_write import write_atomic
 from rag_engine.backends.model_export import first_line
 from rag_engine.backends.openvino_graph import (
     GRAPH,
@@ -29,6 +34,9 @@ Compute = Callable[[Mapping[str, TokenIds]], Vectors]
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
+_PACKAGES = {"openvino": "openvino", "onnx": "onnxruntime"}
+# What a runtime has agreed on with torch, beside the export.
+_AGREED = ".agreed-"
 
 Model = TypeVar("Model")
 
@@ -122,22 +130,43 @@ def describe_execution(execution: str, passed_over: Sequence[str]) -> str:
 
 def first_that_agrees(
     execution: str,
+    folder: Path,
     runtimes: Mapping[str, Callable[[], Runtime]],
     build: Callable[[Runtime], Model],
-    agrees: Callable[[Model], bool],
+    agrees: Callable[[Model, int | None], bool],
     passed_over: list[str],
 ) -> Model | None:
     """Return the model on the first of the execution's runtimes that opens and agrees with torch, None without one.
 
-    `passed_over` gathers why the others are not used.
+    `agrees` compares the model with torch on so many of the check texts in the export's `folder`, on all for None. All
+    are compared once for each version of a runtime, processor and content of the folder, and one at every other start,
+    since all of them take as long as loading the model does. `passed_over` gathers why other runtimes are not used.
     """
     for choice in _CHOICES[execution]:
         try:
             runtime = runtimes[choice]()
             model = build(Runtime(describe_execution(runtime.execution, passed_over), runtime.compute))
-            if agrees(model):
+            known, agreed = folder / f"{_AGREED}{choice}", _circumstances(runtime, choice, folder)
+            before = known.is_file() and known.read_text(encoding="ascii", errors="replace") == agreed
+            if agrees(model, 1 if before else None):
+                if not before:
+                    # A folder that cannot be written is checked in full every time.
+                    with suppress(OSError):
+                        write_atomic(known, agreed.encode("ascii"))
                 return model
             passed_over.append(f"{choice} differs from it")
         except (ImportError, RuntimeError, BackendError) as error:  # absent, not for this processor, or damaged
             passed_over.append(f"{choice} failed: {first_line(error)}")
     return None
+
+
+def _circumstances(runtime: Runtime, choice: str, folder: Path) -> str:
+    """Return a digest of what an agreement with torch depends on: runtime, its version, processor, and the folder."""
+    listed = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else ""
+    named = (line for line in listed.splitlines() if line.startswith(("flags", "Features")))
+    stated = [runtime.execution, version(_PACKAGES[choice]), next(named, platform.processor())]
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and not file.name.startswith("."):
+            content = file.stat()
+            stated.append(f"{file.relative_to(folder)} {content.st_size} {content.st_mtime_ns}")
+    return hashlib.sha256("\n".join(stated).encode()).hexdigest()

@@ -127,9 +127,10 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
             passed_over.append("cannot be exported")
         elif model := first_that_agrees(
             execution,
+            folder,
             {"openvino": lambda: open_openvino(graph), "onnx": lambda: open_onnx(graph)},
             lambda runtime: RuntimeModel(folder, runtime),
-            lambda model: agrees(model, folder),
+            lambda model, count: agrees(model, folder, count),
             passed_over,
         ):
             return Encoder(source.name, model)
@@ -144,10 +145,10 @@ def exported_folder(source: ModelSource, cache: Path) -> Path:
     )
 
 
-def agrees(model: RuntimeModel, folder: Path) -> bool:
-    """Whether the runtime's vectors of the check texts are torch's; a few milliseconds, which also warm it up."""
-    expected = np.load(folder / CHECK, allow_pickle=False)
-    cosines = np.sum(model.vectors(CHECK_TEXTS) * expected, axis=1)
+def agrees(model: RuntimeModel, folder: Path, count: int | None = None) -> bool:
+    """Whether the runtime's vectors of the first `count` check texts, or of all, are torch's; it warms it up too."""
+    expected = np.load(folder / CHECK, allow_pickle=False)[:count]
+    cosines = np.sum(model.vectors(CHECK_TEXTS[:count]) * expected, axis=1)
     return bool(np.all(cosines >= _AGREEMENT))
 
 

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from rag_engine.backends.model_runtime import fastest_precision
+from rag_engine.backends.model_runtime import Runtime, fastest_precision, first_that_agrees
 
 
 @pytest.mark.parametrize(
@@ -26,3 +27,27 @@ def test_a_processor_computes_in_the_precision_that_it_has_instructions_for(
 
 def test_a_processor_that_is_not_described_computes_in_single_precision(tmp_path: Path) -> None:
     assert fastest_precision(tmp_path / "absent") == "f32"
+
+
+def test_a_runtime_that_agreed_is_compared_on_one_text_until_something_of_it_changes(tmp_path: Path) -> None:
+    graph = tmp_path / "model.onnx"
+    graph.write_bytes(b"weights")
+    opened = Runtime("onnx", lambda _: np.zeros((1, 1), dtype=np.float32))
+
+    def compared(*, agree: bool = True) -> int | None:
+        counts: list[int | None] = []
+
+        def agrees(model: Runtime, count: int | None) -> bool:
+            counts.append(count)
+            return agree
+
+        found = first_that_agrees("onnx", tmp_path, {"onnx": lambda: opened}, lambda runtime: runtime, agrees, [])
+        assert (found is not None) == agree
+        return counts[0]
+
+    assert compared(agree=False) is None
+    assert compared() is None
+    assert compared() == 1
+    graph.write_bytes(b"other weights")
+    assert compared() is None
+    assert compared() == 1
