@@ -135,9 +135,10 @@ def _killed_once(act: str, start: Scene, cases: Path, goal: State, number: int) 
 def _files(folder: Path) -> dict[str, bytes]:
     """Return the content of every file of a folder, and its folders as empty ones.
 
-    Without SQLite's shared memory, which is written without system calls and made anew by whoever opens it next.
+    Without SQLite's shared memory, which is written without system calls and made anew by whoever opens it next, and
+    without the files that a thread of tantivy fills before it gives them their names: it may begin one after the copy.
     """
-    found = (path for path in folder.rglob("*") if not path.name.endswith("-shm"))
+    found = (path for path in folder.rglob("*") if not path.name.endswith("-shm") and not path.name.startswith(".tmp"))
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b"" for path in found}
 
 
