@@ -168,13 +168,15 @@ def begin_again(act: str, scene: Scene) -> tuple[State, State]:
         # What was finished by then has no document of this name any more.
         with suppress(InputError):
             ACTS[act](desk, scene)
-        return found, state_of_scene(engine, scene)
+        last = state_of_scene(engine, scene)
+    return found, last | _left_of_what_is_gone(last, scene)
 
 
 def read_state(scene: Scene) -> State:
     """Return the state of a workspace."""
     with closing(open_scene(scene)) as engine:
-        return state_of_scene(engine, scene)
+        state = state_of_scene(engine, scene)
+    return state | _left_of_what_is_gone(state, scene)
 
 
 def state_of_scene(engine: Engine, scene: Scene) -> State:
@@ -182,9 +184,6 @@ def state_of_scene(engine: Engine, scene: Scene) -> State:
     state = collection_of(engine)
     left = [path for path in scene.folder.rglob("*") if path.name.endswith((".part", ".begun"))]
     state["left over"] = sorted(str(path.relative_to(scene.folder)) for path in left)
-    indexed = {one.file for one in engine.catalog.active_documents()}
-    gone = [] if f"{ERASED}.txt" in indexed else files_holding(scene.workspace, forms(ERASED[::-1]))
-    state["words of what is gone"] = sorted(str(path.relative_to(scene.workspace)) for path in gone)
     desk = _desk(engine)
     state["list"] = sorted(
         # A run that goes on after a kill asks once more for what it has fetched.
@@ -202,6 +201,16 @@ def state_of_scene(engine: Engine, scene: Scene) -> State:
         with opened_archive(scene.archive) as (_, manifest):
             state["archive"] = sorted(one.name for one in manifest.files)
     return state
+
+
+def _left_of_what_is_gone(state: State, scene: Scene) -> State:
+    """Return which files hold words of the document that was erased.
+
+    Looked for when the engine is closed: while it is open, Chroma may write memory of this process into its files.
+    """
+    indexed = any(file == f"{ERASED}.txt" for _, file, *_ in state["documents"])
+    gone = [] if indexed else files_holding(scene.workspace, forms(ERASED[::-1]))
+    return {"words of what is gone": sorted(str(path.relative_to(scene.workspace)) for path in gone)}
 
 
 def _outcomes(record: SourceRecord) -> list[tuple[str, str, str]]:
