@@ -111,7 +111,8 @@ def open_judge(config: Config, generation: GenerationConfig) -> Generator:
     """Return the language model of other settings than the workspace's; BackendError where none answers."""
     model, warning = Models(replace(config, generation=generation)).language_model()
     if model is None:
-        raise BackendError(warning or "No language model answers.", help="Start Ollama or name another judge.")
+        cure = "" if warning else "Start Ollama or name another judge."  # a warning says its own
+        raise BackendError(warning or "No language model answers.", help=cure)
     return model
 
 

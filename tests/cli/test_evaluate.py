@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.main import app
+from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.evaluation.conftest import WriteDataset, write_dataset
 
 __all__ = ["write_dataset"]
@@ -140,6 +141,26 @@ def test_the_gate_lets_the_same_figures_pass_and_stops_a_drop(gold: Path, worksp
     stopped = CliRunner().invoke(app, [*words, "--json"])
     assert stopped.exit_code == 1
     assert json.loads(stopped.stdout)["dropped"] == ["context_precision"]
+
+
+def test_a_judge_has_the_seconds_of_an_answer_and_what_it_was_too_slow_for_has_no_figure(
+    gold: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gold.write_text(gold.read_text(encoding="utf-8").splitlines()[0], encoding="utf-8")
+    monkeypatch.setenv("SEXTANT_ANSWER_SECONDS", "1")
+    listed = {"models": [{"name": "slow:latest", "model": "slow:latest", "details": {"family": "llama"}}]}
+    shown = {"model_info": {"llama.context_length": 8192}, "capabilities": ["completion"]}
+    replies: dict[str, Reply | list[Reply]] = {
+        "/api/tags": Reply((json.dumps(listed).encode(),)),
+        "/api/show": Reply((json.dumps(shown).encode(),)),
+        "/api/ps": Reply((b'{"models": []}',)),
+        "/api/chat": Reply((), stalls=True),
+    }
+    with serving(Script(replies)) as server:
+        words = ("--judge", "ollama/slow:latest", "--judge-url", server.url)
+        run = run_json("answers", gold, "--workspace", workspace, *words)
+    assert "faithfulness" not in {one["metric"] for one in run["figures"] if one["mean"]}
+    assert "was not done within 1 seconds" in Path(run["files"][0]).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("judge", ["gpt", "openai/gpt", "ollama/", "mistral/small"])

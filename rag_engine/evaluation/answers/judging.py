@@ -52,7 +52,7 @@ class JudgedAnswer:
 class Judge:
     """A language model that judges answers, with the encoder that compares texts."""
 
-    def __init__(self, model: Generator, embedder: Embedder, *, repeat: int = 1, seconds: float = 90.0) -> None:
+    def __init__(self, model: Generator, embedder: Embedder, *, repeat: int = 1, seconds: float) -> None:
         """`seconds` is how long the model may take over one reply."""
         self.model, self.repeat = model, repeat
         self._embedder, self._seconds = embedder, seconds

@@ -65,7 +65,8 @@ def measure_questions(
     judge = None
     if request.judge:
         model = open_judge(engine.config, judge_settings(engine.config.generation, request.judge, request.judge_url))
-        judge = Judge(model, engine.embedder(), repeat=request.repeat)
+        seconds = engine.config.generation.answer_seconds
+        judge = Judge(model, engine.embedder(), repeat=request.repeat, seconds=seconds)
     retrieval = engine.retrieval() if request.top_k is None else engine.retrieval(top_k=request.top_k)
     settings = {
         "questions": digest_of([asdict(question) for question in questions]),

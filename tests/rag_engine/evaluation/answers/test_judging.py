@@ -21,7 +21,7 @@ def judge_of(
     repeat: int = 1,
 ) -> tuple[Judge, WrittenJudge]:
     model = WrittenJudge(claims=claims, verdicts=verdicts, questions=questions)
-    return Judge(model, embedder, repeat=repeat), model
+    return Judge(model, embedder, repeat=repeat, seconds=90), model
 
 
 def test_every_figure_is_computed_from_the_verdicts(make_answer: MakeAnswer, embedder: CountingEmbedder) -> None:

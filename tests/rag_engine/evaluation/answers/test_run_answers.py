@@ -77,7 +77,7 @@ def test_a_question_that_cannot_be_asked_has_its_reason_and_is_asked_again(
 def test_a_judge_and_a_comparison_of_texts_are_asked_where_they_are_given(
     make_answer: MakeAnswer, embedder: CountingEmbedder, tmp_path: Path
 ) -> None:
-    judge = Judge(WrittenJudge(claims=[["a"], ["r"]], verdicts=[[True]] * 4), embedder)
+    judge = Judge(WrittenJudge(claims=[["a"], ["r"]], verdicts=[[True]] * 4), embedder, seconds=90)
     scorers = Scorers(judge, lambda text, reference: dict.fromkeys(TEXT_METRICS, 0.123456789))
     assert scorers.metrics == (*METRICS, *JUDGED_METRICS, *TEXT_METRICS)
     rows = RowFile(tmp_path / "rows.csv", scorers.metrics)
