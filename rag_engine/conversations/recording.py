@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from rag_engine.answering.citations import check_marks
+from rag_engine.answering.replies.marks import check_marks
 from rag_engine.conversations.reply import Reply, failed_reply, reply_of, reply_of_form
 from rag_engine.conversations.store import Conversation, end_turn
 from rag_engine.errors import SextantError
