@@ -248,7 +248,7 @@ _ROLE = re.compile(
 # Wider than every mark that marks.check_marks reads, which may say the word twice: "[Source source 1]", or stand
 # without brackets: "according to source 1".
 _POSING = re.compile(
-    rf"(?<!\w)({SOURCE_WORDS})(?=\W{{0,5}}(?:{SOURCE_WORDS}\W{{0,5}})?(?:{NUMBER_SIGN}\W{{0,3}})?\d{{1,3}}(?!\d))",
+    rf"(?<!\w)({SOURCE_WORDS}+)(?=\W{{0,5}}(?:{SOURCE_WORDS}\W{{0,5}})?(?:{NUMBER_SIGN}\W{{0,3}})?\d{{1,3}}(?!\d))",
     re.IGNORECASE,
 )
 # The same under another name: "[Doc 1]", "[citation:1]", "[S1]".

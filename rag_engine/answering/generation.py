@@ -161,6 +161,7 @@ def _written(
     warnings: list[str] = []
     sources: tuple[Source, ...] = ()
     failure: SextantError | None = None
+    words = NumberedWords(evidence, ())
     try:
         prompt = pack_prompt(
             evidence,
@@ -181,9 +182,10 @@ def _written(
             if len(written) - checked >= CHECKED_EVERY:
                 checked = len(written)
                 _refuse_repetition(written, generator)
-        yield from words.rest()
     except SextantError as error:
         failure = error
+    # Also where it broke off: what was held back is a part of the answer.
+    yield from words.rest()
     text = written[: repetition_start(written)].strip()
     if not text.removeprefix(absent).strip():
         failure = failure or BackendError(
@@ -281,7 +283,7 @@ def _with_citations(
 
 def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
     """Return what a language model wrote as an answer, or as none where it says so or names no source."""
-    text = without_references(cited.text) or cited.text
+    text = without_references(cited.text)
     if _says_insufficient(cited.text):
         return replace(cited, status="insufficient_evidence", text=text, warnings=draft.warnings)
     if not cited.citations:

@@ -14,7 +14,8 @@ from rag_engine.text.templates import kept_sentence
 # A mark as a checked answer has it.
 CHECKED_MARK = re.compile(r"\[Source (\d{1,3})\]")
 
-_OPEN, _CLOSE = r"\\?[\[【［{]", r"\\?[\]】］}]"
+_OPEN = r"\\?[\[【［{]"
+_SQUARE, _SQUARE_CLOSE = r"\\?[\[【［]", r"\\?[\]】］]"
 _ROUND, _ANY_CLOSE = r"[(（]", r"\\?[\]】］)）}]"
 _JOIN = r"\s*(?:,|;|&|\+|/|[-–—]|\b(?:and|to|through|thru|e|et|und|bis|y|ve|a|à|al|até|hasta|ila|ile)\b)+\s*"
 _NUMBER = rf"(?:{SOURCE_WORDS}\W{{0,2}})?{NUMBER_SIGN}\d{{1,3}}(?!\d)"
@@ -42,25 +43,26 @@ _MARKS = (
 # What models write who were taught another habit: [1], [1, 3], [^2], [1, p. 3], 【1†source】; no link, no year, and no
 # docket ("[1] BvR"). [S1], [Doc 1] and [citation:1] are other ways to say it.
 _BARE = re.compile(
-    rf"{_OPEN}\s{{0,3}}(?:{LABEL_WORDS}\s{{0,2}}[.:#]?\s{{0,2}}|s(?=\d))?\^?(\d{{1,3}}(?!\d)(?:{_JOIN}\d{{1,3}}(?!\d)){{0,20}})"
-    rf"(?:†[^\]】］\n]{{0,80}}|\^|\s?[,;:]?\s{{0,3}}{_PAGE})?\s{{0,3}}{_CLOSE}(?!\(|\s?Bv[A-Z]\b)",
+    rf"{_SQUARE}\s{{0,3}}(?:{LABEL_WORDS}\s{{0,2}}[.:#]?\s{{0,2}}|s(?=\d))?\^?(\d{{1,3}}(?!\d)(?:{_JOIN}\d{{1,3}}(?!\d)){{0,20}})"
+    rf"(?:†[^\]】］\n]{{0,80}}|\^|\s?[,;:]?\s{{0,3}}{_PAGE})?\s{{0,3}}{_SQUARE_CLOSE}(?!\(|\s?Bv[A-Z]\b)",
     re.I,
 )
 _BOLD = re.compile(rf"(?<![\w*])(\*{{1,3}}){SOURCE_WORDS}\s{{0,3}}{_NUMBERS}\s?:?\1(?![\w*])", re.I)
 # Without brackets a source is named where the words around it say so: "source 1" may also be one of noise.
-_NAMED = (
-    rf"(?<![\w“])(?P<mark>{SOURCE_WORDS}\s{{1,3}}(?P<numbers>{NUMBER_SIGN}\d{{1,3}}(?!\d)(?:{_JOIN}{_NUMBER}){{0,20}}))"
-)
+_FIRST = rf"{NUMBER_SIGN}\d{{1,3}}(?!\d)"
+_NAMED = rf"(?<![\w“])(?P<mark>{SOURCE_WORDS}[^\S\n]{{1,3}}(?P<numbers>{_FIRST}(?:{_JOIN}{_NUMBER}){{0,20}}))"
+# "As the source says" is not "as a source of noise", nor "come from source 1".
+_NO_VERB = r"(?!(?:une?|una|uma|la|les|des|cette|esta|essa|questa|altra|otra|outra|from|with)\b)"
 _CITING = (
     r"(?:according\s+to|as\s+per|see(?:\s+also)?|(?:as\s+)?(?:stated|noted|described|mentioned|reported|explained|set\s+out|"
     r"shown|defined|listed)\s+(?:in|by)|based\s+on|"
-    r"secondo|in\s+base\s+a(?:lla|lle)?|come\s+\w{3,14}(?:\s+(?:nella|nelle|dalla|dalle))?|"
-    r"selon|d['’]après|comme\s+(?:l['’]\s?)?\w{3,14}(?:\s+(?:dans|par))?|"
-    r"según|de\s+acuerdo\s+con|como\s+(?:se\s+)?\w{3,14}(?:\s+(?:en|por))?|"
+    r"secondo|in\s+base\s+a(?:lla|lle)?|come\s+VERB(?:\s+(?:nella|nelle|dalla|dalle))?|"
+    r"selon|d['’]après|comme\s+(?:l['’]\s?)?VERB(?:\s+(?:dans|par))?|"
+    r"según|de\s+acuerdo\s+con|como\s+(?:se\s+)?VERB(?:\s+(?:en|por))?|"
     r"laut|gemäß|nach|siehe|vgl\.|"
-    r"segundo|conforme(?:\s+\w{3,14})?|de\s+acordo\s+com|como\s+\w{3,14}(?:\s+(?:na|nas|pela|pelas))?|"
+    r"segundo|conforme(?:\s+\w{3,14})?|de\s+acordo\s+com|como\s+VERB(?:\s+(?:na|nas|pela|pelas))?|"
     r"vedi|voir|véase|ver|vide|bkz\.|bakınız)"
-)
+).replace("VERB", rf"{_NO_VERB}\w{{3,14}}")
 # What may follow a source that is cited, so that "According to Source 1 emissions" is not cut.
 _FOLLOWS = (
     r"(?=\s*(?:[,.;:!?()\]’”»]|$|\n)|\s+(?:the|this|these|those|it|there|a|an|il|lo|la|i|gli|le|un|una|les|des|une|el|los|"
@@ -96,10 +98,12 @@ _BEGUN = (
         re.I,
     ),
     re.compile(
-        rf"[*\\]{{1,3}}$|(?<!\w)\*{{0,3}}{SOURCE_WORDS}(?:\s{{0,3}}(?:n\w{{0,2}}[.°º]?\s?)?|\s{{1,3}}{NUMBER_SIGN}\d[^\]】］)）}}\n.!?]{{0,30}})$",
+        rf"[*\\]{{1,3}}$|(?<!\w)\*{{0,3}}{SOURCE_WORDS}(?:\s{{0,3}}(?:(?:#|n\w{{0,2}}[.°º]?)\s?)?|\s{{1,3}}{NUMBER_SIGN}\d[^\]】］)）}}\n.!?]{{0,30}})$",
         re.I,
     ),
 )
+# A number in brackets that may be a link's or a docket's.
+_ENDED = re.compile(rf"{_SQUARE}\s{{0,3}}\^?\d[^\]】］\n]{{0,20}}{_SQUARE_CLOSE}(?:\s?B?v?)$")
 _LAST_WORD = re.compile(r"(?<!\w)\*{0,3}([^\W\d_]{1,8})$")
 _SOURCE_BEGINNINGS = ("sources", "fonte", "fonti", "fontes", "fuentes", "quellen", "kaynaklar")
 
@@ -154,11 +158,11 @@ def settled_end(text: str, start: int) -> int:
 
     A text that ends within a quotation is settled up to the first number in it that would be a mark outside of one.
     """
-    ends = [match.start() for begun in _BEGUN if (match := begun.search(text, start))]
+    ends = [match.start() for begun in (*_BEGUN, _ENDED) if (match := begun.search(text, start))]
     last = _LAST_WORD.search(text, start)
     if last and any(word.startswith(last.group(1).casefold()) for word in _SOURCE_BEGINNINGS):
         ends.append(last.start())
-    line = text.rfind("\n", 0, len(text)) + 1
+    line = text.rfind("\n") + 1
     quote = _QUOTE_BEGUN.search(_QUOTED.sub(lambda match: "x" * len(match.group()), text[line:]))
     if quote:
         ends += [mark.start for mark in _bare(text, line + quote.start()) if mark.start >= start][:1]

@@ -46,15 +46,19 @@ class UnlistedWords:
         self._is_list = False
         self._waiting: list[tuple[int, str]] = []  # blank lines and entries without a heading, until something follows
         self._has_given = False
+        self._came = ""  # all that came before anything was given
 
     def take(self, piece: str) -> str:
         """Return what is certain to stay of the text so far and was not returned yet."""
         self._line += piece
+        if not self._has_given:
+            self._came += piece
         given = ""
         while "\n" in self._line:
             line, _, rest = self._line.partition("\n")
             given += self._decided(line)
-            self._wait("\n") if not self._is_list else self._drop("\n")
+            end = self._drop if self._is_list else self._wait
+            end("\n")
             self._line = rest
         if self._line and (self._is_open or not self._may_be_listed(self._line)):
             given += self._given(self._line)
@@ -62,14 +66,15 @@ class UnlistedWords:
         return given
 
     def rest(self) -> str:
-        """Return what stays of what was held back when the text ended; blank lines at its end do not."""
+        """Return what stays of what was held back when the text ended; blank lines at its end do not.
+
+        A text that is nothing but a list stays.
+        """
         given = self._decided(self._line) if self._line else ""
-        self._line = ""
-        if not self._has_given and not given:
-            given = "".join(text for _, text in self._waiting)
-        else:
-            self.listed += [(start, start + len(text)) for start, text in self._waiting if text.strip()]
-        self._waiting = []
+        if not self._has_given:
+            self.listed = []
+            return self._came
+        self.listed += [(start, start + len(text)) for start, text in self._waiting if text.strip()]
         return given
 
     def _decided(self, line: str) -> str:
@@ -151,7 +156,8 @@ def _is_inline_list(line: str) -> bool:
 
 def _is_entry(line: str) -> bool:
     """Whether a line below a heading belongs to the list."""
-    return bool(_ENTRY_START.match(line)) or _is_described(line)
+    names = "," in line and not line.rstrip().endswith((".", "!", "?", ":")) and _has_short_parts(line)
+    return names or bool(_ENTRY_START.match(line)) or _is_described(line)
 
 
 def _is_described(text: str) -> bool:

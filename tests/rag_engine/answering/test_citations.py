@@ -107,6 +107,7 @@ def test_a_number_alone_in_brackets_is_no_citation_in_a_quotation_a_link_or_besi
         "Bibliography\nMinistry of Water, Flood Act, 2020\nSmith (2019). Dams. https://example.org",
         "Quellenverzeichnis\nMinisterium, Hochwassergesetz, S. 12",
         "Elenco delle fonti\n- Ministero, 2020",
+        "Liste des sources :\nMinistère de l’Eau, Loi sur les digues",
         "5. Works cited\n\n1. Ministry, Flood Act",
         "Kaynakça:\n- Bakanlık, 2020",
         "[Source 1] Ministry, Flood Act, 2020\n[Source 2] Agency, Dams, p. 3",
@@ -126,6 +127,7 @@ def test_what_follows_a_list_of_references_stays_and_so_does_a_text_without_one(
         "Dykes hold.\n[Source 1] After the rain, the dam broke on 3 May, 2020.",
         "Dykes hold.\n\n- [Source 1] Insurers may read them, and owners.",
         "Dykes hold.\n[Source 1]",
+        "Sources:\n- [Source 1] Ministry, Flood Act, 2020",
     ):
         assert without_references(kept) == kept
 
@@ -141,6 +143,7 @@ def test_what_follows_a_list_of_references_stays_and_so_does_a_text_without_one(
         "Source 1 emissions fell (Source 1 emissions), and so did Scope 1.",
         "According to Source 1 emissions data, the noise from source 1, a mill, fell.",
         "See source 1 emissions.",
+        "The fumes come from source 1, a mill. Agit comme une source 1, ou como una fuente 1, o come una fonte 1.",
         "“According to Source 1, dykes broke.”",
         "BVerfG, decision of [1] BvR 2656/18",
         "document 1 of the annex, (document 1 of the annex), [document 1 of the annex], [Document 1/2019]",

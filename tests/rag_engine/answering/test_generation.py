@@ -171,6 +171,7 @@ def test_sources_are_numbered_in_the_order_in_which_the_answer_names_them_while_
         ),
         ("“Dykes [2] hold” [Source 3]. So do dams [2].", "“Dykes [2] hold” [Source 1]. So do dams [Source 2]."),
         ("Dykes [3]. “Dams [2] held [1", "Dykes [Source 1]. “Dams [Source 2] held [1"),
+        ("See [1](https://example.org) and [3].", "See [1](https://example.org) and [Source 1]."),
         ("**Source 3**: dykes. (Source 2: Ministry (2020)).", "[Source 1]: dykes. [Source 2]."),
         ("Dykes [Source 2].\n\n**References:**\n[Source 2] Ministry\n- [Source 3] Body, 1999", "Dykes [Source 1]."),
         (
@@ -315,9 +316,11 @@ def test_sources_that_hold_nothing_to_quote_leave_the_error_of_the_model_and_say
 def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(
     evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
 ) -> None:
-    _, result = ask(evidence, Scripted(("Dykes were raised [Source 1].",), BackendError("The connection broke.")))
+    said = ("Dykes were raised [Source 1]. Sou",)
+    pieces, result = ask(evidence, Scripted(said, BackendError("The connection broke.")))
+    assert "".join(pieces) == result.text
     assert result.status == "answered"
-    assert result.text == "Dykes were raised [Source 1]."
+    assert result.text == "Dykes were raised [Source 1]. Sou"
     assert len(result.citations) == 1
     assert any("broke off" in warning and "connection broke" in warning for warning in result.warnings)
 
