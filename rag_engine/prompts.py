@@ -21,11 +21,44 @@ CLOSEST = _SENTENCES["closest_passages"]
 
 # The words that models put before a source's number, whatever they were asked: theirs is the answer's language.
 SOURCE_WORDS = r"(?:sources?|font[ei]|fuentes?|quellen?|fontes?|kaynak(?:lar)?)"
+# Other words for it in brackets, and what may stand before the number: "[Doc 1]", "[Source no. 1]".
+LABEL_WORDS = r"(?:docs?|documents?|documento|documenti|documentos|dokumente?|belge|citations?|cite)"
+NUMBER_SIGN = r"(?:#\s?|n[°º]\.?\s{0,2}|(?:no|nr|num|núm)\b\.?\s{0,2})?"
 
+# What models write above a list of their own, whatever they were told.
 REFERENCE_HEADINGS = frozenset(
     (
-        *("references", "sources", "riferimenti", "fonti", "références", "referencias", "fuentes"),
-        *("quellen", "quellenangaben", "referenzen", "referências", "fontes", "kaynaklar", "kaynakça", "referanslar"),
+        *(
+            "references",
+            "full references",
+            "list of references",
+            "reference list",
+            "references used",
+            "references cited",
+        ),
+        *(
+            "sources",
+            "source",
+            "sources used",
+            "sources cited",
+            "sources consulted",
+            "cited sources",
+            "list of sources",
+        ),
+        *("source list", "works cited", "bibliography", "citations", "literature cited"),
+        *("riferimenti", "riferimenti bibliografici", "elenco dei riferimenti", "fonti", "fonte", "fonti citate"),
+        *("fonti utilizzate", "fonti consultate", "elenco delle fonti", "lista delle fonti", "bibliografia"),
+        *("références", "références bibliographiques", "liste des références", "liste des sources", "sources citées"),
+        *("sources utilisées", "sources consultées", "bibliographie", "ouvrages cités"),
+        *("referencias", "referencias bibliográficas", "lista de referencias", "fuentes", "fuente", "fuentes citadas"),
+        *("fuentes utilizadas", "fuentes consultadas", "lista de fuentes", "bibliografía", "obras citadas"),
+        *("quellen", "quelle", "quellenangaben", "quellenangabe", "quellenverzeichnis", "quellenliste"),
+        *("quellennachweis", "quellennachweise", "verwendete quellen", "zitierte quellen", "liste der quellen"),
+        *("referenzen", "literatur", "literaturverzeichnis", "literaturangaben"),
+        *("referências", "referências bibliográficas", "lista de referências", "fontes", "fontes citadas"),
+        *("fontes utilizadas", "fontes consultadas", "lista de fontes"),
+        *("kaynaklar", "kaynak", "kaynakça", "kaynak listesi", "kaynaklar listesi", "kullanılan kaynaklar"),
+        *("referanslar", "referans listesi", "bibliyografya"),
     )
 )
 
@@ -212,9 +245,15 @@ _TURN = re.compile(r"\[(?=/?INST\])|^(?=#{2,}\s*(?:instruction|system|response))
 _ROLE = re.compile(
     r"^([^\w\n]{0,8})(system|assistant|user|human|developer|tool)(?=\W{0,3}[:：])", re.IGNORECASE | re.MULTILINE
 )
-# Wider than every mark that citations.check_marks reads, which may say the word twice: "[Source source 1]".
+# Wider than every mark that marks.check_marks reads, which may say the word twice: "[Source source 1]", or stand
+# without brackets: "according to source 1".
 _POSING = re.compile(
-    rf"([\[【［(（]\W{{0,5}})({SOURCE_WORDS})(?=\W{{0,5}}(?:{SOURCE_WORDS}\W{{0,5}})?\d)", re.IGNORECASE
+    rf"(?<!\w)({SOURCE_WORDS}+)(?=\W{{0,5}}(?:{SOURCE_WORDS}\W{{0,5}})?(?:{NUMBER_SIGN}\W{{0,3}})?\d{{1,3}}(?!\d))",
+    re.IGNORECASE,
+)
+# The same under another name: "[Doc 1]", "[citation:1]", "[S1]".
+_LABELLED = re.compile(
+    rf"[\[【［{{](\W{{0,5}}(?:{LABEL_WORDS}\W{{0,8}}|s)\d[^\[\]【】［］{{}}\n]{{0,40}})[\]】］}}]?", re.IGNORECASE
 )
 # A number alone in brackets, as bibliographies have it: models repeat it, and it would be read as a citation of ours.
 _NUMBERED = re.compile(r"[\[【［](\s{0,3}\^?\d[^\[\]【】［］]*)[\]】］]")
@@ -319,7 +358,8 @@ def neutralise(text: str) -> str:
     text = _TURN.sub("(", text)
     text = _ROLE.sub(r"\1“\2”", text)
     text = _NUMBERED.sub(r"(\1)", _DAGGER.sub("(", text))
-    text = _POSING.sub(r"\1“\2”", text)
+    text = _LABELLED.sub(r"(\1)", text)
+    text = _POSING.sub(r"“\1”", text)
     return _IMAGE.sub("! ", text)
 
 

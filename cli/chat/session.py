@@ -111,4 +111,7 @@ def _print_end(reply: Reply) -> None:
     for reference in references_of(reply.citations):
         shown = f"{reference.marks} {reference.text} ({reference.file})"
         out.print(shown, style="dim", markup=False, soft_wrap=True)
+    if reply.withheld:
+        # The words are on the terminal already, as they came.
+        warn((reply.text,))
     warn(tuple(one for one in reply.warnings if one != reply.text))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ingestion.dataset.answer_store import AnsweredForm, DocumentAnswer, StatedRecord
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
+from rag_engine.answering.reference_list import limits_text
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
@@ -105,17 +106,20 @@ def _documents(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm]) -
 
 
 def _records(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm]) -> Sheet:
-    """One row a record, with its page and the sentence that states it."""
+    """One row a record, with its page, the sentence that states it, and what a reference and a reuse need."""
     names = [one.name for one in schema.attributes]
     columns = (
         ("Question", 36), ("Document", 44), ("File", 28), *((attribute, 36) for attribute in names), ("Page", 8),
-        ("Quote", 80), ("Passage", 26),
+        ("Quote", 80), ("Authority", 28), ("Year", 8), ("Licence", 20), ("Licence limits", 22), ("Passage", 26),
     )  # fmt: skip
     sheet = Sheet(name, columns)
     for question, one in _rows(forms):
         for record in one.records:
             held = {attribute.name: attribute.value for attribute in record.attributes}
-            values = (question, one.title, one.file, *map(held.get, names), record.page, record.quote, record.child_id)
+            values = (
+                question, one.title, one.file, *map(held.get, names), record.page, record.quote, record.authority,
+                record.year, record.licence, limits_text(record.licence), record.child_id,
+            )  # fmt: skip
             sheet.rows.append([_cell(value) for value in values])
     return sheet
 

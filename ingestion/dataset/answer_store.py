@@ -36,12 +36,18 @@ answers = sql.Table(
 
 @dataclass(frozen=True, slots=True)
 class StatedRecord:
-    """A record that a document states, with the page, the sentence and the passage that state it."""
+    """A record that a document states, with the page, the sentence and the passage that state it.
+
+    Authority, year and licence are the document's, as the catalog had them.
+    """
 
     attributes: tuple[Attribute, ...]
     page: int
     quote: str
     child_id: str
+    authority: str = ""
+    year: int | None = None
+    licence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

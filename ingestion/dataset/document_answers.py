@@ -17,7 +17,7 @@ from rag_engine.config import RetrievalConfig
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
-from rag_engine.types import DocumentRecord, StructuredAnswer
+from rag_engine.types import CitedRecord, DocumentRecord, StructuredAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +122,16 @@ def _answered(record: DocumentRecord, answer: StructuredAnswer, known: Sequence[
         file=record.file,
         status="answered" if answer.records else "no answer",
         entities=answer.entities,
-        records=tuple(
-            StatedRecord(one.attributes, one.citation.page, one.citation.quote, one.citation.child_id)
-            for one in answer.records
-        ),
+        records=tuple(_stated(one) for one in answer.records),
         generator=answer.generator,
         warnings=tuple(warning for warning in answer.warnings if warning not in known),
+    )
+
+
+def _stated(record: CitedRecord) -> StatedRecord:
+    cited = record.citation
+    return StatedRecord(
+        record.attributes, cited.page, cited.quote, cited.child_id, cited.authority, cited.year, cited.licence
     )
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from ingestion.dataset.export import write_file
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
+from rag_engine.answering.json_contract import reference_json
+from rag_engine.answering.reference_list import limits_of
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.grounding.evidence import PASSAGES
@@ -16,8 +18,8 @@ from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase
 
 SUFFIXES = (".xlsx", ".json")
 _COLUMNS = (
-    ("Index", 24), ("Entry", 30), ("Pages", 12), ("Text", 70), ("Status", 16), ("Written by", 18), ("Date", 20),
-    ("Cached query", 60),
+    ("Index", 24), ("Entry", 30), ("Pages", 12), ("Text", 70), ("References", 60), ("Status", 16),
+    ("Written by", 18), ("Date", 20), ("Cached query", 60),
 )  # fmt: skip
 
 
@@ -29,7 +31,7 @@ def knowledge_base(engine: Engine) -> list[GroundedEntry]:
 def knowledge_base_bytes(entries: Sequence[GroundedEntry], suffix: str) -> bytes:
     """Return the entries in the format of the suffix; InputError for one without a format."""
     if suffix == ".json":
-        return (json.dumps([asdict(one) for one in entries], ensure_ascii=False, indent=1) + "\n").encode()
+        return (json.dumps([_values(one) for one in entries], ensure_ascii=False, indent=1) + "\n").encode()
     if suffix == ".xlsx":
         return to_workbook([_sheet(entries)])
     raise InputError(f"{suffix!r} is no format of the knowledge base.", help=f"End the name in {', '.join(SUFFIXES)}.")
@@ -44,6 +46,12 @@ def write_knowledge_base(path: Path, entries: Sequence[GroundedEntry]) -> int:
         raise InputError("No entry is grounded yet.", help="Run `sextant knowledge build` first.")
     write_file(path, knowledge_base_bytes(entries, path.suffix.lower()))
     return len(entries)
+
+
+def _values(entry: GroundedEntry) -> dict[str, object]:
+    """Return everything that is known of an entry, with the references of its text and what limits each source."""
+    sources = [asdict(one) | {"limits": limits_of(one.licence)} for one in entry.sources]
+    return asdict(entry) | {"sources": sources, "references": [reference_json(one) for one in entry.references]}
 
 
 def _sheet(entries: Sequence[GroundedEntry]) -> Sheet:
@@ -62,6 +70,7 @@ def _row(entry: GroundedEntry) -> list[str]:
         entry.name,
         ", ".join(dict.fromkeys(str(one.page) for one in entry.contexts)),
         entry.text,
+        "\n".join(f"{one.marks} {one.text} ({one.file})" for one in entry.references),
         entry.status.replace("_", " "),
         "quotations only" if entry.generator == "extractive" else entry.generator,
         entry.written,

@@ -1,56 +1,25 @@
-"""The [Source N] of an answer: found in whatever form, checked, and tied to the sentence that bears them out."""
+"""Citations of an answer: each [Source N] tied to the sentence that bears it out."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from rag_engine.prompts import REFERENCE_HEADINGS, SOURCE_WORDS
+from rag_engine.answering.replies.marks import CHECKED_MARK
+from rag_engine.answering.replies.written_references import listed_spans
 from rag_engine.protocols import Embedder
 from rag_engine.text.sentences import Span, sentence_spans, stripped
-from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Citation, Hit, Source
 
 PageOf = Callable[[int, int], int]
 
-_JOIN = r"\s*(?:,|;|&|\+|/|[-–—]|\b(?:and|to|e|et|und|bis|y|ve)\b)+\s*"
-_NUMBER = rf"(?:{SOURCE_WORDS}\W{{0,2}})?\d{{1,3}}(?!\d)"
-# Words after the numbers ("p. 12", a title) are dropped: pages and titles are known from the source, not the model.
-_TAIL = r"(?:\s*[,;:.–—-]?\s[^\]】］)）\[\n]{0,120})?"
-_MARK = re.compile(
-    rf"[\[【［(（]\s{{0,5}}{SOURCE_WORDS}\W{{0,3}}({_NUMBER}(?:{_JOIN}{_NUMBER})*){_TAIL}[\]】］)）]", re.IGNORECASE
-)
-# What models write who were taught another habit: [1], [1, 3], [^2], 【1†source】; no link and no year.
-_BARE = re.compile(
-    rf"[\[【［]\s{{0,3}}\^?(\d{{1,3}}(?!\d)(?:{_JOIN}\d{{1,3}}(?!\d))*)(?:†[^\]】］\n]{{0,80}})?\s{{0,3}}[\]】］](?!\()"
-)
-# The end of a text that may be the beginning of a mark.
-OPEN_MARK = re.compile(
-    rf"[\[【［(（]\s{{0,5}}(?:\w{{0,12}}|(?:{SOURCE_WORDS}|\^?\d)[^\]】］)）\n]{{0,160}})$", re.IGNORECASE
-)
-_QUOTED = re.compile('“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|"[^"\n]*"')
-_REFERENCE_LINE = re.compile(r"\s*(?:$|[-–—*•\[【(（\d])")
-_RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
-# A mark as a checked answer has it.
-CHECKED_MARK = re.compile(r"\[Source (\d{1,3})\]")
 _WORD = re.compile(r"\w+")
-_WIDEST_RANGE = 20
 _SENTENCES = 48  # encoded at most for one answer: checking must not take longer than reading
 _STEM = 6  # letters compared of a word: enough to pass over most endings in every language, without a stemmer
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedText:
-    """An answer's text in which every [Source N] exists, the numbers in it and those removed from it."""
-
-    text: str
-    cited: tuple[int, ...]
-    removed: tuple[int, ...]
-    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,47 +43,6 @@ class _Claim:
     source: Source
 
 
-def check_marks(text: str, numbers: Collection[int]) -> CheckedText:
-    """Return the text with every form of citation written as [Source N] and those outside `numbers` removed.
-
-    A number alone in brackets is a citation outside of quotations, where there is such a source; beside full ones any
-    other stays as it is.
-    """
-    pieces: list[str] = []
-    cited: list[int] = []
-    removed: list[int] = []
-    position = 0
-    for match in _marks(text, numbers):
-        wanted = list(dict.fromkeys(_numbers(match.group(1))))
-        kept = [number for number in wanted if number in numbers]
-        before = text[position : match.start()]
-        # A mark that goes takes the blank before it along: "rose [Source 9]." becomes "rose."
-        pieces += [before if kept else before.rstrip(" \t"), *(f"[Source {number}]" for number in kept)]
-        cited += kept
-        removed += [number for number in wanted if number not in numbers]
-        position = match.end()
-    pieces.append(text[position:])
-    distinct, gone = tuple(dict.fromkeys(cited)), tuple(dict.fromkeys(removed))
-    return CheckedText("".join(pieces), distinct, gone, tuple(_warnings(gone)))
-
-
-def _marks(text: str, numbers: Collection[int]) -> list[re.Match[str]]:
-    """Return the citations in a text, in order."""
-    full = list(_MARK.finditer(text))
-    quoted = [match.span() for match in _QUOTED.finditer(text)]
-    bare = [match for match in _BARE.finditer(text) if not any(start < match.start() < end for start, end in quoted)]
-    known = [match for match in bare if set(_numbers(match.group(1))) & set(numbers)]
-    return sorted([*full, *(bare if known and not full else known)], key=lambda match: match.start())
-
-
-def without_references(text: str) -> str:
-    """Return the text without the list of references at its end: which those are is known from the catalog."""
-    start = _references_start(text)
-    listed, *lines = text[start:].splitlines(keepends=True) or [""]
-    kept = next((at for at, line in enumerate(lines) if not _REFERENCE_LINE.match(line)), len(lines))
-    return (text[:start] + "".join(lines[kept:])).strip() if listed else text
-
-
 def cite(
     text: str, language: str, sources: Sequence[Source], *, embedder: Embedder, page_of: PageOf
 ) -> tuple[Citation, ...]:
@@ -136,9 +64,13 @@ def cite(
 def answer_sentences(text: str, language: str) -> list[AnswerSentence]:
     """Return the sentences of a checked text, without those of a list of references at its end."""
     blanked = _blanked(text)
-    ends = _references_start(text)
-    spans = [span for span in _lines(blanked, language) if span[0] < ends]
-    marks = [(match.start(), int(match.group(1))) for match in CHECKED_MARK.finditer(text, 0, ends)]
+    listed = listed_spans(text)
+    spans = [span for span in _lines(blanked, language) if not _is_listed(span[0], listed)]
+    marks = [
+        (match.start(), int(match.group(1)))
+        for match in CHECKED_MARK.finditer(text)
+        if not _is_listed(match.start(), listed)
+    ]
     named: dict[Span, list[int]] = {}
     for position, number in marks:
         if span := _sentence_at(blanked, spans, position):
@@ -163,33 +95,15 @@ def shared_words(one: set[str], other: set[str]) -> float:
     return len(one & other) / float(len(one) * len(other)) ** 0.5 if one and other else 0.0
 
 
-def _numbers(text: str) -> Iterator[int]:
-    """Source numbers in "1, 2", "1 and 4", "2-4"."""
-    for match in _RANGE.finditer(text):
-        first, last = int(match.group(1)), int(match.group(2))
-        if 0 < last - first <= _WIDEST_RANGE:
-            text = text.replace(match.group(0), " ".join(str(number) for number in range(first, last + 1)))
-    yield from (int(number) for number in re.findall(r"\d+", text))
-
-
-def _warnings(removed: Sequence[int]) -> Iterator[str]:
-    if removed:
-        numbers = ", ".join(map(str, removed))
-        yield kept_sentence(
-            "The model cited sources that it was not given ({numbers}); the marks were removed from the text.",
-            numbers=numbers,
-        )
-
-
 def _claims(text: str, language: str, sources: dict[int, Source]) -> Iterator[_Claim]:
     """Each sentence of the answer with each source it names, in the order of the marks."""
     blanked = _blanked(text)
     spans = _lines(blanked, language)
-    references = _references_start(text)
+    listed = listed_spans(text)
     named: set[int] = set()
     for match in CHECKED_MARK.finditer(text):
         number = int(match.group(1))
-        if number not in sources or (match.start() > references and number in named):
+        if number not in sources or (number in named and _is_listed(match.start(), listed)):
             continue
         if span := _sentence_at(blanked, spans, match.start()):
             named.add(number)
@@ -220,14 +134,8 @@ def _trim(text: str, start: int, end: int) -> Span | None:
     return span if _WORD.search(text, *span) else None
 
 
-def _references_start(text: str) -> int:
-    """Where the closing list of references begins; the end of the text if there is none."""
-    position, found = 0, len(text)
-    for line in text.splitlines(keepends=True):
-        if line.strip("#*_:. \n").casefold() in REFERENCE_HEADINGS:
-            found = position
-        position += len(line)
-    return found
+def _is_listed(position: int, listed: Sequence[Span]) -> bool:
+    return any(start <= position < end for start, end in listed)
 
 
 def _sentence_at(text: str, spans: Sequence[Span], position: int) -> Span | None:

@@ -11,12 +11,14 @@ from time import perf_counter
 from typing import Literal
 
 from rag_engine.answering.abstention import unnamed
-from rag_engine.answering.citations import PageOf, check_marks, cite, without_references
+from rag_engine.answering.citations import PageOf, cite
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.quotations.quoted_answer import quote
 from rag_engine.answering.replies.closing_refusal import ANSWERED_AND_REFUSED, without_closing_refusal
 from rag_engine.answering.replies.embedding import AnswerEmbedder
 from rag_engine.answering.replies.language import language_warning, written_language
+from rag_engine.answering.replies.marks import check_marks
+from rag_engine.answering.replies.written_references import without_references
 from rag_engine.answering.source_order import NumberedWords, in_order, renumbered, renumbered_marks
 from rag_engine.answering.support.labels import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
@@ -159,6 +161,7 @@ def _written(
     warnings: list[str] = []
     sources: tuple[Source, ...] = ()
     failure: SextantError | None = None
+    words = NumberedWords(evidence, ())
     try:
         prompt = pack_prompt(
             evidence,
@@ -179,9 +182,10 @@ def _written(
             if len(written) - checked >= CHECKED_EVERY:
                 checked = len(written)
                 _refuse_repetition(written, generator)
-        yield from words.rest()
     except SextantError as error:
         failure = error
+    # Also where it broke off: what was held back is a part of the answer.
+    yield from words.rest()
     text = written[: repetition_start(written)].strip()
     if not text.removeprefix(absent).strip():
         failure = failure or BackendError(
@@ -279,7 +283,7 @@ def _with_citations(
 
 def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
     """Return what a language model wrote as an answer, or as none where it says so or names no source."""
-    text = without_references(cited.text) or cited.text
+    text = without_references(cited.text)
     if _says_insufficient(cited.text):
         return replace(cited, status="insufficient_evidence", text=text, warnings=draft.warnings)
     if not cited.citations:

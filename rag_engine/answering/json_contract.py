@@ -63,6 +63,7 @@ def structured_json(answer: StructuredAnswer) -> Json:
     return {
         "status": answer.status,
         "answer": _values(answer.entities) | {answer.list_name: records},
+        "references": [reference_json(one) for one in references_of(record.citation for record in answer.records)],
         "generator": answer.generator,
         "evidence": [source_json(source) for source in answer.evidence.sources],
         "plan": plan_json(answer.evidence.plan),

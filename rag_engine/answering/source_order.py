@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rag_engine.answering.citations import CHECKED_MARK, OPEN_MARK, check_marks
+from rag_engine.answering.replies.marks import CHECKED_MARK, check_marks, settled_end
+from rag_engine.answering.replies.written_references import UnlistedWords
 from rag_engine.types import Evidence, Source
 
 
@@ -26,7 +27,7 @@ def renumbered_marks(text: str, numbers: Mapping[int, int]) -> str:
 
 
 class NumberedWords:
-    """An answer's words as they come, their marks numbered in the order of appearance.
+    """An answer's words as they come, their marks numbered in the order of appearance, without lists of references.
 
     `given` are the sources that the writer was shown; a mark of any other is left out.
     """
@@ -36,26 +37,31 @@ class NumberedWords:
         self._given = {source.n for source in given}
         self._named: list[int] = []
         self._numbers = in_order((), evidence.sources)
-        self._held = ""
+        self._words = UnlistedWords()
+        self._text = ""
+        self._shown = 0  # up to where the text was yielded; what is before says how the rest is read
 
     def take(self, piece: str) -> Iterator[str | Evidence]:
-        """Yield what is ready of the text so far, up to a mark that is not whole yet.
+        """Yield what is ready of the text so far, up to a mark or a list of references that is not whole yet.
 
         Before words that name a source out of turn comes the evidence with the numbers that hold from there on.
         """
-        self._held += piece
-        begun = OPEN_MARK.search(self._held)
-        end = begun.start() if begun else len(self._held)
-        ready, self._held = self._held[:end], self._held[end:]
-        yield from self._numbered(ready)
+        self._text += self._words.take(piece)
+        yield from self._numbered(settled_end(self._text, self._shown))
 
     def rest(self) -> Iterator[str | Evidence]:
         """Yield what was held back when the answer ended."""
-        ready, self._held = self._held, ""
-        yield from self._numbered(ready)
+        self._text += self._words.rest()
+        yield from self._numbered(len(self._text))
 
-    def _numbered(self, text: str) -> Iterator[str | Evidence]:
-        checked = check_marks(text, self._given)
+    def _numbered(self, end: int) -> Iterator[str | Evidence]:
+        start, self._shown = self._shown, end
+        if not any(character.isdigit() for character in self._text[start:end]):
+            # Nothing to number, and so no need to read it all again.
+            if start < end:
+                yield self._text[start:end]
+            return
+        checked = check_marks(self._text, self._given, start, end)
         self._named += [number for number in checked.cited if number not in self._named]
         numbers = in_order(self._named, self._evidence.sources)
         if numbers != self._numbers:

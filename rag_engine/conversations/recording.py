@@ -6,7 +6,6 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from rag_engine.answering.citations import check_marks
 from rag_engine.conversations.reply import Reply, failed_reply, reply_of, reply_of_form
 from rag_engine.conversations.store import Conversation, end_turn
 from rag_engine.errors import SextantError
@@ -60,9 +59,8 @@ def record_reply(
 
 
 def _cancelled(text: str, evidence: Evidence | None) -> Reply:
-    """Return the reply of a cancelled answer: the words that came, with the marks that lead to a source."""
+    """Return the reply of a cancelled answer: the words that came, whose marks were numbered as they came."""
     if evidence is None or not text.strip():
         return failed_reply("Answer cancelled.")
-    checked = check_marks(text, {source.n for source in evidence.sources})
     warning = "Answer cancelled before its end; its citations were not checked."
-    return reply_of(Answer("answered", checked.text.strip(), (), evidence, "", (warning,)))
+    return reply_of(Answer("answered", text.strip(), (), evidence, "", (warning,)))

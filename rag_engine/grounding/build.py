@@ -161,7 +161,10 @@ class _Builder:
         evidence = entry_evidence(entry, contexts, queries, self._view, self._index_pages)
         fingerprint = _hash([[one.document.document_id, one.start, one.text] for one in evidence.sources])
         if before is not None and before.fingerprint == fingerprint:
-            return replace(before, basis=basis)
+            # The same passages; a document may be described in another way.
+            documents = {one.document.document_id: one.document for one in evidence.sources}
+            sources = tuple(_described(one, documents[one.document_id]) for one in before.entry.sources)
+            return Grounding(replace(before.entry, sources=sources), basis, fingerprint)
         return Grounding(self._written(entry, contexts, evidence), basis, fingerprint)
 
     def _written(self, entry: ListedEntry, contexts: list[str], evidence: Evidence) -> GroundedEntry:
@@ -216,7 +219,7 @@ def _last(parts: Iterable[object]) -> Answer:
 
 
 def _source(source: Source) -> GroundedSource:
-    return GroundedSource(
+    grounded = GroundedSource(
         n=source.n,
         document_id=source.document.document_id,
         file=source.document.file,
@@ -228,6 +231,15 @@ def _source(source: Source) -> GroundedSource:
         text=source.text,
         cosine=None if source.index_context else round(source.hits[0].cosine, 4),
     )
+    return _described(grounded, source.document)
+
+
+def _described(source: GroundedSource, document: DocumentRecord) -> GroundedSource:
+    """Return a source with what the catalog says of its document."""
+    known = document.metadata
+    return replace(
+        source, title=document.shown_title, authority=known.authority, year=known.year, licence=known.licence
+    )
 
 
 def _holds(source: Source, document: DocumentRecord, start: int, end: int) -> bool:
@@ -235,8 +247,10 @@ def _holds(source: Source, document: DocumentRecord, start: int, end: int) -> bo
 
 
 def _state(document: DocumentRecord) -> list[object]:
-    """Return what decides into which passages a document is cut."""
-    return [document.document_id, document.strategy, document.parents, document.children]
+    """Return what decides into which passages a document is cut, and how it is cited."""
+    known = document.metadata
+    cut = [document.document_id, document.strategy, document.parents, document.children]
+    return [*cut, document.shown_title, known.authority, known.year, known.licence]
 
 
 def _place(place: EntryPlace) -> list[object]:

@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass
 import sqlalchemy as sql
 from pydantic import TypeAdapter
 
+from rag_engine.answering.reference_list import CitedDocument, references_of
 from rag_engine.book_index.matching import entry_name
 from rag_engine.grounding.entries import index_entries
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog
-from rag_engine.types import AnswerStatus, DocumentRecord, SentenceSupport
+from rag_engine.types import AnswerStatus, Citation, DocumentRecord, SentenceSupport
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class GroundedSource:
     """A passage, or sentences beside the passages, that a text cites as [Source n].
 
     `start` and `end` are offsets in the document's text; `cosine` is the best of the entry's cached queries, None for
-    sentences to which the index itself leads.
+    sentences to which the index itself leads. Authority, year and licence are the document's.
     """
 
     n: int
@@ -44,6 +45,9 @@ class GroundedSource:
     end: int
     text: str
     cosine: float | None
+    authority: str = ""
+    year: int | None = None
+    licence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,29 @@ class GroundedEntry:
     def name(self) -> str:
         """The entry as a reader looks it up: "loss and damage, finance for"."""
         return entry_name(self.term, self.subterm)
+
+    @property
+    def references(self) -> tuple[CitedDocument, ...]:
+        """The documents that the text cites, each once."""
+        sources = {source.n: source for source in self.sources}
+        return references_of(_citation(sources[quote.n], quote) for quote in self.quotes if quote.n in sources)
+
+
+def _citation(source: GroundedSource, quote: GroundedQuote) -> Citation:
+    return Citation(
+        n=source.n,
+        child_id="",
+        document_id=source.document_id,
+        file=source.file,
+        title=source.title,
+        page=quote.page,
+        quote=quote.quote,
+        start=source.start,
+        end=source.end,
+        authority=source.authority,
+        year=source.year,
+        licence=source.licence,
+    )
 
 
 @dataclass(frozen=True, slots=True)

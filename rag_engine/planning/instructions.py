@@ -18,6 +18,16 @@ _JOINING = r"(?:and|then|e|ed|et|puis|y|und|ve|also|poi|luego)"
 _LOOSE_START = re.compile(rf"^(?:[.{_LEFT_OVER}]+|{_JOINING}\s+(?=\W*$))+", re.IGNORECASE)
 _LOOSE_END = re.compile(rf"(?:[{_LEFT_OVER}]|\b{_JOINING}\b)+(?=[.?!]*$)", re.IGNORECASE)
 _INSTRUCTION_START = re.compile(rf"^[.{_LEFT_OVER}]*(?:{_JOINING}\s+)?", re.IGNORECASE)
+_CLAUSE_END = re.compile(rf"[.!?;:,]+(?:\s+|$)|\n|\s+(?:[-–—]|{_JOINING})\s+", re.IGNORECASE)
+QUOTED = re.compile(
+    '"([^"\n]{2,100})"|“([^”\n]{2,100})”|„([^“”\n]{2,100})[“”]|«\\s*([^»\n]{2,100}?)\\s*»|»([^«\n]{2,100})«'
+    "|(?<!\\w)['‘]((?:[^'’\n]|(?<=\\w)['’](?=\\w)){2,100})['’](?!\\w)"
+)
+_WORD = re.compile(r"\w+")
+# Letters by which a word of a model's instructions is known in the question.
+_STEM = 5
+# Letters of a script that nobody asks in stand for quotations.
+_STAND_INS = tuple(map(chr, range(0x10080, 0x100FB)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +39,7 @@ class Phrasing:
     phrase: re.Pattern[str]
     courtesy: re.Pattern[str]
     example: re.Pattern[str]
+    layout: frozenset[str]
     stop_words: Mapping[str, frozenset[str]]
     acronyms: Mapping[str, Mapping[str, str]]
 
@@ -63,6 +74,7 @@ def load_phrasing() -> Phrasing:
         phrase=_compile(rf"(?<!\w)(?:{alternatives('phrases')})(?!\w)"),
         courtesy=_compile(rf"(?<!\w)(?:{courtesy})(?!\w)\s*,?"),
         example=_compile(rf"(?<!\w)(?:{alternatives('examples')})[\s:,]*([^.?!;()]+)"),
+        layout=frozenset(fold(word) for entry in table.values() for word in entry["layout"].split()),
         stop_words={
             language: stopwords(language) | set(map(fold, table.get(language, {}).get("requests", "").split()))
             for language in listed_stopwords()
@@ -75,8 +87,44 @@ def separate(question: str, phrasing: Phrasing) -> Separated:
     """Separate what to look for from how to answer.
 
     Where instructions would be all there is ("Quote the definition of risk and name your sources"), first what
-    opens a sentence counts as asked for, then every clause does, so that something is left to look for.
+    opens a sentence counts as asked for, then every clause does, so that something is left to look for. What the
+    question quotes is material: no part of it is an instruction.
     """
+    quotations = dict(zip((one for one in _STAND_INS if one not in question), _quotations(question), strict=False))
+    for stand_in, quotation in quotations.items():
+        question = question.replace(quotation, stand_in)
+    separated = _separate(question, phrasing)
+    return Separated(_restored(separated.question, quotations), _restored(separated.instructions, quotations))
+
+
+def carried(instructions: str, question: str, phrasing: Phrasing) -> str:
+    """Return on one line those clauses of a model's instructions that the question's own words carry.
+
+    Each word of a clause stands in the question, outside of quotations, or merely says that an answer is laid out: a
+    model invents a form that nobody asked for, and what a question quotes must not speak as the analyst.
+    """
+    asked = {fold(word)[:_STEM] for word in _WORD.findall(QUOTED.sub(" ", question))}
+
+    def is_carried(clause: str) -> bool:
+        wished = [word for word in map(fold, _WORD.findall(clause)) if word not in phrasing.layout]
+        return bool(wished) and all(word[:_STEM] in asked for word in wished)
+
+    clauses = [" ".join(clause.split()) for clause in _CLAUSE_END.split(instructions) if _WORD.search(clause)]
+    kept = [clause for clause in clauses if is_carried(clause)]
+    return " ".join(instructions.split()) if kept and kept == clauses else "; ".join(kept)
+
+
+def _quotations(question: str) -> list[str]:
+    return [match.group() for match in QUOTED.finditer(question)]
+
+
+def _restored(text: str, quotations: Mapping[str, str]) -> str:
+    for stand_in, quotation in quotations.items():
+        text = text.replace(stand_in, quotation)
+    return text
+
+
+def _separate(question: str, phrasing: Phrasing) -> Separated:
     for pattern in (phrasing.clause, phrasing.inner_clause, None):
         kept: list[str] = []
         taken: list[str] = []
@@ -118,7 +166,13 @@ def _sentences(text: str) -> list[str]:
     start = 0
     for end in _SENTENCE_END.finditer(hidden):
         following = text[end.end() : end.end() + 1]
-        if "\n" in end.group() or following.isupper() or following in "¿¡«“„\"'" or following.isdigit():
+        if (
+            "\n" in end.group()
+            or following.isupper()
+            or following in "¿¡«“„\"'"
+            or following.isdigit()
+            or following in _STAND_INS
+        ):
             sentences.append(text[start : end.end()])
             start = end.end()
     return [sentence for sentence in (*sentences, text[start:]) if sentence.strip()]

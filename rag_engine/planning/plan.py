@@ -14,7 +14,7 @@ from rag_engine import prompts
 from rag_engine.config import Config
 from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import Gazetteer, find_places
-from rag_engine.planning.instructions import Phrasing, load_phrasing, separate
+from rag_engine.planning.instructions import QUOTED, Phrasing, carried, load_phrasing, separate
 from rag_engine.protocols import Generator
 from rag_engine.text.folding import fold
 from rag_engine.types import GeographicScope, QueryPlan
@@ -22,17 +22,11 @@ from rag_engine.types import GeographicScope, QueryPlan
 CONTENT_WORDS = 15
 TERM_WORDS = 10
 QUERY_CHARACTERS = (5, 200)
-# Letters by which a word of a model's instructions is known in the question.
-_STEM = 5
 
 _WORD = re.compile(r"\w+(?:[-./&]\w+)*")
 _APOSTROPHE = re.compile("(?<=\\w)['’](?=\\w)")
 _ACRONYM = re.compile(r"(?<![\w.-])[^\W\d_]{2,5}\d{0,3}(?!\w)")
 _ROMAN = re.compile("[IVXL]+")
-_QUOTED = re.compile(
-    '"([^"\n]{2,100})"|“([^”\n]{2,100})”|„([^“”\n]{2,100})[“”]|«\\s*([^»\n]{2,100}?)\\s*»|»([^«\n]{2,100})«'
-    "|(?<!\\w)['‘]((?:[^'’\n]|(?<=\\w)['’](?=\\w)){2,100})['’](?!\\w)"
-)
 _NUMBER = re.compile(r"(?<!\w)(?:(?:art\w*|§)\.?\s*)?\d+(?:[.,/:-]\d+)*(?:\s*(?:%|°\s?C|[^\W\d_]+))?", re.IGNORECASE)
 _NAME = re.compile(r"(?<![\w'’])[^\W\d_]+(?:-[^\W\d_]+)*(?!\w)")
 _OPENERS = frozenset('.?!:¿¡«“„"')
@@ -65,7 +59,8 @@ def plan_question(
             length=len(question),
             limit=config.question_characters,
         )
-    plan = _plan_by_rules(question, identify, gazetteer, load_phrasing())
+    phrasing = load_phrasing()
+    plan = _plan_by_rules(question, identify, gazetteer, phrasing)
     if generator is None or generator.quotes_only:
         return plan
     try:
@@ -79,18 +74,13 @@ def plan_question(
     except BackendError as error:
         return replace(plan, warnings=(*plan.warnings, f"The question was planned by rules: {error}"))
     instructions = reply.get("output_instructions")
-    named = reply.get("geographic_scope")
-    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
-    places = find_places("; ".join(names), gazetteer)
+    wished = carried(instructions, question, phrasing) if isinstance(instructions, str) else ""
     return replace(
         plan,
         # The question itself comes first: what a model makes of it can only add to what it finds.
         queries=_distinct((plan.queries[0], *queries)),
-        output_instructions=_carried(instructions, question) or plan.output_instructions,
-        scope=GeographicScope(
-            tuple(dict.fromkeys((*plan.scope.countries, *places.countries))),
-            tuple(dict.fromkeys((*plan.scope.regions, *places.regions))),
-        ),
+        output_instructions=wished or plan.output_instructions,
+        scope=_named_scope(reply.get("geographic_scope"), plan, gazetteer),
         planner=generator.name,
     )
 
@@ -130,17 +120,18 @@ def _model_queries(reply: dict[str, object]) -> tuple[str, ...]:
     return tuple(queries)
 
 
-def _carried(instructions: object, question: str) -> str:
-    """Return a model's instructions on one line if the question's own words carry them, else nothing.
+def _named_scope(named: object, plan: QueryPlan, gazetteer: Gazetteer) -> GeographicScope:
+    """Return the places of the plan with those of a model that the question names.
 
-    A model invents a form that nobody asked for, and what a question quotes must not speak as the analyst.
+    By the language of the question the rules pass over words that may be a place in another one; a model knows better.
+    A place that it invents would boost the wrong documents, and have an answer refused for want of it.
     """
-    if not isinstance(instructions, str):
-        return ""
-    asked = {fold(word)[:_STEM] for word in _pieces(question)}
-    wished = [fold(word)[:_STEM] for word in _pieces(instructions) if len(word) >= _STEM - 1 or word.isdigit()]
-    carried = sum(word in asked for word in wished)
-    return " ".join(instructions.split()) if wished and 2 * carried >= len(wished) else ""
+    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    given, mentioned = find_places("; ".join(names), gazetteer), find_places(plan.queries[0], gazetteer)
+    return GeographicScope(
+        tuple(dict.fromkeys((*plan.scope.countries, *(one for one in given.countries if one in mentioned.countries)))),
+        tuple(dict.fromkeys((*plan.scope.regions, *(one for one in given.regions if one in mentioned.regions)))),
+    )
 
 
 def _distinct(queries: Sequence[str]) -> tuple[str, ...]:
@@ -186,7 +177,7 @@ def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing
     stop_words = phrasing.stop_words.get(language, frozenset())
     known = {acronym for table in phrasing.acronyms.values() for acronym in table}
     found: dict[str, None] = {}
-    for match in _ACRONYM.finditer(_QUOTED.sub(lambda quote: " " * len(quote.group()), text)):
+    for match in _ACRONYM.finditer(QUOTED.sub(lambda quote: " " * len(quote.group()), text)):
         word = match.group()
         if not word.isupper() or _ROMAN.fullmatch(word):
             continue
@@ -197,7 +188,7 @@ def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing
 
 def _quoted(text: str) -> list[str]:
     """Return what is in quotation marks of any style."""
-    quotes = (next(group for group in match.groups() if group) for match in _QUOTED.finditer(text))
+    quotes = (next(group for group in match.groups() if group) for match in QUOTED.finditer(text))
     return list(dict.fromkeys(" ".join(quote.split()).strip(" .,;") for quote in quotes if re.search(r"\w", quote)))
 
 

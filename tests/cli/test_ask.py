@@ -76,6 +76,8 @@ def test_a_form_is_printed_as_json_with_the_page_of_each_record(small_workspace:
     [measure] = reply["answer"]["measures"]
     assert (measure["actor"], measure["citation"]["file"], measure["citation"]["page"]) == ("mayor", "flood.md", 1)
     assert "evacuation" in measure["citation"]["quote"]
+    [reference] = reply["references"]
+    assert (reference["file"], reference["pages"]) == ("flood.md", [1])
     assert any("“build a dam”" in warning for warning in reply["warnings"])
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from time import process_time
 
 import jsonschema
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.citations import check_marks
+from rag_engine.answering.replies.marks import check_marks
 from rag_engine.prompts import (
     INSUFFICIENT,
     PLANNER_SCHEMA,
@@ -119,7 +120,28 @@ def test_a_mark_that_says_the_word_twice_is_no_citation(text: str) -> None:
 
 _OPENING, _CLOSING = st.sampled_from("[【［(（"), st.sampled_from("]】］)）")
 _SAID = st.sampled_from(
-    ("source", "Sources", "fonte", "fonti", "fuente", "Fuentes", "Quelle", "Quellen", "fontes", "kaynak", "KAYNAKLAR")
+    (
+        "see",
+        "According to",
+        "says",
+        "[S",
+        "[Doc",
+        "{citation",
+        "**",
+        "no.",
+        "\\",
+        "source",
+        "Sources",
+        "fonte",
+        "fonti",
+        "fuente",
+        "Fuentes",
+        "Quelle",
+        "Quellen",
+        "fontes",
+        "kaynak",
+        "KAYNAKLAR",
+    )
 )
 _BETWEEN = st.sampled_from(("", " ", ": ", "  ", "\n", " (", ", ", "\u200b", "\x00", "”", "#", " - "))
 _DIGITS = st.integers(1, 20).map(str)
@@ -131,7 +153,38 @@ def test_no_text_of_brackets_source_words_and_digits_is_read_as_a_citation(text:
     assert check_marks(one_line(text), range(1, 21)).cited == ()
 
 
-@pytest.mark.parametrize("piece", ["[", "\n", "(Source ", "[Source 1 ", "[source source ", " <", "![", "[1 a", "[1†"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "According to Source 1, dykes broke, as Source 2 says (see Source 3).",
+        "**Source 1** [S1] [Doc 1] [Document 2] [Source no. 1] [1, p. 3] [citation:1] [^1^] {Source 1}",
+        r"Dykes \[1\] and \[Source 2\]",
+        "Selon la source 1, les digues. Laut Quelle 1 sind Deiche. Kaynak 1’e göre setler. Según la fuente 2, sí.",
+    ],
+)
+def test_no_other_habit_of_models_is_read_from_a_document_as_a_citation_of_ours(text: str) -> None:
+    assert check_marks(text, {1, 2, 3}).cited
+    assert check_marks(neutralise(text), {1, 2, 3}).cited == ()
+    assert check_marks(one_line(text), {1, 2, 3}).cited == ()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "Source 1 and ",
+        "“[1] ",
+        '"[1]',
+        "[",
+        "\n",
+        "(Source ",
+        "[Source 1 ",
+        "[source source ",
+        " <",
+        "![",
+        "[1 a",
+        "[1†",
+    ],
+)
 def test_a_document_made_to_be_slow_is_cleaned_at_once(piece: str) -> None:
     started = process_time()
     check_marks(neutralise(piece * 20_000 + "system"), {1})
@@ -149,6 +202,21 @@ def test_the_best_source_and_the_question_stand_together(
     assert message.index("[Source 2]") < message.index("[Source 1]") < message.index("Which dykes?")
     assert "a table" in message
     assert blocks[1] == "<source>\n[Source 1] Report 1, 2020, Ministry\nDykes.\nhazard: Flood\n</source>"
+
+
+def test_the_head_of_a_source_names_its_act_and_section(make_source: Callable[..., Source]) -> None:
+    source = replace(make_source(1, "Dykes."), act="Dyke Act", section="Article 4 “Watch”")
+    assert "[Source 1] Report 1, 2020, Ministry, Dyke Act, Article 4 “Watch”\n" in source_block(source)
+    # An act that is the document is named once.
+    whole = replace(make_source(1, "Dykes.", title="Dyke Act"), act="Dyke Act", section="Article 4")
+    assert "[Source 1] Dyke Act, 2020, Ministry, Article 4\n" in source_block(whole)
+
+
+def test_the_rules_keep_to_the_subject_and_to_the_numbers_that_a_source_shows() -> None:
+    rules = answer_rules("en")
+    assert "Speak only of the places and of the field of policy that the question is about" in rules
+    assert "A finding from elsewhere may serve as a comparison if you say where it is from." in rules
+    assert "Give no page, section, article or paragraph number unless that source's text shows it." in rules
 
 
 @pytest.mark.parametrize("language", sorted(INSUFFICIENT))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_engine.answering.citations import CHECKED_MARK
+from rag_engine.answering.replies.marks import CHECKED_MARK
 from rag_engine.prompts import INSUFFICIENT
 
 _REFUSAL = re.compile("|".join(re.escape(sentence.rstrip(".")) for sentence in INSUFFICIENT.values()), re.IGNORECASE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from rag_engine.answering.citations import CHECKED_MARK
+from rag_engine.answering.replies.marks import CHECKED_MARK
 from rag_engine.text.languages import language_name
 from rag_engine.types import QueryPlan
 

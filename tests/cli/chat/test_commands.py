@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Never
 
 import pytest
 
@@ -15,9 +16,10 @@ from cli.chat.session import ChatSession
 from rag_engine.config import Config, RetrievalConfig, changed, read_config
 from rag_engine.conversations.store import Conversation, new_id, read_conversation
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError
+from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import Exchange, FollowUp
+from rag_engine.prompts import names_no_source
 from rag_engine.types import Answer, Evidence
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import indexed
@@ -38,6 +40,32 @@ class Interrupted(Engine):
         yield self.search(question, wanted, retrieval)
         yield "A dyke is "
         raise KeyboardInterrupt
+
+
+class SayingModel:
+    """A language model that says one thing and plans nothing."""
+
+    name = "writer"
+    quotes_only = False
+    context_window = 8192
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+
+    def stream(self, prompt: object) -> Iterator[str]:
+        yield from self.said.splitlines(keepends=True)
+
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> Never:
+        raise BackendError("no plan")
+
+
+class EngineThatSays(Engine):
+    """An engine with a language model by hand."""
+
+    said = ""
+
+    def language_model(self) -> tuple[SayingModel, str]:
+        return SayingModel(self.said), ""
 
 
 def configured(workspace: Path) -> Config:
@@ -81,6 +109,23 @@ def test_a_question_is_answered_with_its_references_and_stored(
     [turn] = stored(session).turns
     assert turn.reply is not None
     assert turn.reply.status == "answered"
+
+
+def test_words_of_a_model_that_name_no_source_are_not_left_as_an_answer(
+    session: ChatSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = session.engine.config
+    session.engine.close()
+    session.engine = EngineThatSays(config, embedder=CountingEmbedder())
+    session.engine.said = "A dyke is a wall.\n"
+
+    take(session, QUESTION)
+
+    printed = capsys.readouterr()
+    assert "A dyke is a wall." in printed.out
+    assert names_no_source("en") in " ".join(printed.err.split())
+    assert session.reply is not None
+    assert session.reply.status == "insufficient_evidence"
 
 
 def test_a_follow_up_is_shown_as_it_is_asked_and_can_be_asked_as_written(

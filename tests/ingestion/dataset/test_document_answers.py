@@ -21,6 +21,7 @@ from rag_engine.answering.structured.answer_schema import parse_schema
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
+from rag_engine.storage.catalog import describe_document
 from rag_engine.types import Attribute
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -253,6 +254,22 @@ def test_text_of_any_length_and_signs_survives_the_catalog_and_fits_the_workbook
     [row] = rows(path, "measures records")
     assert row["measure"].startswith("the evacuation _x005F_x0041_ \U0001f30a")
     assert row["metres"] == 4
+
+
+def test_a_row_of_a_record_has_what_a_reference_and_a_reuse_need(engine: EngineOfForms, path: Path) -> None:
+    for record in engine.collection.documents():
+        known = replace(record.metadata, authority="Town Council", year=2021, licence="CC BY-NC-ND 4.0")
+        with engine.catalog.begin() as connection:
+            describe_document(connection, record.key, known)
+    ask(engine)
+    write(engine, path)
+    [row, *_] = rows(path, "measures records")
+    assert [row[name] for name in ("Authority", "Year", "Licence", "Licence limits")] == [
+        "Town Council",
+        2021,
+        "CC BY-NC-ND 4.0",
+        "no commercial use; no changes",
+    ]
 
 
 def test_a_request_survives_the_job_queue(engine: EngineOfForms) -> None:

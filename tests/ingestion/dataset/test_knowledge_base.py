@@ -56,6 +56,19 @@ def test_a_row_of_the_workbook_has_the_text_and_each_passage_beside_it() -> None
     assert row["Passage 2"] is None
 
 
+def test_each_document_that_a_text_cites_is_named_with_authority_year_licence_and_its_limits() -> None:
+    sources = tuple(replace(one, authority="Dyke Office", year=2021, licence="CC BY-NC 4.0") for one in LEVEE.sources)
+    entry = replace(LEVEE, sources=sources)
+    [row] = rows(entry)
+    assert row["References"] == (
+        "[Source 2] Dyke Office, Handbook, 2021, page 4, CC BY-NC 4.0 (no commercial use) (handbook.pdf)"
+    )
+    [read] = json.loads(knowledge_base_bytes([entry], ".json"))
+    assert [(one["licence"], one["limits"]) for one in read["sources"]] == [("CC BY-NC 4.0", ["NC"])] * 2
+    [reference] = read["references"]
+    assert (reference["sources"], reference["pages"], reference["limits"]) == ([2], [4], ["NC"])
+
+
 def test_a_text_that_looks_like_a_formula_stays_text() -> None:
     written = knowledge_base_bytes([replace(LEVEE, text="=HYPERLINK(1)", term="=1+1", subterm="")], ".xlsx")
     sheet = load_workbook(io.BytesIO(written))["Knowledge base"]

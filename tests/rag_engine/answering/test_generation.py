@@ -161,6 +161,49 @@ def test_sources_are_numbered_in_the_order_in_which_the_answer_names_them_while_
     assert {one.n: one.title for one in result.citations} == {1: "Report 4", 2: "Report 2"}
 
 
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (
+            "According to Source 4, dykes hold, as Source 2 says. Dams (see Source 4) too.",
+            "According to [Source 1], dykes hold, as [Source 2] says. Dams [Source 1] too.",
+        ),
+        ("“Dykes [2] hold” [Source 3]. So do dams [2].", "“Dykes [2] hold” [Source 1]. So do dams [Source 2]."),
+        ("Dykes [3]. “Dams [2] held [1", "Dykes [Source 1]. “Dams [Source 2] held [1"),
+        ("See [1](https://example.org) and [3].", "See [1](https://example.org) and [Source 1]."),
+        ("**Source 3**: dykes. (Source 2: Ministry (2020)).", "[Source 1]: dykes. [Source 2]."),
+        ("Dykes [Source 2].\n\n**References:**\n[Source 2] Ministry\n- [Source 3] Body, 1999", "Dykes [Source 1]."),
+        (
+            "Dykes [Source 2].\n\nSources used: Invented Body, 1999, page 77\n\nNothing is said of dams.",
+            "Dykes [Source 1].\n\nNothing is said of dams.",
+        ),
+        ("Dykes [Source 2].\n\n[Source 2] Ministry, Flood Act, 2020\n[Source 1] A, B, p. 3\n", "Dykes [Source 1]."),
+        (
+            "Sources of heat are roads [Source 2].\n\n- [Source 2] Roads, and roofs, in cities.\n- Fonts.",
+            "Sources of heat are roads [Source 1].\n\n- [Source 1] Roads, and roofs, in cities.\n- Fonts.",
+        ),
+    ],
+)
+def test_what_is_shown_while_it_is_written_is_what_stays(
+    evidence: Evidence, embedder: CountingEmbedder, said: str, shown: str, size: int
+) -> None:
+    pieces = Scripted(tuple(said[start : start + size] for start in range(0, len(said), size)))
+    *parts, last = answer(
+        evidence, pieces, embedder=embedder, page_of=lambda document, offset: 3, config=GenerationConfig()
+    )
+    assert isinstance(last, Answer)
+    assert "".join(part for part in parts if isinstance(part, str)) == last.text == shown
+
+
+def test_words_are_not_held_back_where_no_mark_or_list_has_begun(
+    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+) -> None:
+    said = ("Dykes ", "hold. ", "Several ", "resources ", "are (in ", "May) ", "named [Source 1].\n", "More.")
+    pieces, _ = ask(evidence, Scripted(said))
+    assert pieces[:6] == list(said[:6])
+
+
 def test_a_source_that_was_not_read_is_reported_and_cannot_be_cited(
     evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
 ) -> None:
@@ -273,9 +316,11 @@ def test_sources_that_hold_nothing_to_quote_leave_the_error_of_the_model_and_say
 def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(
     evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
 ) -> None:
-    _, result = ask(evidence, Scripted(("Dykes were raised [Source 1].",), BackendError("The connection broke.")))
+    said = ("Dykes were raised [Source 1]. Sou",)
+    pieces, result = ask(evidence, Scripted(said, BackendError("The connection broke.")))
+    assert "".join(pieces) == result.text
     assert result.status == "answered"
-    assert result.text == "Dykes were raised [Source 1]."
+    assert result.text == "Dykes were raised [Source 1]. Sou"
     assert len(result.citations) == 1
     assert any("broke off" in warning and "connection broke" in warning for warning in result.warnings)
 

@@ -251,6 +251,24 @@ def test_the_marks_of_a_cancelled_answer_lead_to_the_sources_that_it_named(
     assert [one.title for one in turn.reply.sources] == ["Report 3", "Report 1", "Report 2"]
 
 
+def test_a_number_that_was_no_mark_while_an_answer_was_written_is_none_when_it_is_cancelled(
+    tmp_path: Path, make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]
+) -> None:
+    evidence = make_evidence("Why?", [make_source(n, f"Dyke {n} was raised.") for n in (1, 2, 3)])
+    # The second source did not fit into the model's window.
+    words = NumberedWords(evidence, [evidence.sources[0], evidence.sources[2]])
+    begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
+    said = [*words.take("Dyke 3 [Source 3], of which more is said in [2]. "), "more"]
+    parts = recording.record_reply(tmp_path, begun, iter([evidence, *said]))
+    for part in parts:
+        if part == said[-2]:
+            break
+    parts.close()
+    [turn] = stored(tmp_path, begun.id).turns
+    assert turn.reply is not None
+    assert turn.reply.text == "Dyke 3 [Source 1], of which more is said in [2]."
+
+
 def test_an_error_becomes_the_reply(tmp_path: Path) -> None:
     def failing() -> Iterator[str]:
         yield "First, "

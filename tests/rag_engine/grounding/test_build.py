@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Never
 
@@ -15,6 +15,7 @@ from rag_engine.errors import BackendError
 from rag_engine.grounding.build import GroundingSummary, build_knowledge_base
 from rag_engine.grounding.entries import index_entries
 from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase
+from rag_engine.storage.catalog import describe_document
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from rag_engine.types import Prompt
 from tests.rag_engine.conftest import CountingEmbedder
@@ -102,6 +103,26 @@ def test_an_entry_has_its_three_nearest_passages_and_the_sentences_to_which_the_
     ]
     sources = {one.n: " ".join(one.text.split()) for one in levee.sources}
     assert all(one.text in sources[one.n] for one in levee.contexts)
+
+
+def test_a_corrected_licence_is_in_the_references_and_nothing_is_written_again(engine: Engine) -> None:
+    writer = Writer()
+    build(engine, writer)
+    asked = len(writer.prompts)
+    [document] = [one for one in engine.collection.documents() if one.file == "Flood handbook.txt"]
+    with engine.catalog.begin() as connection:
+        describe_document(
+            connection,
+            document.key,
+            replace(document.metadata, authority="River Office", year=2021, licence="CC BY-ND 4.0"),
+        )
+
+    build(engine, writer)
+
+    [reference] = grounded(engine)["levee, warden of"].references
+    assert reference.text.startswith("River Office, Flood handbook, 2021, page")
+    assert reference.text.endswith("CC BY-ND 4.0 (no changes)")
+    assert len(writer.prompts) == asked
 
 
 def test_pages_of_the_index_itself_are_no_passages(engine: Engine) -> None:
