@@ -327,16 +327,20 @@ class Engine:
     def circumstances(self) -> Circumstances:
         """Return what answers at this moment: model, encoder, index, settings and versions."""
         generator, _ = self.language_model()
-        digest = generator.digest if isinstance(generator, IdentifiedModel) else ""
+        judge: Generator | None = None
+        if label_judge := self._judge():
+            with suppress(BackendError):
+                judge = label_judge.reach()
         manifest, snapshot = self.collection.manifest(), self.collection.snapshot()
         return Circumstances(
             model=shareable(generator.name, self.config) if generator else ExtractiveAnswerer.name,
-            model_digest=digest,
+            model_digest=_digest(generator),
             encoder=shareable(manifest.name, self.config) if manifest else "",
             generation=self.collection.generation(),
             collection=digest_of(sorted(one.sha256 for one in snapshot.documents.values())),
             settings=shareable_settings(self.config),
             versions=package_versions(),
+            judge_digest=_digest(judge),
         )
 
     def ask_next(
@@ -541,6 +545,11 @@ class Engine:
         embedder = self.embedder()
         check_encoder(self.collection.manifest(), embedder, self.config.workspace)
         return embedder
+
+
+def _digest(model: Generator | None) -> str:
+    """Return the digest of a model's weights, "" where its server tells none."""
+    return model.digest if isinstance(model, IdentifiedModel) else ""
 
 
 def _not_read(error: BackendError) -> str:

@@ -33,6 +33,7 @@ def record_reply(
     from the parts, by Ctrl-C, or by closing this iterator.
     """
     text, evidence, reply = "", None, None
+    steps: tuple[ControllerStep, ...] = ()
     warnings: tuple[str, ...] = ()
     try:
         for part in parts:
@@ -40,6 +41,8 @@ def record_reply(
                 case FollowUp():
                     warnings = part.warnings
                     begun = replace(begun, turns=(*begun.turns[:-1], replace(begun.turns[-1], rewritten=part.question)))
+                case ControllerStep():
+                    steps = (*steps, part)
                 case Evidence():
                     evidence = part
                 case Answer():
@@ -56,7 +59,9 @@ def record_reply(
         raise
     finally:
         reply = reply or failed_reply(_UNEXPECTED)
-        end_turn(workspace, begun, replace(reply, warnings=tuple(dict.fromkeys((*warnings, *reply.warnings)))))
+        # The steps of an answer are those of its evidence, which one that ended before it does not have.
+        warned = tuple(dict.fromkeys((*warnings, *reply.warnings)))
+        end_turn(workspace, begun, replace(reply, warnings=warned, steps=reply.steps or steps))
 
 
 def _cancelled(text: str, evidence: Evidence | None) -> Reply:
