@@ -36,6 +36,7 @@ from rag_engine.backends.office.program import office_program
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
 from rag_engine.calibration import languages_of
+from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import (
     REPLY_TOKENS,
     Config,
@@ -69,7 +70,7 @@ from rag_engine.retrieval.reranking import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.settings import settings_stamp
-from rag_engine.storage.catalog import open_catalog
+from rag_engine.storage.catalog import ChildRecord, open_catalog
 from rag_engine.storage.collection import Collection
 from rag_engine.storage.indexer import Indexer, page_at
 from rag_engine.storage.manifest import check_encoder
@@ -279,6 +280,7 @@ class Engine:
             schema,
             embedder=self.embedder(),
             page_of=self._page_of,
+            child_of=self._child_of,
             # A form may have more tokens than a free answer.
             seconds=generation.answer_seconds * REPLY_TOKENS / generation.answer_tokens,
             wait=threading.Event().wait,
@@ -535,6 +537,18 @@ class Engine:
     def _page_of(self, document: int, offset: int) -> int:
         """Return the page on which a document's text is at an offset."""
         return page_at(self.catalog.lines(document), offset)
+
+    def _child_of(self, document: DocumentRecord, start: int, end: int) -> str:
+        """Return the id of the child that holds most of a document's text [start, end)."""
+        children = self.catalog.document_children(document.key)
+        if not children:
+            raise InputError(f"{document.file} was erased while it answered.", help="Ask again.")
+
+        def held(child: ChildRecord) -> int:
+            return min(end, child.parent.start + child.end) - max(start, child.parent.start + child.start)
+
+        chosen = max(children, key=held)
+        return child_id(document.sha256, chosen.parent.index, chosen.index)
 
     def _rerank_depth(self, reranker: Reranker) -> int:
         """Return how many passages the reranker reads: measured once on this machine and kept with the index."""
