@@ -6,12 +6,13 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from rag_engine.answering.citations import check_marks
+from rag_engine.answering.citations import answer_sentences, check_marks, citation_at, shared_words, words
 from rag_engine.conversations.reply import Reply, failed_reply, reply_of, reply_of_form
 from rag_engine.conversations.store import Conversation, end_turn
 from rag_engine.errors import SextantError
 from rag_engine.planning.rewriting import FollowUp
-from rag_engine.types import Answer, ControllerStep, Evidence, StructuredAnswer
+from rag_engine.text.sentences import sentence_spans
+from rag_engine.types import Answer, Citation, ControllerStep, Evidence, Source, StructuredAnswer
 
 AnswerPart = FollowUp | ControllerStep | Evidence | str | Answer | StructuredAnswer
 
@@ -68,6 +69,38 @@ def _cancelled(text: str, evidence: Evidence | None) -> Reply:
     """Return the reply of a cancelled answer: the words that came, with the marks that lead to a source."""
     if evidence is None or not text.strip():
         return failed_reply("Answer cancelled.")
-    checked = check_marks(text, {source.n for source in evidence.sources})
+    checked = check_marks(text, {source.n for source in evidence.sources}).text.strip()
     warning = "Answer cancelled before its end; its citations were not checked."
-    return reply_of(Answer("answered", checked.text.strip(), (), evidence, "", (warning,)))
+    return reply_of(Answer("answered", checked, _citations(checked, evidence), evidence, "", (warning,)))
+
+
+def _citations(text: str, evidence: Evidence) -> tuple[Citation, ...]:
+    """Return a citation for each sentence of a checked text and source it names, chosen by words in common alone."""
+    sources = {source.n: source for source in evidence.sources}
+    named = [(one.text, sources[n]) for one in answer_sentences(text, evidence.plan.language) for n in one.numbers]
+    found = [_nearest(claim, source) for claim, source in named]
+    return tuple({(one.n, one.start): one for one in found}.values())
+
+
+def _nearest(claim: str, source: Source) -> Citation:
+    """Return the citation of the sentence of a source that shares most words with a claim.
+
+    It is one of a passage that lies on a single page, whose number is known here; without such a passage the beginning
+    of the best one.
+    """
+    language = source.document.metadata.language
+    spans = list(sentence_spans(source.text, language))
+    placed = [
+        (span, hit.page)
+        for hit in source.hits
+        for span in spans
+        if hit.page == hit.last_page and hit.start <= source.start + span[0] and source.start + span[1] <= hit.end
+    ]
+    best = source.hits[0]
+    start, end = best.start - source.start, best.end - source.start
+    beginning = (start, min((span[1] for span in spans if span[1] > start), default=end)), best.page
+    wanted = words(claim)
+    span, page = max(
+        placed, key=lambda place: shared_words(wanted, words(source.text[slice(*place[0])])), default=beginning
+    )
+    return citation_at(source, *span, lambda *_: page)

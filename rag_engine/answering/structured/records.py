@@ -11,7 +11,7 @@ import jsonschema
 
 from rag_engine.answering.citations import PageOf, citation_at
 from rag_engine.answering.structured.answer_schema import CITATION, NO, NOTE, YES, AnswerSchema, SchemaAttribute
-from rag_engine.answering.structured.statements import Statement, is_found, likely_statements
+from rag_engine.answering.structured.statements import SourceStatement, is_found, likely_statements
 from rag_engine.answering.structured.support import (
     WORDS_FOUND,
     stated_values,
@@ -42,7 +42,7 @@ class BoundReply:
 
 @dataclass(frozen=True, slots=True)
 class _StatedValue:
-    """What a statement has of a value, the sentences that it takes for that, and why something is missing."""
+    """A value as far as a statement has it, the sentences that it takes for that, and why something is missing."""
 
     value: AttributeContent
     spans: tuple[Span, ...]
@@ -137,7 +137,7 @@ def _completeness(attributes: Sequence[SchemaAttribute], values: Sequence[_State
 
 
 def _stated_there(
-    attribute: SchemaAttribute, value: AttributeContent, source: Source, statement: Statement
+    attribute: SchemaAttribute, value: AttributeContent, source: Source, statement: SourceStatement
 ) -> _StatedValue:
     """Return what a statement has of a value that its source supports."""
     own = (statement.start, statement.end)
@@ -156,7 +156,7 @@ def _stated_there(
     return _StatedValue(kept[0] if kept else None, spans, fault)
 
 
-def _sentences_for(value: AttributeContent, source: Source, statement: Statement) -> tuple[Span, ...]:
+def _sentences_for(value: AttributeContent, source: Source, statement: SourceStatement) -> tuple[Span, ...]:
     """Return the fewest sentences of a statement that have a text or number; none where all together have not."""
     own, following = (statement.start, statement.end), statement.after if statement.goes_on else None
     before, after = [(span,) if span else () for span in (statement.before, following)]
@@ -167,7 +167,9 @@ def _sentences_for(value: AttributeContent, source: Source, statement: Statement
     return ()
 
 
-def _yes_or_no_there(attribute: SchemaAttribute, value: bool, source: Source, statement: Statement) -> _StatedValue:
+def _yes_or_no_there(
+    attribute: SchemaAttribute, value: bool, source: Source, statement: SourceStatement
+) -> _StatedValue:
     """Return a yes or no that the statement, else what is beside it, states without its contrary.
 
     Where that says nothing of it, a source that is a single section of an act is about one matter as a whole.

@@ -21,7 +21,7 @@ _HEADING_END = re.compile(r"[^.;:!?,…]$")
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SourceStatement:
     """Characters [start, end) of a source's text that state something.
 
     `above` is what it stands under: the words that open its list, the caption of its table, the heading and the number
@@ -37,7 +37,7 @@ class Statement:
     goes_on: bool
 
 
-def likely_statements(source: Source, claim: str) -> list[Statement]:
+def likely_statements(source: Source, claim: str) -> list[SourceStatement]:
     """Return the statements of a source that share words with a claim, those that share most first.
 
     Of equal ones a passage that was found comes first.
@@ -59,7 +59,7 @@ def is_found(source: Source, span: Span) -> bool:
     return any(hit.start <= start and end <= hit.end for hit in source.hits)
 
 
-def _placed(source: Source, wanted: Iterable[Span]) -> Iterator[Statement]:
+def _placed(source: Source, wanted: Iterable[Span]) -> Iterator[SourceStatement]:
     """Yield the wanted spans with what belongs to each."""
     text, language = source.text, _language(source)
     spans, units = sentence_spans(text, language), {unit.start: unit for unit in units_of(text, language)}
@@ -77,7 +77,7 @@ def _placed(source: Source, wanted: Iterable[Span]) -> Iterator[Statement]:
             opening = units[start].opening if start in units else ""
             may_lean = at and not begins and _is_prose(kinds[at]) and _is_prose(kinds[at - 1])
             may_go_on = following and not next_begins and kinds[at] != "row" and _is_prose(kinds[at + 1])
-            yield Statement(
+            yield SourceStatement(
                 start,
                 end,
                 above="\n\n".join(filter(None, (heading, named, numbered, opening))),
