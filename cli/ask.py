@@ -47,7 +47,10 @@ Mmr = Annotated[
 ]
 Bundle = Annotated[
     Path | None,
-    typer.Option("--bundle", help="Also keep the answer in this ZIP with all that it was made from, for `replay`."),
+    typer.Option(
+        "--bundle",
+        help="Also keep the answer in this ZIP with all that it was made from, for `replay`; not with --schema.",
+    ),
 ]
 
 
@@ -70,8 +73,15 @@ def ask(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from the documents, with a page for every claim."""
+    from rag_engine.errors import InputError
+
     if schema is not None or each_document is not None:
         with errors_end(as_json):
+            if bundle is not None:
+                raise InputError(
+                    "--bundle keeps an answer in words, and --schema or --each-document fills in a form.",
+                    help="Leave one of them out; --json prints a form with its citations, --each-document keeps it.",
+                )
             form = _FormQuestion(question, _form(schema), tuple(filters or ()), top_k)
             if each_document is not None:
                 from ingestion.dataset.answer_sheets import require_workbook_path

@@ -36,6 +36,7 @@ from rag_engine.backends.office.program import office_program
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
 from rag_engine.calibration import languages_of
+from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import (
     REPLY_TOKENS,
     Config,
@@ -69,7 +70,7 @@ from rag_engine.retrieval.reranking import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.settings import settings_stamp
-from rag_engine.storage.catalog import open_catalog
+from rag_engine.storage.catalog import ChildRecord, open_catalog
 from rag_engine.storage.collection import Collection
 from rag_engine.storage.indexer import Indexer, page_at
 from rag_engine.storage.manifest import check_encoder
@@ -281,6 +282,7 @@ class Engine:
             schema,
             embedder=self.embedder(),
             page_of=self._page_of,
+            child_of=self._child_of,
             # A form may have more tokens than a free answer.
             seconds=generation.answer_seconds * REPLY_TOKENS / generation.answer_tokens,
             wait=threading.Event().wait,
@@ -329,16 +331,20 @@ class Engine:
     def circumstances(self) -> Circumstances:
         """Return what answers at this moment: model, encoder, index, settings and versions."""
         generator, _ = self.language_model()
-        digest = generator.digest if isinstance(generator, IdentifiedModel) else ""
+        judge: Generator | None = None
+        if label_judge := self._judge():
+            with suppress(BackendError):
+                judge = label_judge.reach()
         manifest, snapshot = self.collection.manifest(), self.collection.snapshot()
         return Circumstances(
             model=shareable(generator.name, self.config) if generator else ExtractiveAnswerer.name,
-            model_digest=digest,
+            model_digest=_digest(generator),
             encoder=shareable(manifest.name, self.config) if manifest else "",
             generation=self.collection.generation(),
             collection=digest_of(sorted(one.sha256 for one in snapshot.documents.values())),
             settings=shareable_settings(self.config),
             versions=package_versions(),
+            judge_digest=_digest(judge),
         )
 
     def ask_next(
@@ -537,6 +543,18 @@ class Engine:
         """Return the page on which a document's text is at an offset."""
         return page_at(self.catalog.lines(document), offset)
 
+    def _child_of(self, document: DocumentRecord, start: int, end: int) -> str:
+        """Return the id of the child that holds most of a document's text [start, end)."""
+        children = self.catalog.document_children(document.key)
+        if not children:
+            raise InputError(f"{document.file} was erased while it answered.", help="Ask again.")
+
+        def held(child: ChildRecord) -> int:
+            return min(end, child.parent.start + child.end) - max(start, child.parent.start + child.start)
+
+        chosen = max(children, key=held)
+        return child_id(document.sha256, chosen.parent.index, chosen.index)
+
     def _rerank_depth(self, reranker: Reranker) -> int:
         """Return how many passages the reranker reads: measured once on this machine and kept with the index."""
         return self.collection.rerank_depth(f"{reranker.name} {reranker.execution}", lambda: affordable_depth(reranker))
@@ -546,6 +564,11 @@ class Engine:
         embedder = self.embedder()
         check_encoder(self.collection.manifest(), embedder, self.config.workspace)
         return embedder
+
+
+def _digest(model: Generator | None) -> str:
+    """Return the digest of a model's weights, "" where its server tells none."""
+    return model.digest if isinstance(model, IdentifiedModel) else ""
 
 
 def _not_read(error: BackendError) -> str:

@@ -6,7 +6,6 @@ in the forms that an analyst uses: a heading's words, "What does ... mean?", the
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -15,8 +14,8 @@ from pathlib import Path
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
 from rag_engine.backends.language_identification import identify_language
-from rag_engine.config import DATA
 from rag_engine.types import Block, ExtractedText
+from training.measured import is_version_of_measured, measured_runs, measured_texts, word_runs
 from training.samples import NEAR_MISS, Sample
 
 _PASSAGE = 900
@@ -24,8 +23,6 @@ _SHORTEST = 200
 _OF_EACH = 60
 # The share of questions in another language than the passage's, whose terms stay as the passage has them.
 _ACROSS = 0.25
-# The words of a quotation by which a passage that a measurement asks for is known.
-_QUOTED = 6
 _HEADING = re.compile(r"[^\W\d_][^.!?]{7,89}$")
 _NUMBER = re.compile(r"^(?:(?:art\w*|section|madde|§)\.?\s*)?[\dIVXivx]+[\w./-]*[.)–-]*\s+", re.IGNORECASE)
 _ABOUT = {
@@ -64,39 +61,41 @@ _DEFINED = re.compile(
 
 
 def of_corpus(folder: Path, randomly: random.Random) -> list[Sample]:
-    """Return the samples made from the documents of a folder that can be read without OCR.
+    """Return the samples made from the documents of a folder that are trained on.
 
-    A passage that a question of data/eval/passages.jsonl asks for is not among them, nor one in garbled letters.
+    A passage that a question of data/eval asks for is not among them, nor one in garbled letters.
     """
-    measured = measured_words(DATA / "eval" / "passages.jsonl")
+    measured = measured_texts()
     samples: list[Sample] = []
-    for file in sorted(folder.iterdir()):
-        if file.suffix in (".txt",) or file.name.startswith("scan_"):
-            continue
+    for file in trained_on(folder):
         text = extract(file, ExtractionLimits(), None)
         language = identify_language(text.text)
         if language not in _ABOUT:
             continue
+        asked_for = measured_runs(measured, file.name, text)
         for kind in (_of_headings, _of_definitions, _of_tables):
             asked = randomly.choice([*_ABOUT]) if randomly.random() < _ACROSS else language
             made = list(kind(text, asked, randomly, file.stem))
             randomly.shuffle(made)
-            kept = (one for one in made if _reads(one.question) and measured.isdisjoint(word_runs(one.passage)))
+            kept = (one for one in made if _reads(one.question) and asked_for.isdisjoint(word_runs(one.passage)))
             samples += list(kept)[:_OF_EACH]
     return samples
 
 
-def measured_words(file: Path) -> set[tuple[str, ...]]:
-    """Return the runs of words of every quotation that the questions of a file are answered by."""
-    with file.open(encoding="utf-8") as lines:
-        questions = [json.loads(line) for line in lines]
-    return {run for one in questions for passage in one["passages"] for run in word_runs(passage["quote"])}
+def trained_on(folder: Path) -> list[Path]:
+    """Return the documents of a folder that can be read without OCR and of which no other language's version is asked.
 
-
-def word_runs(text: str) -> set[tuple[str, ...]]:
-    """Return every run of six words of a text, or all of them where there are fewer."""
-    words = re.findall(r"\w+", text.casefold())
-    return {tuple(words[at : at + _QUOTED]) for at in range(max(len(words) - _QUOTED + 1, 1))}
+    Of two versions that are both asked about neither is trained on.
+    """
+    measured, files = measured_texts(), sorted(folder.iterdir())
+    names = [file.name for file in files]
+    return [
+        file
+        for file in files
+        if file.suffix != ".txt"
+        and not file.name.startswith("scan_")
+        and not is_version_of_measured(measured, file.name, names)
+    ]
 
 
 def _reads(question: str) -> bool:

@@ -1,6 +1,6 @@
 """How well a trained adapter reads: the first quotation over five passages, near misses, reranking.
 
-    python -m training.evaluate [ADAPTER_FOLDER] [--questions 120] [--shared DIR]
+    python -m training.evaluate [ADAPTER_FOLDER] [--questions 60] [--out FILE.json] [--shared DIR]
 
 On the development halves of XQuAD, SQuAD-it and FaQuAD, also with Turkish, German and Spanish questions on English
 passages. Beside the reader stands likeness as quotations were chosen without it, and both together by the reader's
@@ -47,6 +47,7 @@ SETS = (
     ("xquad/es", "xquad/en"),
 )
 WEIGHTS = (0.0, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
+QUESTIONS = 60
 PASSAGES = 5
 DEPTH = 20
 Floats = NDArray[np.float64]
@@ -177,17 +178,17 @@ def measure(reader: PassageReader, embedder: Embedder, folder: Path, asked_by: s
     return figures
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("adapter", type=Path, nargs="?", default=ADAPTER)
-    parser.add_argument("--questions", type=int, default=120)
-    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
-    arguments = parser.parse_args()
-    reader, embedder = load_adapter(arguments.adapter), load_encoder("multilingual-e5-small")
+def figures_of(adapter: Path, shared: Path, most: int) -> dict[str, Any]:
+    """Return how well an adapter reads, as its card has it, printing each set and the means.
+
+    Of each set the share of questions whose first quotation over five passages answers, and nDCG@10 of reranking, by
+    the reader's weight; and the AUC by which answers are told from near misses, by likeness and by the reader.
+    """
+    reader, embedder = load_adapter(adapter), load_encoder("multilingual-e5-small")
     results: dict[str, Figures] = {}
     for asked_by, of in SETS:
         name = of if asked_by == of else f"{asked_by} on {of}"
-        found = measure(reader, embedder, arguments.shared / "data" / "benchmarks", asked_by, of, arguments.questions)
+        found = measure(reader, embedder, shared / "data" / "benchmarks", asked_by, of, most)
         results[name] = found
         print(f"{name} ({len(found.first[0.0])})", flush=True)
         for kind in ("first", "inside", "ndcg"):
@@ -201,6 +202,31 @@ def main() -> None:
         f"auc mean likeness {fmean(auc(*one.likeness) for one in results.values()):.3f} "
         f"reader {fmean(auc(*one.reading) for one in results.values()):.3f}"
     )
+    return {
+        "command": f"python -m training.evaluate --questions {most}",
+        "sets": {name: on_card(found) for name, found in results.items()},
+    }
+
+
+def on_card(found: Figures) -> dict[str, dict[str, float]]:
+    """Return the figures of a set as a card has them."""
+    first, ndcg = (
+        {f"{weight:g}": round(fmean(values[weight]), 3) for weight in WEIGHTS} for values in (found.first, found.ndcg)
+    )
+    told = {"likeness": round(auc(*found.likeness), 3), "reader": round(auc(*found.reading), 3)}
+    return {"first_quotation": first, "ndcg": ndcg, "auc": told}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("adapter", type=Path, nargs="?", default=ADAPTER)
+    parser.add_argument("--questions", type=int, default=QUESTIONS)
+    parser.add_argument("--out", type=Path, help="also write the figures here as JSON, for `python -m training.card`")
+    parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    arguments = parser.parse_args()
+    figures = figures_of(arguments.adapter, arguments.shared, arguments.questions)
+    if arguments.out:
+        arguments.out.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

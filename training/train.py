@@ -9,12 +9,10 @@ The sets of ../shared/data/benchmarks are never read.
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import os
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +26,10 @@ from transformers import AutoModel, AutoTokenizer
 from rag_engine.backends.encoder.load import load_encoder, locate, model_folder
 from rag_engine.backends.encoder.packaged_e5 import packaged_name
 from rag_engine.config import cache_folder
-from training.corpus import of_corpus
+from training.card import WEIGHTS, complete_card, write_card
+from training.corpus import of_corpus, trained_on
+from training.evaluate import QUESTIONS, figures_of
+from training.measured import LEFT_OUT, measured_texts, word_runs
 from training.model import RANK, SCALE, ReaderModel
 from training.samples import EVERY, LICENSED, Sample, across_languages, counts, of_set, split, with_families
 
@@ -69,7 +70,8 @@ def gather(shared: Path, names: Sequence[str], corpus: bool) -> list[Sample]:
         crossed = across_languages(folder, "es_squad2", "pt_squad2")
         randomly.shuffle(crossed)
         samples += crossed[: len(crossed) // 2]
-    samples = with_families(samples, folder, names)
+    quoted = measured_texts().quoted
+    samples = [one for one in with_families(samples, folder, names) if quoted.isdisjoint(word_runs(one.passage))]
     return samples + (of_corpus(shared / "data" / "corpus", randomly) if corpus else [])
 
 
@@ -145,8 +147,11 @@ def loss_of(model: ReaderModel, batch: Sequence[Encoded], padding: int, device: 
     return loss
 
 
-def train(samples: Sequence[Sample], out: Path, card: dict[str, Any]) -> None:
-    """Train for one epoch, keep the adapter of the lowest loss on the part that is not trained on, and write it."""
+def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None:
+    """Train for one epoch, keep the adapter of the lowest loss on the part that is not trained on, and write it.
+
+    Its card has what is given, and how it was trained.
+    """
     torch.manual_seed(SEED)
     location = model_folder(locate("multilingual-e5-small"), cache_folder())
     tokenizer = AutoTokenizer.from_pretrained(location)
@@ -189,9 +194,8 @@ def train(samples: Sequence[Sample], out: Path, card: dict[str, Any]) -> None:
             if found < best:
                 best, kept = found, {name: one.detach().to("cpu", torch.float16) for name, one in model.learned()}
     out.mkdir(parents=True, exist_ok=True)
-    file = out / "adapter.safetensors"
-    save_file({name: one.contiguous() for name, one in kept.items()}, file)
-    card |= {
+    save_file({name: one.contiguous() for name, one in kept.items()}, out / WEIGHTS)
+    known = {
         "encoder": packaged_name(),
         "rank": RANK,
         "scale": SCALE,
@@ -201,10 +205,8 @@ def train(samples: Sequence[Sample], out: Path, card: dict[str, Any]) -> None:
         "steps": steps,
         "checked_loss": round(best, 4),
         "seconds": round(time.perf_counter() - started),
-        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
     }
-    (out / "card.json").write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(json.dumps(card), flush=True)
+    write_card(out, {**card, **known})
 
 
 def main() -> None:
@@ -220,7 +222,12 @@ def main() -> None:
     random.Random(SEED).shuffle(samples)
     samples = samples[: arguments.most]
     print(len(samples), counts(samples), flush=True)
-    train(samples, arguments.out, {"sets": list(names), "corpus": not arguments.no_corpus})
+    shared = arguments.shared.resolve()
+    documents = [] if arguments.no_corpus else [file.name for file in trained_on(shared / "data" / "corpus")]
+    train(samples, arguments.out, {"sets": list(names), "documents": documents, "left_out": LEFT_OUT})
+    figures = figures_of(arguments.out, shared, QUESTIONS)
+    complete_card(arguments.out, shared / "data" / "MANIFEST.tsv", figures)
+    print((arguments.out / "card.json").read_text(encoding="utf-8"), flush=True)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,8 @@ def write(sets: Sequence[tuple[str, Sequence[AnswerRow]]], generators: Sequence[
             f"`python -m benchmarks.answers.answers`; answers by: {', '.join(generators)}. `answered`: questions with "
             "an "
             "answer that got one; `refused`: questions without one that got none; the other figures are means over the "
-            "questions with an answer, 0 where one was refused.",
+            "questions with an answer, 0 where one was refused; support is the share of claims labelled supported, of "
+            "answers that a model wrote.",
             "sample.jsonl asks the 30 documents that come with the program, corpus.jsonl the real documents of "
             "SEXTANT_SHARED, with the passages and halves of passages.jsonl (data/eval/README.md).",
         ],

@@ -40,7 +40,8 @@ class Circumstances:
     """All that answers: the language model and its digest ("" where its server tells none), the encoder, the index.
 
     `generation` is the number of the index generation, `collection` a hash over the documents; `settings` are those of
-    the configuration that a machine's paths, addresses and keys are not part of.
+    the configuration that a machine's paths, addresses and keys are not part of. `judge_digest` is that of the second
+    model that labels sentences, "" without one or where its server tells none.
     """
 
     model: str
@@ -50,6 +51,7 @@ class Circumstances:
     collection: str
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
+    judge_digest: str = ""
 
 
 def shareable_settings(config: Config) -> dict[str, Any]:
@@ -59,8 +61,10 @@ def shareable_settings(config: Config) -> dict[str, Any]:
         "encoder": shareable(config.encoder, config),
         "execution": config.execution,
         "reranker": shareable(config.reranker, config),
+        "reader": shareable(config.reader, config),
         "chunking": asdict(config.chunking),
         "retrieval": asdict(config.retrieval),
+        "controller": asdict(config.controller),
         "temperature": generation.temperature,
         "answer_tokens": generation.answer_tokens,
         "planner_seconds": generation.planner_seconds,
@@ -86,7 +90,7 @@ def shareable(text: str, config: Config) -> str:
 def package_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that decide on an answer, those that are installed.
 
-    "code" is a hash of our own modules and tables, which change between two versions.
+    "code" is a hash of our own modules, tables, fitted figures and the reader, which change between two versions.
     """
     found = {"python": platform.python_version(), "code": _code_digest()}
     for name in _PACKAGES:
@@ -99,7 +103,8 @@ def package_versions() -> dict[str, str]:
 
 @cache
 def _code_digest() -> str:
-    files = (*(ROOT / "rag_engine").rglob("*.py"), *DATA.glob("*.toml"))
+    data = (file for pattern in ("*.toml", "*.json", "*.jsonl", "reader/*") for file in DATA.glob(pattern))
+    files = (*(ROOT / "rag_engine").rglob("*.py"), *data)
     return digest_of([(one.name, hashlib.sha256(one.read_bytes()).hexdigest()) for one in sorted(files)])[:12]
 
 

@@ -90,6 +90,7 @@ def _model(kept: AnswerBundle, now: AnswerBundle) -> Iterator[str]:
             "answer by": one.answer.generator,
             "language model": one.circumstances.model,
             "digest": one.circumstances.model_digest,
+            "digest of the judge": one.circumstances.judge_digest,
             "encoder": one.circumstances.encoder,
         }
         for one in (kept, now)

@@ -40,17 +40,23 @@ def gather(
     """Yield the steps of the controller and return the evidence of all parts of the question.
 
     The first search's own evidence comes back as it is, without a step, where the question has a single part, where
-    nothing was found to begin with, or where every part is covered; in the last case with the first step if that tells
-    the tokens of a model.
+    nothing was found to begin with, or where the encoder and shared words find every part covered: a language model is
+    asked only after that. Where the model then finds every part covered, its tokens come with the first step.
     """
     parts = plan_by_rules(first.plan, tools.gazetteer)
     if config.mode == "off" or len(parts) < 2 or not first.sources:
         return first
     started = time.perf_counter()
+    rules = SentenceReader(tools.embedder, tools.similarity, tools.gazetteer)
+    read: Read = rules
+    memory = begin(first, parts, rules, config)
+    if not memory.unresolved:
+        return first
     model = CountedModel(tools.generator) if tools.generator and not tools.generator.quotes_only else None
-    parts, read, warnings = _with_model(first, parts, tools, model)
-    memory = begin(first, parts, read, config)
-    memory = replace(memory, warnings=(*warnings, *memory.warnings))
+    if model is not None:
+        parts, read, warnings = _with_model(first, parts, rules, tools, model)
+        memory = begin(first, parts, read, config)
+        memory = replace(memory, warnings=(*warnings, *memory.warnings))
     steps: list[ControllerStep] = []
     loop = search_on(memory, retrieve, read, config)
     if not memory.unresolved:
@@ -69,12 +75,9 @@ def gather(
 
 
 def _with_model(
-    first: Evidence, parts: tuple[SubQuestion, ...], tools: ControllerTools, model: Generator | None
+    first: Evidence, parts: tuple[SubQuestion, ...], rules: Read, tools: ControllerTools, model: Generator
 ) -> tuple[tuple[SubQuestion, ...], Read, tuple[str, ...]]:
-    """Return the parts and the reader, those of the language model where there is one and its reply can be used."""
-    rules = SentenceReader(tools.embedder, tools.similarity, tools.gazetteer)
-    if model is None:
-        return parts, rules, ()
+    """Return the parts, those of the language model where its reply can be used; its reader; and warnings."""
     read = ModelReader(model, rules, seconds=tools.seconds)
     try:
         return plan_by_model(first.plan, model, tools.gazetteer, seconds=tools.seconds), read, ()

@@ -6,11 +6,13 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from rag_engine.answering.citations import answer_sentences, citation_at, shared_words, words
 from rag_engine.conversations.reply import Reply, failed_reply, reply_of, reply_of_form
 from rag_engine.conversations.store import Conversation, end_turn
 from rag_engine.errors import SextantError
 from rag_engine.planning.rewriting import FollowUp
-from rag_engine.types import Answer, ControllerStep, Evidence, StructuredAnswer
+from rag_engine.text.sentences import sentence_spans
+from rag_engine.types import Answer, Citation, ControllerStep, Evidence, Source, StructuredAnswer
 
 AnswerPart = FollowUp | ControllerStep | Evidence | str | Answer | StructuredAnswer
 
@@ -32,6 +34,7 @@ def record_reply(
     from the parts, by Ctrl-C, or by closing this iterator.
     """
     text, evidence, reply = "", None, None
+    steps: tuple[ControllerStep, ...] = ()
     warnings: tuple[str, ...] = ()
     try:
         for part in parts:
@@ -39,6 +42,8 @@ def record_reply(
                 case FollowUp():
                     warnings = part.warnings
                     begun = replace(begun, turns=(*begun.turns[:-1], replace(begun.turns[-1], rewritten=part.question)))
+                case ControllerStep():
+                    steps = (*steps, part)
                 case Evidence():
                     evidence = part
                 case Answer():
@@ -55,12 +60,47 @@ def record_reply(
         raise
     finally:
         reply = reply or failed_reply(_UNEXPECTED)
-        end_turn(workspace, begun, replace(reply, warnings=tuple(dict.fromkeys((*warnings, *reply.warnings)))))
+        # The steps of an answer are those of its evidence, which one that ended before it does not have.
+        warned = tuple(dict.fromkeys((*warnings, *reply.warnings)))
+        end_turn(workspace, begun, replace(reply, warnings=warned, steps=reply.steps or steps))
 
 
 def _cancelled(text: str, evidence: Evidence | None) -> Reply:
     """Return the reply of a cancelled answer: the words that came, whose marks were numbered as they came."""
     if evidence is None or not text.strip():
         return failed_reply("Answer cancelled.")
+    shown = text.strip()
     warning = "Answer cancelled before its end; its citations were not checked."
-    return reply_of(Answer("answered", text.strip(), (), evidence, "", (warning,)))
+    return reply_of(Answer("answered", shown, _citations(shown, evidence), evidence, "", (warning,)))
+
+
+def _citations(text: str, evidence: Evidence) -> tuple[Citation, ...]:
+    """Return a citation for each sentence of a text and source it names, chosen by words in common alone."""
+    sources = {source.n: source for source in evidence.sources}
+    named = [(one.text, sources[n]) for one in answer_sentences(text, evidence.plan.language) for n in one.numbers]
+    found = [_nearest(claim, source) for claim, source in named]
+    return tuple({(one.n, one.start): one for one in found}.values())
+
+
+def _nearest(claim: str, source: Source) -> Citation:
+    """Return the citation of the sentence of a source that shares most words with a claim.
+
+    It is one of a passage that lies on a single page, whose number is known here; without such a passage the beginning
+    of the best one.
+    """
+    language = source.document.metadata.language
+    spans = list(sentence_spans(source.text, language))
+    placed = [
+        (span, hit.page)
+        for hit in source.hits
+        for span in spans
+        if hit.page == hit.last_page and hit.start <= source.start + span[0] and source.start + span[1] <= hit.end
+    ]
+    best = source.hits[0]
+    start, end = best.start - source.start, best.end - source.start
+    beginning = (start, min((span[1] for span in spans if span[1] > start), default=end)), best.page
+    wanted = words(claim)
+    span, page = max(
+        placed, key=lambda place: shared_words(wanted, words(source.text[slice(*place[0])])), default=beginning
+    )
+    return citation_at(source, *span, lambda *_: page)

@@ -133,7 +133,8 @@ def _reply_section(heading: str, details: tuple[str, ...], reply: Reply, words: 
 
 
 def _answerer(reply: Reply, words: Wording) -> str:
-    if reply.status != "answered":
+    # Of an answer that was cancelled the words are known, not who wrote them.
+    if reply.status != "answered" or not reply.generator:
         return ""
     if reply.generator == "extractive":
         return words.message("Quotations only")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,9 @@ from typer.testing import CliRunner, Result
 from cli.ask import _print_structured
 from cli.main import app
 from rag_engine.answering.citations import citation_at
+from rag_engine.answering.structured.answer_schema import read_schema
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
 from rag_engine.types import Attribute, CitedRecord, Evidence, Source, StructuredAnswer
 from tests.conftest import ROOT
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
@@ -79,6 +84,24 @@ def test_a_form_is_printed_as_json_with_the_page_of_each_record(small_workspace:
     [reference] = reply["references"]
     assert (reference["file"], reference["pages"]) == ("flood.md", [1])
     assert any("“build a dam”" in warning for warning in reply["warnings"])
+
+
+def test_a_record_is_bound_to_the_passage_that_holds_its_quote(small_workspace: Path, model: Script) -> None:
+    """Also where the search found another passage of the text that was read."""
+    model.replies[CHAT] = [said(PLAN), said(FORM)]
+    with closing(open_engine(read_config(small_workspace))) as engine:
+        evidence = engine.search(QUESTION)
+        right = [source.hits[0].child_id for source in evidence.sources]
+        sources = tuple(
+            replace(one, hits=(replace(one.hits[0], child_id="another", end=one.hits[0].start + 1),))
+            for one in evidence.sources
+        )
+        answer = engine.structure(replace(evidence, sources=sources), read_schema(POLICY))
+        [record] = answer.records
+        assert record.citation.child_id in right
+        document = engine.catalog.find_document(record.citation.document_id)
+        texts = [child.text for child in engine.catalog.document_children(document.key)]
+        assert any(record.citation.quote in text for text in texts)
 
 
 def test_a_form_is_printed_as_a_table_with_source_and_page(
@@ -180,3 +203,14 @@ def test_each_document_needs_a_form(small_workspace: Path, tmp_path: Path) -> No
     result = run(small_workspace, "--each-document", tmp_path / "out.xlsx")
     assert result.exit_code == 2
     assert "--schema" in result.output
+
+
+@pytest.mark.parametrize("form", [("--schema", POLICY), ("--each-document", "out.xlsx")])
+def test_a_form_is_not_kept_as_a_bundle_and_that_is_said_before_anything_is_asked(
+    small_workspace: Path, tmp_path: Path, form: tuple[object, object]
+) -> None:
+    kept = tmp_path / "kept.zip"
+    result = run(small_workspace, *form, "--bundle", kept)
+    assert result.exit_code == 2
+    assert "--bundle keeps an answer in words" in " ".join(result.output.split())
+    assert not kept.exists()

@@ -15,7 +15,7 @@ from rag_engine.answering.generation import (
     token_counter,
 )
 from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, asked_schema
-from rag_engine.answering.structured.records import bind_reply
+from rag_engine.answering.structured.records import ChildOf, bind_reply
 from rag_engine.config import REPLY_TOKENS
 from rag_engine.errors import BackendError, ReplyError
 from rag_engine.prompts import absent_sections, insufficient, record_message, record_rules, source_block
@@ -35,6 +35,7 @@ def structured_answer(
     *,
     embedder: Embedder,
     page_of: PageOf,
+    child_of: ChildOf,
     seconds: float,
     wait: Callable[[float], object],
 ) -> StructuredAnswer:
@@ -81,6 +82,7 @@ def structured_answer(
         question=evidence.plan.question,
         language=evidence.plan.language,
         page_of=page_of,
+        child_of=child_of,
     )
     nothing = "" if bound.records else insufficient(evidence.plan.language)
     warnings = (

@@ -1,21 +1,32 @@
-"""The records of a model's reply, each bound to the passage that states it; what no passage states is left out."""
+"""The records of a model's reply, each bound to the place that states it; what no place states is left out."""
 
 from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import jsonschema
 
-from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
+from rag_engine.answering.citations import PageOf, citation_at
 from rag_engine.answering.structured.answer_schema import CITATION, NO, NOTE, YES, AnswerSchema, SchemaAttribute
-from rag_engine.answering.structured.support import stated, unknown_names, unknown_numbers, unsupported
-from rag_engine.text.sentences import sentence_spans
-from rag_engine.types import NOT_STATED, Attribute, AttributeContent, CitedRecord, Source
+from rag_engine.answering.structured.statements import SourceStatement, is_found, likely_statements
+from rag_engine.answering.structured.support import (
+    WORDS_FOUND,
+    stated_values,
+    unknown_names,
+    unknown_numbers,
+    unsupported,
+)
+from rag_engine.text.sentences import Span, sentence_spans
+from rag_engine.types import NOT_STATED, Attribute, AttributeContent, Citation, CitedRecord, DocumentRecord, Source
 
+# The id of the child of a document that holds most of characters [start, end) of its text.
+ChildOf = Callable[[DocumentRecord, int, int], str]
 _SHOWN = 60
+# The share of a value's words that stand where its record is quoted: the source may say the rest elsewhere.
+_WORDS_THERE = 0.6
 # What models write where they are to write null.
 _EMPTY = frozenset(("null", "none", "n/a", "not stated", "not specified", "unknown", "-", "–"))
 
@@ -29,6 +40,15 @@ class BoundReply:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _StatedValue:
+    """A value as far as a statement has it, the sentences that it takes for that, and why something is missing."""
+
+    value: AttributeContent
+    spans: tuple[Span, ...]
+    fault: str = ""
+
+
 def bind_reply(
     reply: Mapping[str, object],
     schema: AnswerSchema,
@@ -37,12 +57,14 @@ def bind_reply(
     question: str,
     language: str,
     page_of: PageOf,
+    child_of: ChildOf,
 ) -> BoundReply:
     """Return the entities and records of a reply that the sources support.
 
-    A record stays where it cites one of the sources, and the words, numbers and names of what it must have are in
-    that source; another value that is not there is left empty, a yes or no becomes NOT_STATED. Entities may also be
-    in the question; of the note the sentences stay whose numbers and names are in either. `language` is the
+    A record stays where it cites one of the sources, and the words, numbers and names of what it must have are in one
+    sentence of that source, beside it, above it, or in what the source is called. Another value that is not there is
+    left empty, a yes or no becomes NOT_STATED. The quote holds every sentence that a value is from. Entities may also
+    be in the question; of the note the sentences stay whose numbers and names are in either. `language` is the
     question's.
     """
     numbered = {source.n: source for source in sources}
@@ -50,7 +72,7 @@ def bind_reply(
     records: list[CitedRecord] = []
     warnings: list[str] = []
     for number, record in enumerate(given if isinstance(given, list) else (), start=1):
-        bound, faults = _bind_record(record, f"{schema.list_name} {number}", schema, numbered, page_of)
+        bound, faults = _bind_record(record, f"{schema.list_name} {number}", schema, numbered, page_of, child_of)
         if bound is not None and any(_same(bound, other) for other in records):
             bound, faults = None, [f"{schema.list_name} {number} was left out: it is there already."]
         records += [bound] if bound is not None else []
@@ -66,7 +88,7 @@ def bind_reply(
 
 
 def _bind_record(
-    given: object, place: str, schema: AnswerSchema, sources: Mapping[int, Source], page_of: PageOf
+    given: object, place: str, schema: AnswerSchema, sources: Mapping[int, Source], page_of: PageOf, child_of: ChildOf
 ) -> tuple[CitedRecord | None, list[str]]:
     """Return the record with its citation, or None, and warnings of what was left out."""
     record = given if isinstance(given, dict) else {}
@@ -77,19 +99,99 @@ def _bind_record(
     if source is None:
         cited = f"it cites [Source {number}], which the model was not given" if number else "it cites no source"
         return None, [f"{place} was left out: {cited}."]
-    attributes, faults = [], []
-    for one in schema.attributes:
-        value, fault = _supported(one, record.get(one.name), source)
+    given_values = [_supported(one, record.get(one.name), source) for one in schema.attributes]
+    for one, (value, fault) in zip(schema.attributes, given_values, strict=True):
         if one.required and value in (None, ()):
             return None, [f"{place} was left out: {one.name}: {fault or 'it is missing'}."]
-        if fault:
-            done = "left not stated" if value == NOT_STATED else "shortened" if value else "left empty"
-            faults.append(f"{place}: {one.name} was {done}: {fault}.")
-        attributes.append(Attribute(one.name, value))
-    quote = _quote(attributes, source)
-    if quote is None:
+    claim = " ".join(_text(value) for value, _ in given_values)
+    bound = [
+        [
+            _stated_there(one, value, source, there)
+            for one, (value, _) in zip(schema.attributes, given_values, strict=True)
+        ]
+        for there in likely_statements(source, claim)
+    ]
+    # Of the likeliest statements the one that has most of the record, what it must have before all.
+    best = max(bound, key=lambda values: _completeness(schema.attributes, values), default=None)
+    if best is None:
         return None, [f"{place} was left out: no sentence of [Source {source.n}] states it."]
-    return CitedRecord(tuple(attributes), citation_at(source, *quote, page_of)), faults
+    attributes, faults = [], []
+    for one, (_, unsupported_by_all), stated in zip(schema.attributes, given_values, best, strict=True):
+        fault = unsupported_by_all or stated.fault
+        if one.required and stated.value in (None, ()):
+            return None, [f"{place} was left out: {one.name}: {fault}."]
+        if fault:
+            done = "left not stated" if stated.value == NOT_STATED else "shortened" if stated.value else "left empty"
+            faults.append(f"{place}: {one.name} was {done}: {fault}.")
+        attributes.append(Attribute(one.name, stated.value))
+    spans = [span for stated in best for span in stated.spans]
+    quote = min(start for start, _ in spans), max(end for _, end in spans)
+    return CitedRecord(tuple(attributes), _citation(source, quote, page_of, child_of)), faults
+
+
+def _completeness(attributes: Sequence[SchemaAttribute], values: Sequence[_StatedValue]) -> tuple[int, int, int]:
+    """Return how many values that must be there a sentence has itself, and with its neighbours, and how many in all."""
+    there = [stated for stated in values if stated.value not in (None, (), NOT_STATED)]
+    needed = [stated for one, stated in zip(attributes, values, strict=True) if one.required and stated in there]
+    return sum(len(stated.spans) == 1 for stated in needed), len(needed), len(there)
+
+
+def _stated_there(
+    attribute: SchemaAttribute, value: AttributeContent, source: Source, statement: SourceStatement
+) -> _StatedValue:
+    """Return what a statement has of a value that its source supports."""
+    own = (statement.start, statement.end)
+    if value in (None, (), NOT_STATED):
+        return _StatedValue(value, (own,))
+    if isinstance(value, bool):
+        return _yes_or_no_there(attribute, value, source, statement)
+    several = value if isinstance(value, tuple) else (value,)
+    taken = [(one, _sentences_for(one, source, statement)) for one in several]
+    kept = tuple(one for one, spans in taken if spans)
+    spans = tuple(dict.fromkeys((own, *(span for _, spans in taken for span in spans))))
+    gone = ", ".join(_shown(one) for one, found in taken if not found)
+    fault = f"[Source {source.n}] has {gone} elsewhere, not where it states the rest" if gone else ""
+    if isinstance(value, tuple):
+        return _StatedValue(tuple(map(str, kept)), spans, fault)
+    return _StatedValue(kept[0] if kept else None, spans, fault)
+
+
+def _sentences_for(value: AttributeContent, source: Source, statement: SourceStatement) -> tuple[Span, ...]:
+    """Return the fewest sentences of a statement that have a text or number; none where all together have not."""
+    own, following = (statement.start, statement.end), statement.after if statement.goes_on else None
+    before, after = [(span,) if span else () for span in (statement.before, following)]
+    for spans in dict.fromkeys(((own,), (*before, own), (own, *after), (*before, own, *after))):
+        said = "\n\n".join((_head(source), statement.above, *(source.text[slice(*span)] for span in spans)))
+        if not _unsupported_value(value, said, _language(source), share=_WORDS_THERE):
+            return spans
+    return ()
+
+
+def _yes_or_no_there(
+    attribute: SchemaAttribute, value: bool, source: Source, statement: SourceStatement
+) -> _StatedValue:
+    """Return a yes or no that the statement, else what is beside it, states without its contrary.
+
+    Where that says nothing of it, a source that is a single section of an act is about one matter as a whole.
+    """
+    own = (statement.start, statement.end)
+    first, last = statement.before or own, statement.after or own
+    whole = ((0, len(source.text)),) if source.section else ()
+    for start, end in (own, (first[0], last[1]), *whole):
+        found = _stated_values(attribute, source.text[start:end])
+        if found == {value}:
+            return _StatedValue(value, (own,) if (start, end) in whole else ((start, end),))
+        if found:
+            break
+    return _StatedValue(NOT_STATED, (own,), f"[Source {source.n}] does not state it where it states the rest")
+
+
+def _citation(source: Source, quote: Span, page_of: PageOf, child_of: ChildOf) -> Citation:
+    """Return the citation of a quote, of the passage that holds it even where that was not found by itself."""
+    citation = citation_at(source, *quote, page_of)
+    if is_found(source, quote):
+        return citation
+    return replace(citation, child_id=child_of(source.document, citation.start, citation.end))
 
 
 def _supported(attribute: SchemaAttribute, given: object, source: Source) -> tuple[AttributeContent, str]:
@@ -99,7 +201,8 @@ def _supported(attribute: SchemaAttribute, given: object, source: Source) -> tup
         return value, fault
     mark = f"[Source {source.n}]"
     if isinstance(value, bool):
-        return (value, "") if _states(attribute, value, source.text) else (NOT_STATED, f"{mark} does not state it")
+        found = value in _stated_values(attribute, source.text)
+        return (value, "") if found else (NOT_STATED, f"{mark} does not state it")
     passage, language = _head_and_text(source), _language(source)
     if isinstance(value, tuple):
         kept = tuple(one for one in value if not unsupported(one, passage, language))
@@ -121,9 +224,11 @@ def _bind_entity(
     if value in (None, NOT_STATED):
         return value, [f"{attribute.name} was left empty: it was not found."] if attribute.required else []
     if isinstance(value, bool):
-        if any(_states(attribute, value, text) for text, _ in passages):
+        found = {one for text, _ in passages for one in _stated_values(attribute, text)}
+        if found == {value}:
             return value, []
-        return NOT_STATED, [f"{attribute.name} was left {NOT_STATED}: no source states it."]
+        why = "both are stated" if len(found) > 1 else "no source states it"
+        return NOT_STATED, [f"{attribute.name} was left {NOT_STATED}: {why}."]
     several = value if isinstance(value, tuple) else (value,)
     kept = tuple(one for one in several if not all(_unsupported_value(one, *passage) for passage in passages))
     warnings = [
@@ -196,29 +301,16 @@ def _clean(given: object) -> str:
     return "" if text.casefold() in _EMPTY else text
 
 
-def _unsupported_value(value: AttributeContent, passage: str, language: str) -> str:
+def _unsupported_value(value: AttributeContent, passage: str, language: str, *, share: float = WORDS_FOUND) -> str:
     """Return what of a text or number a passage does not have; "" where it has all."""
     if isinstance(value, str):
-        return unsupported(value, passage, language)
+        return unsupported(value, passage, language, share=share)
     missing = unknown_numbers(str(value).lstrip("-"), passage)
     return f"it has no number {missing}" if missing else ""
 
 
-def _states(attribute: SchemaAttribute, value: bool, passage: str) -> bool:
-    return any(stated(name, value, passage) for name in (attribute.name, attribute.title))
-
-
-def _quote(attributes: Sequence[Attribute], source: Source) -> tuple[int, int] | None:
-    """Return the place of the sentence of a source that shares most words with a record; None where none shares any."""
-    claim = words(" ".join(_text(one.value) for one in attributes))
-
-    def likeness(span: tuple[int, int]) -> tuple[float, bool]:
-        start, end = source.start + span[0], source.start + span[1]
-        held = any(hit.start <= start and end <= hit.end for hit in source.hits)
-        return shared_words(claim, words(source.text[slice(*span)])), held
-
-    best = max(sentence_spans(source.text, _language(source)), key=likeness, default=None)
-    return best if best is not None and likeness(best)[0] else None
+def _stated_values(attribute: SchemaAttribute, passage: str) -> frozenset[bool]:
+    return stated_values(attribute.name, passage) | stated_values(attribute.title, passage)
 
 
 def _text(value: AttributeContent) -> str:
@@ -233,9 +325,14 @@ def _same(one: CitedRecord, other: CitedRecord) -> bool:
 
 def _head_and_text(source: Source) -> str:
     """Return what a source is called and its text: what a record may take its words from."""
+    return "\n\n".join(filter(None, (_head(source), source.text)))
+
+
+def _head(source: Source) -> str:
+    """Return what a source is called."""
     metadata = source.document.metadata
     named = (metadata.title, metadata.authority, source.act, source.section, *source.headings)
-    return "\n\n".join(filter(None, (*named, source.text)))
+    return "\n\n".join(filter(None, named))
 
 
 def _language(source: Source) -> str:

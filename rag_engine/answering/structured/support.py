@@ -32,13 +32,15 @@ _NEGATED = re.compile(
     r"(?:\w+\s+(?:or|nor|ni|né|oder|noch|o|ou)\s+)?|(?<!\w)non)$"
 )
 _TURKISH_NEGATION = re.compile(r"\W+(?:değil|olmayan)")
+# "Bailable: No": a cell under the name of its column, or an answer of a form.
+_ANSWERED_NO = re.compile(r"\s*[:=]\s*(?:no|not|nein|non|não|hayır|değil)(?!\w)")
 
 
-def unsupported(value: str, passage: str, language: str) -> str:
+def unsupported(value: str, passage: str, language: str, *, share: float = WORDS_FOUND) -> str:
     """Return what of a value the passage does not have, in words for a warning; "" where it has all.
 
     `language` is the passage's, from whose words the value is taken. All numbers, names and negations must be found,
-    and most of the other words.
+    and a share of the other words.
     """
     if missing := unknown_numbers(value, passage):
         return f"it has no number {missing}"
@@ -52,7 +54,7 @@ def unsupported(value: str, passage: str, language: str) -> str:
         # A stem alone would let a plan that was adopted be called planned.
         return "" if all(_is_word_of(word, held) for word in _plain_words(value)) else "its words are others"
     found = wanted & (_terms(passage, language) | held)
-    return "" if len(found) >= WORDS_FOUND * len(wanted) else "its words are others"
+    return "" if len(found) >= share * len(wanted) else "its words are others"
 
 
 def unknown_numbers(value: str, passage: str) -> str:
@@ -75,17 +77,20 @@ def unknown_names(value: str, passage: str, language: str) -> str:
     return ""
 
 
-def stated(attribute: str, value: bool, passage: str) -> bool:
-    """Whether a passage states that an attribute holds (or, for False, that it does not), in the attribute's words.
+def shares_a_term(one: str, other: str, language: str) -> bool:
+    """Whether two texts have a word in common that is no function word, in any of its forms."""
+    return not _terms(one, language).isdisjoint(_terms(other, language))
 
-    It is for "bailable" that "non-bailable" and "not bailable" deny it. A passage with both leaves the choice open.
+
+def stated_values(attribute: str, passage: str) -> frozenset[bool]:
+    """Return what a passage states of an attribute in its own words: that it holds, that it does not, neither or both.
+
+    It is for "bailable" that "non-bailable", "not bailable" and "bailable: no" deny it.
     """
     term = r"[\s-]+".join(re.escape(part) for part in re.split(r"[\W_]+", fold_case(attribute)) if part)
     text = fold_case(passage)
-    if not term:
-        return False
-    found = [_denied(text, match) for match in re.finditer(rf"(?<!\w)(?:non)?(?P<term>{term})(?!\w)", text)]
-    return (not value) in found
+    found = re.finditer(rf"(?<!\w)(?:non)?(?P<term>{term})(?!\w)", text) if term else ()
+    return frozenset(not _denied(text, match) for match in found)
 
 
 def _is_word_of(word: str, held: set[str]) -> bool:
@@ -119,7 +124,7 @@ def _denied(text: str, match: re.Match[str]) -> bool:
     """Whether what is said is denied where it is said."""
     start = match.start("term")
     before, after = text[max(0, start - 60) : start], text[match.end() : match.end() + 20]
-    return bool(_NEGATED.search(before)) or bool(_TURKISH_NEGATION.match(after))
+    return any((_NEGATED.search(before), _TURKISH_NEGATION.match(after), _ANSWERED_NO.match(after)))
 
 
 def _numbers(text: str) -> Iterator[str]:

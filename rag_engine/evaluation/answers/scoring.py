@@ -1,4 +1,4 @@
-"""Figures of an answer that need no model: abstention, the words of the answer, cited pages, and contexts."""
+"""Figures of an answer that ask nothing more: abstention, its words, cited pages, contexts, and supported claims."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rag_engine.answering.replies.marks import CHECKED_MARK
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.gold import Quote, letters_of
 from rag_engine.text.folding import fold
-from rag_engine.types import Answer
+from rag_engine.types import Answer, SentenceSupport
 
 METRICS = (
     "abstention",
@@ -19,6 +19,7 @@ METRICS = (
     "context_precision",
     "context_recall",
     "first_quotation",
+    "support",
 )
 
 # A file and a page of it.
@@ -58,7 +59,18 @@ def score(question: AnswerQuestion, answer: Answer) -> Figures:
         "context_precision": average_precision([best_match(context, question.passages) for context in contexts]),
         "context_recall": context_recall(contexts, question.passages),
         "first_quotation": 0.0 if abstained else float(is_first_right(answer, question.passages)),
+        "support": None if abstained else supported_share(answer.support),
     }
+
+
+def supported_share(support: Sequence[SentenceSupport]) -> float | None:
+    """Return the share of an answer's claims that the cited passages support; None where no sentence was labelled.
+
+    Quotations are in the passages' own words and are not labelled. The labels are those that the answer comes with: of
+    the second model where one is set, otherwise those whose accuracy stands beside them.
+    """
+    labels = [one.label for one in support if one.label != "no claim"]
+    return labels.count("supported") / len(labels) if labels else None
 
 
 def is_first_right(answer: Answer, passages: Sequence[Quote]) -> bool:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from rag_engine.answering.bundle import AnswerBundle, KeptAnswer, KeptPassage, KeptPrompt, asked_question
-from rag_engine.answering.circumstances import Circumstances
+from rag_engine.answering.circumstances import Circumstances, shareable_settings
 from rag_engine.answering.replay import answer_differs, compare_bundles
+from rag_engine.config import read_config
 from rag_engine.types import Citation, QueryPlan
 
 
@@ -83,6 +85,22 @@ def test_another_prompt_model_setting_index_and_version_are_named() -> None:
         "versions: numpy: “2.1” before, “2.2” now",
     ]
     assert not answer_differs(differences)
+
+
+def test_another_judge_reader_or_controller_is_named(tmp_path: Path) -> None:
+    """Each decides on an answer or on what is said of it."""
+    before = read_config(tmp_path)
+    judged = replace(before.generation, judge_model="second")
+    after = replace(before, reader="none", controller=replace(before.controller, mode="off"), generation=judged)
+    kept = replace(KEPT, circumstances=replace(KEPT.circumstances, settings=shareable_settings(before)))
+    settings, digest = shareable_settings(after), "sha:j"
+    now = replace(KEPT, circumstances=replace(KEPT.circumstances, settings=settings, judge_digest=digest))
+    assert [one.message for one in compare_bundles(kept, now, DOCUMENTS)] == [
+        "digest of the judge: “” before, “sha:j” now",
+        "reader: “” before, “none” now",
+        "controller.mode: “auto” before, “off” now",
+        "judge_model: “” before, “second” now",
+    ]
 
 
 def test_a_prompt_on_one_side_alone_is_named() -> None:

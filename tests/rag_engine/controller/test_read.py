@@ -226,16 +226,26 @@ def test_a_server_that_counts_no_tokens_leaves_the_steps_without_them(
 def test_the_tokens_of_a_model_that_finds_every_part_covered_are_kept(
     tools: Callable[[Generator | None], ControllerTools],
 ) -> None:
-    text = "The council pays for the shelters. The sirens are tested when it is quiet."
+    text = "The town bears the cost of bunkers. Horns are blown on calm days in spring."
     propositions = [
-        {"question": 1, "passage": 1, "quote": "The council pays for the shelters."},
-        {"question": 2, "passage": 1, "quote": "The sirens are tested when it is quiet."},
+        {"question": 1, "passage": 1, "quote": "The town bears the cost of bunkers."},
+        {"question": 2, "passage": 1, "quote": "Horns are blown on calm days in spring."},
     ]
     parts = ["Who pays for the shelters?", "When are the sirens tested?"]
     model = Replying([{"sub_questions": parts}, {"propositions": propositions}], counts=True)
     steps, first, evidence = gathered(QUESTION, [text], tools(model))
     assert [(step.kind, step.done, step.tokens) for step in steps] == [("plan", 2, TokenCount(200, 20))]
     assert (evidence.steps, evidence.sources) == (tuple(steps), first.sources)
+
+
+def test_a_model_is_asked_nothing_where_the_first_search_is_seen_to_cover_every_part(
+    tools: Callable[[Generator | None], ControllerTools],
+) -> None:
+    text = "The council pays for the shelters. The sirens are tested when it is quiet."
+    model = Replying([], counts=True)
+    steps, first, evidence = gathered(QUESTION, [text], tools(model))
+    assert (steps, model.asked) == ([], [])
+    assert evidence == first
 
 
 def test_a_source_is_read_by_the_model_as_material_and_not_as_a_message(read: SentenceReader) -> None:

@@ -95,6 +95,27 @@ def test_an_answer_that_is_stopped_keeps_the_words_that_came(tmp_path: Path, wai
     assert "cancelled" in " ".join(reply.warnings)
 
 
+def test_an_answer_that_is_stopped_while_it_searches_keeps_the_steps_that_were_taken(tmp_path: Path) -> None:
+    searching, go_on = threading.Event(), threading.Event()
+
+    def ask(before: tuple[Exchange, ...]) -> Iterator[AnswerPart]:
+        yield ControllerStep("plan", 0, done=1, of=2)
+        yield ControllerStep("retrieve", 1, "who pays")
+        searching.set()
+        go_on.wait(30)
+        yield EVIDENCE
+
+    jobs, id = AnswerJobs(tmp_path), new_id()
+    jobs.start(id, QUESTION, ask)
+    assert searching.wait(30)
+    jobs.stop(id)
+    go_on.set()
+
+    reply = ended(tmp_path, id).reply
+    assert reply is not None
+    assert (reply.text, [step.kind for step in reply.steps]) == ("Answer cancelled.", ["plan", "retrieve"])
+
+
 def test_a_conversation_takes_one_question_at_a_time_and_others_go_on(tmp_path: Path) -> None:
     jobs, id, slow, beside = AnswerJobs(tmp_path), new_id(), SlowAnswer(), SlowAnswer()
     jobs.start(id, QUESTION, slow)

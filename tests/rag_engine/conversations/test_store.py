@@ -15,6 +15,7 @@ from rag_engine.conversations.reply import Reply, ShownSource
 from rag_engine.conversations.store import Conversation, Turn, TurnRating
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.planning.rewriting import Exchange, FollowUp
+from rag_engine.takeaway.exported_text import export_answer
 from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan, Source
 
 SOURCE = ShownSource(
@@ -249,6 +250,34 @@ def test_the_marks_of_a_cancelled_answer_lead_to_the_sources_that_it_named(
     assert turn.reply is not None
     assert turn.reply.text == "Dyke 3 [Source 1] and"
     assert [one.title for one in turn.reply.sources] == ["Report 3", "Report 1", "Report 2"]
+    assert [(one.n, one.title, one.quote) for one in turn.reply.citations] == [(1, "Report 3", "Dyke 3 was raised.")]
+    [section] = export_answer(turn).sections
+    assert section.citations == turn.reply.citations
+    assert not any("Written by" in detail for detail in section.details)
+    assert any("citations were not checked" in note for note in section.notes)
+
+
+@pytest.mark.parametrize(("pages", "quote", "page"), [((4, 4), "Dykes are raised.", 4), ((4, 5), "Cats sleep.", 4)])
+def test_a_cancelled_answer_cites_a_sentence_whose_page_is_known(
+    tmp_path: Path,
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+    pages: tuple[int, int],
+    quote: str,
+    page: int,
+) -> None:
+    """Of a passage over two pages only the page of its beginning is known."""
+    source = make_source(1, "Cats sleep. Dykes are raised. Dogs bark.")
+    hit = replace(source.hits[0], page=pages[0], last_page=pages[1])
+    evidence = make_evidence("Why?", [replace(source, hits=(hit,))])
+    begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
+    parts = recording.record_reply(tmp_path, begun, iter([evidence, "Dykes are raised [Source 1].", "more"]))
+    for _, _ in zip(range(2), parts, strict=False):
+        pass
+    parts.close()
+    [turn] = stored(tmp_path, begun.id).turns
+    assert turn.reply is not None
+    assert [(one.quote, one.page) for one in turn.reply.citations] == [(quote, page)]
 
 
 def test_a_number_that_was_no_mark_while_an_answer_was_written_is_none_when_it_is_cancelled(

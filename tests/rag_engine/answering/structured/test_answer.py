@@ -56,6 +56,7 @@ class Desk:
             POLICY,
             embedder=CountingEmbedder(),
             page_of=lambda key, offset: 7,
+            child_of=lambda document, start, end: f"child at {start}",
             seconds=seconds,
             wait=self.waits.append,
         )

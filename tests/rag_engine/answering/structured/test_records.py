@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,7 +36,13 @@ def bind(make_source: Callable[..., Source]) -> Bind:
 
     def bound(reply: dict[str, Any], schema: AnswerSchema = POLICY, question: str = "What is planned?") -> BoundReply:
         return bind_reply(
-            reply, schema, sources, question=question, language="en", page_of=lambda key, offset: key * 100 + offset
+            reply,
+            schema,
+            sources,
+            question=question,
+            language="en",
+            page_of=lambda key, offset: key * 100 + offset,
+            child_of=lambda document, start, end: f"child of {document.file} at {start}",
         )
 
     return bound
@@ -159,7 +166,7 @@ def test_a_value_outside_a_closed_list_or_its_pattern_is_left_empty(bind: Bind) 
                         "type": "object",
                         "properties": {
                             "what": {"type": "string"},
-                            "step": {"enum": ["adopted", "planned"]},
+                            "step": {"enum": ["publishes", "planned"]},
                             "year": {"type": "integer", "minimum": 2028},
                             "places": {"type": "array", "items": {"type": "string"}},
                             "citation": {"type": "integer"},
@@ -170,13 +177,144 @@ def test_a_value_outside_a_closed_list_or_its_pattern_is_left_empty(bind: Bind) 
         }
     )
     schema = parse_schema(text, "mine.json")
-    row = {"what": "flood hazard maps", "step": "adopted", "year": 2027, "places": ["Milltown", "Cork"], "citation": 1}
+    row = {"what": "flood hazard maps", "step": "publishes", "year": 2027, "places": ["River", "Cork"], "citation": 1}
     bound = bind({"rows": [row]}, schema)
-    assert [one.value for one in bound.records[0].attributes] == ["flood hazard maps", "adopted", None, ("Milltown",)]
+    assert [one.value for one in bound.records[0].attributes] == ["flood hazard maps", "publishes", None, ("River",)]
     assert "breaks the schema (2027 is less than the minimum of 2028)" in bound.warnings[0]
     assert "places was shortened: [Source 1] does not have “Cork”" in bound.warnings[1]
     assert value(bind({"rows": [row | {"step": "planned"}]}, schema), "step") is None
     assert value(bind({"rows": [row | {"step": "in May"}]}, schema), "step") is None
+
+
+def bound_to(source: Source, reply: dict[str, Any], schema: AnswerSchema = POLICY) -> BoundReply:
+    """Return what is left of a reply over one source."""
+    return bind_reply(
+        reply,
+        schema,
+        [source],
+        question="What is planned?",
+        language="en",
+        page_of=lambda key, offset: offset,
+        child_of=lambda document, start, end: f"child of {document.file} at {start}",
+    )
+
+
+def dykes(**given: object) -> dict[str, Any]:
+    return {"measures": [{"measure": "raises the dykes", "citation": 1, **given}]}
+
+
+def test_values_of_a_sentence_about_something_else_are_left_empty(make_source: Callable[..., Source]) -> None:
+    text = "The council raises the dykes. The ministry of water was founded in 1950."
+    bound = bound_to(make_source(1, text), dykes(actor="ministry of water", target_year=1950))
+    assert (value(bound, "actor"), value(bound, "target_year")) == (None, None)
+    assert bound.records[0].citation.quote == "The council raises the dykes."
+    assert "“ministry of water” elsewhere, not where it states the rest" in bound.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("The ministry of water is responsible. It raises the dykes by 2030. Cats sleep.", (0, 2)),
+        ("The ministry of water raises the dykes. They are finished by 2030. Cats sleep.", (0, 2)),
+        ("Cats sleep. The ministry of water raises the dykes. The dykes are done by 2030.", (1, 3)),
+        ("Cats sleep. The ministry of water raises the dykes by 2030. Dogs bark.", (1, 2)),
+    ],
+)
+def test_sentences_beside_one_give_values_and_are_quoted_with_it(
+    make_source: Callable[..., Source], text: str, quote: tuple[int, int]
+) -> None:
+    bound = bound_to(make_source(1, text), dykes(actor="ministry of water", target_year=2030))
+    assert (value(bound, "actor"), value(bound, "target_year")) == ("ministry of water", 2030)
+    sentences = [f"{one.rstrip('.')}." for one in text.split(". ")]
+    assert bound.records[0].citation.quote == " ".join(sentences[slice(*quote)])
+    assert bound.warnings == ()
+
+
+def test_a_record_that_no_sentence_states_is_left_out(make_source: Callable[..., Source]) -> None:
+    apart = f"The council publishes 40 maps. {'Cats sleep in the sun all day long. ' * 4}The old dykes are green."
+    bound = bound_to(make_source(1, apart), {"measures": [{"measure": "40 green dykes", "citation": 1}]})
+    assert bound.records == ()
+    assert "elsewhere, not where it states the rest" in bound.warnings[0]
+
+
+def test_items_and_rows_take_nothing_from_their_neighbours_and_all_from_what_is_above(
+    make_source: Callable[..., Source],
+) -> None:
+    listed = "The ministry of water does the following:\n\n• raises the dykes by 2030;\n\n• plants forests by 2027;"
+    bound = bound_to(make_source(1, listed), dykes(actor="ministry of water", target_year=2027))
+    assert (value(bound, "actor"), value(bound, "target_year")) == ("ministry of water", None)
+    table = (
+        "Table 4. Works of the ministry of water\n\nMeasure: raises the dykes; Year: 2030; State: planned\n\n"
+        "Measure: plants forests; Year: 2027; State: adopted"
+    )
+    bound = bound_to(make_source(1, table), dykes(actor="ministry of water", target_year=2030, status="adopted"))
+    assert [value(bound, name) for name in ("actor", "target_year", "status")] == ["ministry of water", 2030, None]
+
+
+def test_the_number_of_a_section_is_known_to_all_that_it_heads(make_source: Callable[..., Source]) -> None:
+    numbered = (
+        "303. Theft.— (1) Whoever takes movable property commits theft.\n\n(2) Whoever plans it is punished.\n\n"
+        "(3) Whoever receives stolen property dishonestly is punished too.\n\n304. Snatching.— Whoever snatches it."
+    )
+    for text in (numbered, numbered.replace("303", "Section 303").replace("304", "Section 304")):
+        asked = {"law": "Penal Code, 303", "description": "receives stolen property dishonestly", "citation": 1}
+        bound = bound_to(make_source(1, text, title="Penal Code"), {"charges": [asked]}, STATUTORY)
+        assert value(bound, "law") == "Penal Code, 303"
+        other = {"charges": [asked | {"law": "Penal Code, 304"}]}
+        assert bound_to(make_source(1, text, title="Penal Code"), other, STATUTORY).records == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "kept"),
+    [
+        ("Theft is bailable. Cats sleep. Murder is non-bailable.", "yes", True),
+        ("Theft is bailable. Cats sleep. Murder is non-bailable.", "no", NOT_STATED),
+        ("Theft is a crime. Cats sleep. Dogs bark. Murder is non-bailable.", "no", NOT_STATED),
+        ("Some theft is bailable, other theft is non-bailable.", "yes", NOT_STATED),
+        ("Theft is a crime. It is bailable.", "yes", True),
+        ("Offence: Theft; Bailable: yes; Fine: 3\n\nOffence: Murder; Bailable: no; Fine: 4", "no", NOT_STATED),
+        ("Offence: Theft; Bailable: yes; Fine: 3\n\nOffence: Murder; Bailable: no; Fine: 4", "yes", True),
+    ],
+)
+def test_a_yes_or_no_is_judged_where_the_record_is_stated(
+    make_source: Callable[..., Source], text: str, written: str, kept: object
+) -> None:
+    reply = {"charges": [{"law": "Penal Code", "description": "theft", "bailable": written, "citation": 1}]}
+    assert value(bound_to(make_source(1, text, title="Penal Code"), reply, STATUTORY), "bailable") == kept
+
+
+def test_a_single_section_is_about_one_matter_as_a_whole(make_source: Callable[..., Source]) -> None:
+    text = "Whoever takes movable property commits theft. Cats sleep. Dogs bark. Every offence here is bailable."
+    reply = {"charges": [{"law": "Penal Code", "description": "theft", "bailable": "yes", "citation": 1}]}
+    source = make_source(1, text, title="Penal Code")
+    assert value(bound_to(source, reply, STATUTORY), "bailable") == NOT_STATED
+    section = bound_to(replace(source, section="Section 303"), reply, STATUTORY)
+    assert value(section, "bailable") is True
+    assert section.records[0].citation.quote == "Whoever takes movable property commits theft."
+
+
+def test_a_yes_or_no_of_the_whole_that_sources_state_both_ways_is_open(make_source: Callable[..., Source]) -> None:
+    items = {"type": "object", "properties": {"what": {"type": "string"}, "citation": {"type": "integer"}}}
+    whole = {"binding": {"type": "boolean"}, "rows": {"type": "array", "items": items}}
+    schema = parse_schema(json.dumps({"type": "object", "properties": whole}), "mine.json")
+    sources = [make_source(1, "The plan is binding."), make_source(2, "The guide is not binding.")]
+    reply = {"binding": "yes", "rows": [{"what": "plan", "citation": 1}]}
+    named = {"question": "?", "language": "en", "page_of": lambda *_: 1, "child_of": lambda *_: "c"}
+    bound = bind_reply(reply, schema, sources, **named)  # type: ignore[arg-type]
+    assert bound.entities[0].value == NOT_STATED
+    assert "both are stated" in bound.warnings[0]
+
+
+def test_the_cited_passage_holds_the_quote_even_where_it_was_not_found_by_itself(
+    make_source: Callable[..., Source],
+) -> None:
+    """What was found may be another part of the text that was read."""
+    text = "Cats sleep in the sun. The council raises the dykes."
+    source = make_source(1, text, hits=[(0, 22)])
+    [record] = bound_to(source, dykes()).records
+    assert record.citation.child_id == "child of 1.pdf at 1023"
+    [record] = bound_to(make_source(1, text, hits=[(0, 22), (23, len(text))]), dykes()).records
+    assert record.citation.child_id == "000000000001_p0_c1"
 
 
 JSON = st.recursive(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.structured.support import stated, unknown_names, unknown_numbers, unsupported
+from rag_engine.answering.structured.support import stated_values, unknown_names, unknown_numbers, unsupported
 
 PASSAGE = (
     "Under section 12A, residents within 300 metres of the dyke leave their homes when the gauge at Milltown passes "
@@ -73,24 +73,26 @@ def test_german_nouns_are_no_names_and_german_acronyms_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("passage", "yes", "no"),
+    ("passage", "values"),
     [
-        ("Every offence under this Act is cognizable and bailable.", True, False),
-        ("It shall be cognizable and non-bailable.", False, True),
-        ("The offence shall not be bailable.", False, True),
-        ("The offence is nonbailable.", False, True),
-        ("It is neither cognizable nor bailable.", False, True),
-        ("It is non-cognizable and bailable.", True, False),
-        ("First offences are bailable, second ones are non-bailable.", True, True),
-        ("The court may release the accused on bail.", False, False),
-        ("Unavailable records are kept.", False, False),
+        ("Every offence under this Act is cognizable and bailable.", {True}),
+        ("It shall be cognizable and non-bailable.", {False}),
+        ("The offence shall not be bailable.", {False}),
+        ("The offence is nonbailable.", {False}),
+        ("It is neither cognizable nor bailable.", {False}),
+        ("It is non-cognizable and bailable.", {True}),
+        ("First offences are bailable, second ones are non-bailable.", {True, False}),
+        ("The court may release the accused on bail.", set()),
+        ("Offence: Theft; Bailable: No; Fine: 300", {False}),
+        ("Offence: Theft; Bailable: Yes; Fine: 300", {True}),
+        ("Unavailable records are kept.", set()),
     ],
 )
-def test_a_yes_or_no_is_stated_where_the_passage_has_its_word(passage: str, yes: bool, no: bool) -> None:
-    assert (stated("bailable", True, passage), stated("bailable", False, passage)) == (yes, no)
+def test_a_yes_or_no_is_stated_where_the_passage_has_its_word(passage: str, values: set[bool]) -> None:
+    assert stated_values("bailable", passage) == values
 
 
 def test_an_attribute_of_several_words_is_found_however_they_are_joined() -> None:
-    assert stated("legally_binding", True, "The plan is legally binding.")
-    assert stated("legally_binding", False, "The plan is not legally-binding.")
-    assert not stated("legally_binding", True, "The plan is binding.")
+    assert stated_values("legally_binding", "The plan is legally binding.") == {True}
+    assert stated_values("legally_binding", "The plan is not legally-binding.") == {False}
+    assert stated_values("legally_binding", "The plan is binding.") == set()

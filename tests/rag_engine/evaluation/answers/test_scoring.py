@@ -14,12 +14,27 @@ from rag_engine.evaluation.answers.scoring import (
     score,
 )
 from rag_engine.evaluation.gold import Quote
+from rag_engine.types import SentenceSupport, SupportLabel
 from tests.rag_engine.evaluation.answers.conftest import QUESTION, QUOTE, UNANSWERABLE, MakeAnswer
 
 
 def test_a_right_answer_has_every_figure(make_answer: MakeAnswer) -> None:
-    answer = make_answer(f"“{QUOTE}” [Source 1]")
+    answer = replace(make_answer(f"{QUOTE} [Source 1]"), support=(SentenceSupport(0, len(QUOTE), "supported"),))
     assert score(QUESTION, answer) == dict.fromkeys(METRICS, 1.0)
+
+
+def test_the_share_of_supported_claims_is_that_of_the_labels(make_answer: MakeAnswer) -> None:
+    labels: tuple[SupportLabel, ...] = ("supported", "partly supported", "unsupported", "no claim", "supported")
+    answer = replace(make_answer(), support=tuple(SentenceSupport(0, 5, label) for label in labels))
+    assert score(QUESTION, answer)["support"] == 0.5
+
+
+def test_quotations_refusals_and_answers_without_a_claim_have_no_support(make_answer: MakeAnswer) -> None:
+    assert score(QUESTION, make_answer(f"“{QUOTE}” [Source 1]"))["support"] is None
+    empty = replace(make_answer(), support=(SentenceSupport(0, 5, "no claim"),))
+    assert score(QUESTION, empty)["support"] is None
+    refused = replace(make_answer("No.", status="insufficient_evidence"), support=(SentenceSupport(0, 3, "supported"),))
+    assert score(QUESTION, refused)["support"] is None
 
 
 def test_a_refusal_of_what_is_answered_has_no_word_and_no_citation_that_is_right(make_answer: MakeAnswer) -> None:
