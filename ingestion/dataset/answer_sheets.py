@@ -47,9 +47,14 @@ def answer_sheets(forms: Sequence[AnsweredForm], taken: Collection[str] = ()) ->
 def require_workbook_path(path: Path) -> None:
     """Raise InputError where no workbook can be written: before a model has worked for hours."""
     if path.suffix.lower() != ".xlsx":
-        raise InputError(f"{path.name} does not name a workbook.", help="End it in .xlsx.")
+        raise InputError("{file} does not name a workbook.", help="End it in .xlsx.", file=path.name)
     if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.", help="Give another place.")
+        raise InputError(
+            "{file} cannot be written: there is no folder {parent}.",
+            help="Give another place.",
+            file=path,
+            parent=path.parent,
+        )
 
 
 def answers_workbook(forms: Sequence[AnsweredForm]) -> bytes:
@@ -68,7 +73,10 @@ def write_workbook(path: Path, workbook: bytes) -> None:
         write_atomic(path, workbook, durable=True)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be written: {error.strerror}.", help="Close it where it is open, or give another place."
+            "{file} cannot be written: {error}.",
+            help="Close it where it is open, or give another place.",
+            file=path,
+            error=error.strerror,
         ) from error
 
 

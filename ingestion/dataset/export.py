@@ -61,7 +61,9 @@ def export(
     elif suffix == ".ris":
         body = to_ris([(one.source.code, one.metadata) for one in documents]).encode(*_UTF8)
     else:
-        raise InputError(f"{path.name} names no format.", help=f"End the name in {', '.join(SUFFIXES)}.")
+        raise InputError(
+            "{file} names no format.", help="End the name in {suffixes}.", file=path.name, suffixes=", ".join(SUFFIXES)
+        )
     write_file(path, body)
     return Exported(path, len(documents), len(others), tuple(warnings))
 
@@ -101,5 +103,8 @@ def write_file(path: Path, body: bytes) -> None:
         write_atomic(path, body, durable=True)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be written: {error.strerror}.", help="Close it where it is open, or give another place."
+            "{file} cannot be written: {error}.",
+            help="Close it where it is open, or give another place.",
+            file=path,
+            error=error.strerror,
         ) from error

@@ -32,7 +32,12 @@ def knowledge_base_bytes(entries: Sequence[GroundedEntry], suffix: str) -> bytes
         return (json.dumps([asdict(one) for one in entries], ensure_ascii=False, indent=1) + "\n").encode()
     if suffix == ".xlsx":
         return to_workbook([_sheet(entries)])
-    raise InputError(f"{suffix!r} is no format of the knowledge base.", help=f"End the name in {', '.join(SUFFIXES)}.")
+    raise InputError(
+        "{suffix!r} is no format of the knowledge base.",
+        help="End the name in {suffixes}.",
+        suffix=suffix,
+        suffixes=", ".join(SUFFIXES),
+    )
 
 
 def write_knowledge_base(path: Path, entries: Sequence[GroundedEntry]) -> int:

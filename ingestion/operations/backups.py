@@ -19,6 +19,7 @@ from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
+from rag_engine.text.templates import kept_sentence
 
 Shown = Callable[[int, int, str], None]
 
@@ -29,7 +30,7 @@ def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) 
 
     InputError where the file is there already, and where the catalog is in a database elsewhere.
     """
-    _check_catalog(desk.workspace, "backed up")
+    _check_catalog(desk.workspace)
     made = back_up(desk.workspace, file, progress)
     enter(desk, "backup", made.file.name)
     return made
@@ -41,7 +42,7 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
 
     The indexes are made from the catalog and the vectors of the archive, and nothing is encoded again.
     """
-    _check_catalog(desk.workspace, "restored")
+    _check_catalog(desk.workspace)
 
     def finish(folder: Path, restored: Restored) -> Restored:
         with closing(open_engine(read_config(folder, kept=False))) as engine:
@@ -52,7 +53,12 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
                 missing = collection.missing_vectors() + damaged
             if collection.snapshot().documents and not missing:
                 collection.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
-        enter(ClosedDesk(folder, desk.person), "restore", archive.name, f"made {restored.made} of {restored.former}")
+        enter(
+            ClosedDesk(folder, desk.person),
+            "restore",
+            archive.name,
+            kept_sentence("made {made} of {former}", made=restored.made, former=restored.former),
+        )
         return replace(restored, without_vectors=missing)
 
     return restore_files(archive, desk.workspace, progress, finish)
@@ -61,9 +67,9 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
 @act
 def bring_back(desk: ActingPlace) -> CatalogBroughtBack:
     """Put the second copy of the catalog in its place where it was destroyed; `read_again` then gives it its texts."""
-    _check_catalog(desk.workspace, "repaired")
+    _check_catalog(desk.workspace)
     brought = bring_back_catalog(desk.workspace)
-    enter(desk, "bring_back", "catalog", f"as of {brought.as_of}")
+    enter(desk, "bring_back", kept_sentence("catalog"), kept_sentence("as it was on {date}", date=brought.as_of))
     return brought
 
 
@@ -72,7 +78,7 @@ def take_up_journal(desk: Desk) -> int:
     """Take over from the journal what people said and the catalog lacks, as after `bring_back`; return how much."""
     taken = desk.store.take_from_journal()
     restore_corrections(desk, {one.code for one in desk.store.corrections()})
-    enter(desk, "take_up_journal", f"{taken} decisions and corrections")
+    enter(desk, "take_up_journal", kept_sentence("{n} decisions and corrections", n=taken))
     return taken
 
 
@@ -85,7 +91,7 @@ def read_again(desk: Desk, *, progress: Shown = lambda *_: None) -> ReadAgain:
     finish_erasures(desk)
     damaged = [one.key for one in desk.engine.catalog.damaged_documents()]
     again = read_documents_again(desk.engine, damaged, progress)
-    enter(desk, "read_again", f"{len(again.read)} documents")
+    enter(desk, "read_again", kept_sentence("{n} documents", n=len(again.read)))
     return again
 
 
@@ -97,9 +103,9 @@ def complete_records(desk: Desk) -> int:
     return lacking
 
 
-def _check_catalog(workspace: Path, what: str) -> None:
+def _check_catalog(workspace: Path) -> None:
     if read_config(workspace, kept=False).catalog_url:
         raise InputError(
-            f"A workspace whose catalog is in a database of its own (SEXTANT_CATALOG_URL) is not {what} by Sextant.",
+            "Sextant neither backs up nor repairs a workspace whose catalog is elsewhere (SEXTANT_CATALOG_URL).",
             help="Use the tools of that database, such as pg_dump, and copy the workspace's folder.",
         )

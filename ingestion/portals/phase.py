@@ -12,6 +12,7 @@ from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
 from ingestion.types import Outcome, PortalFindings, SeedSource
 from ingestion.web.urls import normal_url
+from rag_engine.text.templates import kept_sentence
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
@@ -27,8 +28,11 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     if download is None or download.kind != "directory":
         return Outcome("skipped", "not_a_portal")
     if record.source.parent:
-        bounds = f"Portals are explored {tools.config.portals.depth} levels deep."
-        return Outcome("rejected", "nothing_found", f"It lists documents itself. {bounds} Put its address on the list.")
+        message = kept_sentence(
+            "It lists documents itself. Portals are explored {depth} levels deep. Put its address on the list.",
+            depth=tools.config.portals.depth,
+        )
+        return Outcome("rejected", "nothing_found", message)
     # Its own documents are found again; those of other rows are not its.
     own = normal_url(record.source.url)
     known = frozenset(url for url, above in tools.listed.items() if above != record.source.code and url != own)

@@ -102,7 +102,7 @@ def draw_rows(report: SeedReport) -> None:
     if len(report.warnings) > _WARNINGS:
         more = counted("{n} more warning", "{n} more warnings", len(report.warnings) - _WARNINGS)
         with st.expander(more, key="more warnings"):
-            st.text("\n".join(report.warnings[_WARNINGS:]))
+            st.text("\n".join(map(shown_sentence, report.warnings[_WARNINGS:])))
 
 
 def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
@@ -113,7 +113,7 @@ def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
                 ":material/warning: **{n} row rejected**", ":material/warning: **{n} rows rejected**", len(rejected)
             )
         )
-        rows = [{_("Place"): one.place, _("Reason"): one.reason} for one in rejected]
+        rows = [{_("Place"): shown_sentence(one.place), _("Reason"): shown_sentence(one.reason)} for one in rejected]
         draw_table(rows, "rows not usable", _("Rejected rows with their reasons"), 260)
 
 

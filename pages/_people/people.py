@@ -7,9 +7,11 @@ import streamlit as st
 from ingestion.operations.acts import ACTS
 from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
 from ingestion.records.audit import AuditEntry
+from ingestion.types import FIELDS
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table, why_disabled
-from pages._shared.errors import show_errors
+from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.field_inputs import heading_of
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, moment, number
@@ -18,6 +20,7 @@ from rag_engine.conversations.person import ROLES, Person
 
 _ADDRESS, _ROLE = "person address", "person role"
 _MOST = 1000
+_CORRECTIONS = ("correct", "agree", "undo")
 
 
 def draw_people() -> None:
@@ -114,8 +117,25 @@ def _action(act: str) -> str:
     return _(ACTS[act][1]) if act in ACTS else act
 
 
+def _changed(entry: AuditEntry) -> str:
+    """Return what was changed; of a correction the document and the fields."""
+    code, colon, fields = entry.on.rpartition(": ")
+    if entry.act in _CORRECTIONS and colon:
+        names = ", ".join(heading_of(one) if one in FIELDS else one for one in fields.split(", "))
+        return _("{what}: {error}").format(what=code, error=names)
+    return shown_sentence(entry.on)
+
+
+def _noted(entry: AuditEntry) -> str:
+    """Return the note of an entry; of a decision the choice and its reason."""
+    choice, colon, reason = entry.note.partition(": ")
+    if entry.act == "decide" and colon:
+        return _("{what}: {error}").format(what=shown_name(choice), error=reason)
+    return shown_sentence(entry.note)
+
+
 def _row(entry: AuditEntry) -> dict[str, str]:
-    """Return an entry by its headings; what was changed is as `sextant audit` has it too."""
+    """Return an entry by its headings."""
     return {
         _("When"): moment(entry.when, seconds=True) if entry.when else "",
         # For translators: heading of a column, who did it.
@@ -123,8 +143,8 @@ def _row(entry: AuditEntry) -> dict[str, str]:
         _("Person"): entry.person,
         _("Action"): _action(entry.act),
         # For translators: heading of a column, what was changed.
-        _("On"): entry.on,
-        _("Note"): entry.note,
+        _("On"): _changed(entry),
+        _("Note"): _noted(entry),
         # For translators: heading of a column, how an act ended.
         _("Outcome"): shown_name(entry.outcome),
     }

@@ -14,7 +14,7 @@ _FEWEST_LETTERS = 6
 # A text may hold what a document or a server said: longer ones are left as they are, and a template is looked for in
 # so many sentences together.
 _LONGEST, _MOST_SENTENCES = 1000, 4
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"“<])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"“<]|https?://)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 
 

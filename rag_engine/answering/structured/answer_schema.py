@@ -73,8 +73,11 @@ def read_schema(file: Path) -> AnswerSchema:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"The schema {file} cannot be read: {error}.",
-            help=f"Give a JSON file in UTF-8; {' and '.join(map(str, shipped_schemas()))} come with the program.",
+            "The schema {file} cannot be read: {error}.",
+            help="Give a JSON file in UTF-8; {schemas} come with the program.",
+            file=file,
+            error=error,
+            schemas=", ".join(map(str, shipped_schemas())),
         ) from error
     return parse_schema(text, file.name)
 
@@ -88,7 +91,9 @@ def parse_schema(text: str, name: str) -> AnswerSchema:
     try:
         schema = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"The schema {name} is not JSON: {error}.", help="Check it with a JSON validator.") from error
+        raise InputError(
+            "The schema {name} is not JSON: {error}.", help="Check it with a JSON validator.", name=name, error=error
+        ) from error
     if not isinstance(schema, dict):
         raise _unusable(name, "$", "is not an object", 'Begin with {"type": "object", "properties": ...}.')
     _check(schema, name)
@@ -313,4 +318,6 @@ def _is_array(schema: JsonSchema) -> bool:
 
 
 def _unusable(name: str, place: str, fault: str, cure: str) -> InputError:
-    return InputError(f"The schema {name} cannot be used: {place} {fault}.", help=cure)
+    return InputError(
+        "The schema {name} cannot be used: {place} {fault}.", help=cure, name=name, place=place, fault=fault
+    )

@@ -13,6 +13,7 @@ from rag_engine.answering.citations import PageOf, citation_at, shared_words, wo
 from rag_engine.answering.structured.answer_schema import CITATION, NO, NOTE, YES, AnswerSchema, SchemaAttribute
 from rag_engine.answering.structured.support import stated, unknown_names, unknown_numbers, unsupported
 from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import NOT_STATED, Attribute, AttributeContent, CitedRecord, Source
 
 _SHOWN = 60
@@ -142,7 +143,11 @@ def _bind_note(note: str, passages: str, language: str) -> tuple[str | None, lis
     for start, end in sentence_spans(note, language):
         sentence = note[start:end]
         if missing := unknown_numbers(sentence, passages) or unknown_names(sentence, passages, language):
-            warnings.append(f"A sentence of the {NOTE} was left out: no source has {missing}.")
+            warnings.append(
+                kept_sentence(
+                    "A sentence of the {note} was left out: no source has {missing}.", note=NOTE, missing=missing
+                )
+            )
         else:
             kept.append(sentence)
     return " ".join(kept) or None, warnings
