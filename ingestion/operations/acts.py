@@ -26,6 +26,10 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "measure_gate": ("curator", "Checking the answers"),
     # backups
     "backup": ("admin", "Backing up the workspace"),
+    "queue_backup": ("admin", "Backing up the workspace"),
+    "keep_backup": ("admin", "Backing up the workspace"),
+    "list_backups": ("admin", "Listing backups"),
+    "backup_bytes": ("admin", "Downloading a backup"),
     "restore": ("admin", "Restoring a backup"),
     "bring_back": ("admin", "Repairing the workspace"),
     "take_up_journal": ("admin", "Repairing the workspace"),

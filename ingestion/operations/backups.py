@@ -1,27 +1,44 @@
-"""Acts of an admin upon the whole workspace: backing it up, restoring a backup as a new one, and repairing it."""
+"""Acts of an admin upon the whole workspace: backing it up, restoring a backup as a new one, and repairing it.
+
+Backups that the page asks for are kept in a folder beside the workspace, which the worker writes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from ingestion.backup.back_up import BackupMade, back_up
 from ingestion.backup.bring_back import CatalogBroughtBack, bring_back_catalog
 from ingestion.backup.read_again import ReadAgain, read_documents_again
 from ingestion.backup.restore import Restored, restore_files
+from ingestion.jobs.queue import JobQueue, Run
 from ingestion.operations.acts import ActingPlace, ClosedDesk, act, enter
 from ingestion.operations.corrections import restore_corrections
-from ingestion.operations.desk import Desk
+from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
 from ingestion.operations.documents import finish_erasures
 from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from rag_engine.errors import InputError
+from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.text.templates import kept_sentence
 
 Shown = Callable[[int, int, str], None]
+
+# What the worker calls a backup among its runs.
+BACKUP = "backup"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBackup:
+    """A backup in the folder beside the workspace, with its bytes and when it was made."""
+
+    file: Path
+    size: int
+    made: str
 
 
 @act
@@ -37,6 +54,52 @@ def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) 
 
 
 @act
+def queue_backup(desk: Desk) -> Run:
+    """Have the worker make a backup in the folder beside the workspace; one that is under way serves as well."""
+    _check_catalog(desk.workspace)
+    return queue_once(desk, BACKUP, {})
+
+
+@act
+def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> BackupMade:
+    """Make a backup in the folder beside the workspace, named by the time; WorkspaceError where there can be none."""
+    folder = backup_folder(desk.workspace)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise WorkspaceError(
+            "The folder of backups {folder} cannot be made: {error}.",
+            help="Make it yourself for the user of the server, or run `sextant backup FILE` in its terminal.",
+            folder=folder,
+            error=error.strerror,
+        ) from error
+    return backup(desk, folder / f"{desk.workspace.name}-{datetime.now():%Y-%m-%dT%H-%M-%S}.zip", progress=progress)
+
+
+@act
+def list_backups(desk: ActingPlace) -> list[KeptBackup]:
+    """Return the backups in the folder beside the workspace, newest first."""
+    found = [(path, path.stat()) for path in backup_folder(desk.workspace).glob("*.zip")]
+    kept = [
+        KeptBackup(path, one.st_size, datetime.fromtimestamp(one.st_mtime).astimezone().isoformat(timespec="seconds"))
+        for path, one in found
+    ]
+    return sorted(kept, key=lambda one: (one.made, one.file.name), reverse=True)
+
+
+@act
+def backup_bytes(desk: ActingPlace, name: str) -> bytes:
+    """Return a backup in the folder beside the workspace, by the name of its file, to be downloaded."""
+    return (backup_folder(desk.workspace) / Path(name).name).read_bytes()
+
+
+def backup_folder(workspace: Path) -> Path:
+    """Return the folder beside a workspace in which the worker keeps backups of it."""
+    place = workspace.resolve()
+    return place.with_name(f"{place.name}-backups")
+
+
+@act
 def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: None) -> Restored:
     """Make the workspace of the desk from an archive; its folder is empty or not there.
 
@@ -46,6 +109,7 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
 
     def finish(folder: Path, restored: Restored) -> Restored:
         with closing(open_engine(read_config(folder, kept=False))) as engine:
+            _end_backups(JobQueue(engine.catalog))
             collection = engine.collection
             missing = 0
             if collection.manifest() is not None:
@@ -101,6 +165,13 @@ def complete_records(desk: Desk) -> int:
     lacking = desk.store.complete_journal()
     keep_records(desk.workspace)
     return lacking
+
+
+def _end_backups(jobs: JobQueue) -> None:
+    """End the runs that were making backups, as one is in each that the worker made: no worker shall begin it again."""
+    for run in jobs.runs(LATEST_RUNS):
+        if run.action == BACKUP and run.active:
+            jobs.finish(run.id, "done", [], "")
 
 
 def _check_catalog(workspace: Path) -> None:

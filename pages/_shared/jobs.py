@@ -57,6 +57,7 @@ _PAUSABLE = ("ask", "compare", "ground", "run", "test")
 # What the progress of these counts; a rebuilding counts documents, then the questions that check it.
 _COUNTED = {
     "ask": to_translate("{done} of {total} documents"),
+    "backup": to_translate("{done} of {total} MB"),
     "compare": to_translate("{done} of {total} cells"),
     "gate": to_translate("{done} of {total} questions"),
     "ground": to_translate("{done} of {total} entries"),
@@ -64,6 +65,7 @@ _COUNTED = {
     "test": to_translate("{done} of {total} questions"),
 }
 _TITLES = {
+    "backup": to_translate("Backing up the workspace"),
     "ground": to_translate("Building the knowledge base"),
     "relabel": to_translate("Updating titles in the index"),
     "test": to_translate("Asking the test questions"),
@@ -156,7 +158,7 @@ def _draw_active(run: Run) -> None:
             st.caption(escape(shown_sentence(run.progress.current)))
         if run.action == "run" and run.progress and run.progress.phase:
             _draw_sources(run, run.progress)
-        if run.action in ("add", "gate", "rebuild", *_PAUSABLE):
+        if run.action in ("add", "backup", "gate", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
         elif (
@@ -259,6 +261,8 @@ def _draw_finished(run: Run) -> None:
         _draw_summaries(run)
     for result in run.results if run.action == "ask" else ():
         st.caption(_asked(result))
+    for result in run.results if run.action == "backup" else ():
+        _draw_backup(result)
     for result in run.results if run.action == "compare" else ():
         st.caption(_compared(result))
     for result in run.results if run.action == "erase" else ():
@@ -267,6 +271,38 @@ def _draw_finished(run: Run) -> None:
         st.caption(_asked_questions(int(result["questions"])))
     for result in run.results if run.action == "ground" else ():
         st.caption(escape(GroundingSummary(**result).describe(WORDING)))
+
+
+def _draw_backup(result: Mapping[str, Any]) -> None:
+    """Draw what a backup holds, and which originals it lacks or has otherwise than they were added."""
+    holds = counted(
+        "{file}: {n} document, {size} MB",
+        "{file}: {n} documents, {size} MB",
+        int(result["documents"]),
+        file=escape(Path(str(result["file"])).name),
+        size=number(int(result["size"]) / 1e6, 1),
+    )
+    st.caption(holds)
+    for names, told in (
+        (result["lost_originals"], _("Missing from the workspace, and so from the backup: {names}. Add them again.")),
+        (
+            result["damaged_originals"],
+            _("No longer as they were added, here and in the backup: {names}. Add them again."),
+        ),
+    ):
+        if names:
+            st.warning(told.format(names=escape(", ".join(map(str, names)))), icon=":material/warning:")
+    if result["without_vectors"]:
+        st.warning(
+            counted(
+                "{n} passage has a missing or damaged vector, here and in the backup; `sextant doctor --repair` "
+                "encodes it anew.",
+                "{n} passages have missing or damaged vectors, here and in the backup; `sextant doctor --repair` "
+                "encodes them anew.",
+                int(result["without_vectors"]),
+            ),
+            icon=":material/warning:",
+        )
 
 
 def _title(run: Run) -> str:
