@@ -53,6 +53,8 @@ def _draw_summaries(run: Run) -> None:
 _POLL_SECONDS = 1.0
 _LOOKED_AT = 50
 _SHOWN = 5
+# Notes on files that are drawn at once; the others are folded.
+_NOTES = 10
 _PAUSABLE = ("ask", "compare", "ground", "run", "test")
 # What the progress of these counts; a rebuilding counts documents, then the questions that check it.
 _COUNTED = {
@@ -257,6 +259,7 @@ def _draw_finished(run: Run) -> None:
         show_error(shown_sentence(run.message))
     if run.action == "add" and run.results:
         draw_table([_file(result) for result in run.results], f"run {run.id}", _("What became of each file"))
+        _draw_notes(run)
     if run.action == "run" and run.results:
         _draw_summaries(run)
     for result in run.results if run.action == "ask" else ():
@@ -362,8 +365,25 @@ def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
         _("Result"): shown_name(str(result["status"])),
         _("Pages"): int(result.get("pages", 0)),
         _("Passages"): int(result.get("children", 0)),
-        _("Note"): shown_sentence(str(result["reason"])),
     }
+
+
+def _draw_notes(run: Run) -> None:
+    """Draw why files were not added, or what is to be known of them: sentences, which a table would cut at its edge."""
+    notes = [
+        _("**{file}**: {note}").format(
+            file=escape(Path(str(one["path"])).name), note=escape(shown_sentence(str(one["reason"])))
+        )
+        for one in run.results
+        if one["reason"]
+    ]
+    for note in notes[:_NOTES]:
+        st.caption(note)
+    if len(notes) > _NOTES:
+        more = counted("{n} more note", "{n} more notes", len(notes) - _NOTES)
+        with st.expander(more, key=f"more notes {run.id}"):
+            for note in notes[_NOTES:]:
+                st.caption(note)
 
 
 def _asked(result: Mapping[str, Any]) -> str:
