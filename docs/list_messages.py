@@ -1,4 +1,4 @@
-"""Bring pages/locale/ up to date with the messages in the code, errors among them, and the words of the settings.
+"""Bring pages/locale/ up to date with the messages in the code, errors among them, and in the tables of data/.
 
 An error is a message where it is written out as a literal, with named places; one that is made with an f-string, for
 the terminal or the log alone, is none.
@@ -20,6 +20,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
+from ingestion.dataset.columns import COLUMNS, EDITING
 from ingestion.operations.acts import ACTS
 from pages._shared.interface_language import ERROR
 from rag_engine.settings import settings_table
@@ -66,6 +67,8 @@ def messages() -> Catalog:
             found.add(label, None, [("ingestion/operations/acts.py", 1)], auto_comments=[ERROR])
     for text in _settings_words():
         found.add(text, None, [("data/settings.toml", 1)])
+    for text in (*(column.meaning for column in COLUMNS), *EDITING):
+        found.add(text, None, [("data/dataset.toml", 1)])
     return found
 
 

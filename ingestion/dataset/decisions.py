@@ -85,11 +85,7 @@ def _read(
     if columns[DECISION] in row.unsaved:
         raise _NoDecision(kept_sentence("holds a formula without its value; write GREEN or RED itself"))
     if choice not in CHOICES:
-        raise _NoDecision(
-            kept_sentence(
-                "“{text}” is no decision; write {choices}", text=texts[DECISION][:60], choices=", ".join(CHOICES)
-            )
-        )
+        raise _NoDecision(kept_sentence("“{text}” is no decision; write GREEN or RED", text=texts[DECISION][:60]))
     decided = next((one for one in reversed(record.decisions) if one.phase == "licence"), None)
     if decided is not None and decided.choice == choice:
         return None

@@ -17,6 +17,7 @@ from rag_engine.evaluation.answers.gate import GateResult, accept_answers, ask_g
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.filters import answering_documents
 from rag_engine.text.templates import kept_sentence
+from rag_engine.text.wording import ENGLISH, Wording
 
 
 @act
@@ -42,9 +43,9 @@ def export_answers(desk: Desk, request: DocumentsRequest, file: Path) -> int:
 
 
 @act
-def exported_answers(desk: Desk, form: str) -> bytes:
+def exported_answers(desk: Desk, form: str, words: Wording = ENGLISH) -> bytes:
     """Return the workbook of a question that was asked of each document."""
-    return answers_workbook(_form(desk, form))
+    return answers_workbook(_form(desk, form), words)
 
 
 @act
