@@ -65,7 +65,9 @@ def _adopt(record: SourceRecord, outcome: Outcome, store: SourceStore) -> None:
             authority=one.authority or portal.authority,
             licence=one.licence,
             parent=portal.code,
-            origin=f"found under {portal.code}" + (f" ({one.via})" if one.via else ""),
+            origin=kept_sentence(
+                "found under {code} ({via})" if one.via else "found under {code}", code=portal.code, via=one.via
+            ),
         )
         for number, one in enumerate(new, start=last + 1)
     )

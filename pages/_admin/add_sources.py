@@ -114,7 +114,7 @@ def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
             )
         )
         rows = [{_("Place"): shown_sentence(one.place), _("Reason"): shown_sentence(one.reason)} for one in rejected]
-        draw_table(rows, "rows not usable", _("Rejected rows with their reasons"), 260)
+        draw_table(rows, "rows not usable", _("Rejected rows with their reasons"), 260, lines=2)
 
 
 # A list is large and its report is not changed: it is read once for each state of the source store.
@@ -134,7 +134,7 @@ def _source(source: SeedSource) -> dict[str, str]:
         _("Address"): source.url or source.path,
         _("Authority"): source.authority,
         _("Notes"): source.notes,
-        _("From"): source.origin,
+        _("From"): shown_sentence(source.origin),
     }
 
 

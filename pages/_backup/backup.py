@@ -58,7 +58,8 @@ def draw_backups() -> None:
 
 def _draw_one(one: KeptBackup) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"backup {one.file.name}"):
-        st.markdown(f"{moment(one.made)} · {_('{n} MB').format(n=number(one.size / 1e6, 1))}", width=260)
+        size = _("{n} MB").format(n=number(one.size / 1e6, 1))
+        st.markdown(f"{moment(one.made)} · {size}", width=260)
         if one.size > _LARGEST_DOWNLOAD:
             st.caption(
                 _("{file} is too large for the browser: copy it from the folder.").format(file=escape(one.file.name))

@@ -12,7 +12,7 @@ from pages._shared import resources
 from pages._shared.elements import act_button, draw_table, why_disabled
 from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.field_inputs import heading_of
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, moment, number
 from pages._shared.shown_names import shown_name
@@ -20,6 +20,9 @@ from rag_engine.conversations.person import ROLES, Person
 
 _ADDRESS, _ROLE = "person address", "person role"
 _MOST = 1000
+# For translators: heading of a column, what was changed.
+_ON = to_translate("On")
+_NOTE = to_translate("Note")
 _CORRECTIONS = ("correct", "agree", "undo")
 
 
@@ -103,7 +106,9 @@ def _draw_audit() -> None:
         )
     st.caption(_shown_entries(len(shown)))
     if shown:
-        draw_table([_row(one) for one in shown[:_MOST]], "audit", _("What changed the collection, newest first"))
+        wide = {_(name): st.column_config.TextColumn(width=280) for name in (_ON, _NOTE)}
+        rows = [_row(one) for one in shown[:_MOST]]
+        draw_table(rows, "audit", _("What changed the collection, newest first"), columns=wide, lines=2)
 
 
 def _shown_entries(found: int) -> str:
@@ -142,9 +147,8 @@ def _row(entry: AuditEntry) -> dict[str, str]:
         _("By"): entry.by,
         _("Person"): entry.person,
         _("Action"): _action(entry.act),
-        # For translators: heading of a column, what was changed.
-        _("On"): _changed(entry),
-        _("Note"): _noted(entry),
+        _(_ON): _changed(entry),
+        _(_NOTE): _noted(entry),
         # For translators: heading of a column, how an act ended.
         _("Outcome"): shown_name(entry.outcome),
     }

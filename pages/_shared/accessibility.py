@@ -45,7 +45,7 @@ def _widget_words() -> list[tuple[str, str]]:
         (r"^(\S+) files are not allowed\.$", _("Files of the type {kind} cannot be read here.").format(kind="$1")),
         ("^Cancel upload of (.+)$", _("Cancel the upload of {file}").format(file="$1")),
         ("^Remove (.+)$", _("Remove {file}").format(file="$1")),
-        ("^Error: ?$", f"{_('Error:')} "),
+        ("^Error:", _("Error:")),
         ("^Click to retry upload$", _("Upload again")),
         ("^Press Enter to (apply|submit form)$", _("Press Enter to confirm")),
         (r"^Press (Ctrl|⌘)\+Enter to (apply|submit form)$", _("Press {key}+Enter to confirm").format(key="$1")),
