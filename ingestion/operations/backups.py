@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from ingestion import workspace as folders
 from ingestion.backup.back_up import BackupMade, back_up
 from ingestion.backup.bring_back import CatalogBroughtBack, bring_back_catalog
 from ingestion.backup.read_again import ReadAgain, read_documents_again
@@ -63,7 +64,7 @@ def queue_backup(desk: Desk) -> Run:
 @act
 def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> BackupMade:
     """Make a backup in the folder beside the workspace, named by the time; WorkspaceError where there can be none."""
-    folder = backup_folder(desk.workspace)
+    folder = folders.backups(desk.workspace)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
@@ -79,7 +80,7 @@ def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> Back
 @act
 def list_backups(desk: ActingPlace) -> list[KeptBackup]:
     """Return the backups in the folder beside the workspace, newest first."""
-    found = [(path, path.stat()) for path in backup_folder(desk.workspace).glob("*.zip")]
+    found = [(path, path.stat()) for path in folders.backups(desk.workspace).glob("*.zip")]
     kept = [
         KeptBackup(path, one.st_size, datetime.fromtimestamp(one.st_mtime).astimezone().isoformat(timespec="seconds"))
         for path, one in found
@@ -90,13 +91,7 @@ def list_backups(desk: ActingPlace) -> list[KeptBackup]:
 @act
 def backup_bytes(desk: ActingPlace, name: str) -> bytes:
     """Return a backup in the folder beside the workspace, by the name of its file, to be downloaded."""
-    return (backup_folder(desk.workspace) / Path(name).name).read_bytes()
-
-
-def backup_folder(workspace: Path) -> Path:
-    """Return the folder beside a workspace in which the worker keeps backups of it."""
-    place = workspace.resolve()
-    return place.with_name(f"{place.name}-backups")
+    return (folders.backups(desk.workspace) / Path(name).name).read_bytes()
 
 
 @act

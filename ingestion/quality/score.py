@@ -207,7 +207,10 @@ def _refusal(
 def _too_few_pages(pages: int, least: int, *, estimated: bool) -> str:
     if estimated:
         return kept_sentence(
-            "It has {count:,} pages, estimated at {characters:,} characters each as it has none of its own; "
+            "It has 1 page (estimated at {characters:,} characters each, as it has no pages of its own); "
+            "the least is {least}."
+            if pages == 1
+            else "It has {count:,} pages (estimated at {characters:,} characters each, as it has no pages of its own); "
             "the least is {least}.",
             count=pages,
             characters=_PAGE_CHARACTERS,

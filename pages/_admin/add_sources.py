@@ -23,6 +23,8 @@ from pages._shared.numbers_and_dates import counted, number
 
 _LIST_TYPES = ["xlsx", "xlsm", "csv", "tsv", "xml", "rss", "atom", "txt"]
 _ADDED = "seeds added"
+# About as many characters of a reason stand beside the place on one line.
+_LINE = 75
 _WARNINGS = 5
 
 
@@ -114,7 +116,8 @@ def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
             )
         )
         rows = [{_("Place"): shown_sentence(one.place), _("Reason"): shown_sentence(one.reason)} for one in rejected]
-        draw_table(rows, "rows not usable", _("Rejected rows with their reasons"), 260, lines=2)
+        long = any(len(one[_("Reason")]) > _LINE for one in rows)
+        draw_table(rows, "rows not usable", _("Rejected rows with their reasons"), 330, wrapped=long)
 
 
 # A list is large and its report is not changed: it is read once for each state of the source store.

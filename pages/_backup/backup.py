@@ -6,7 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.operations.backups import BACKUP, KeptBackup, backup_bytes, backup_folder, list_backups, queue_backup
+from ingestion import workspace as folders
+from ingestion.operations.backups import BACKUP, KeptBackup, backup_bytes, list_backups, queue_backup
 from pages._shared import resources
 from pages._shared.elements import act_button, why_disabled
 from pages._shared.errors import show_errors
@@ -33,7 +34,7 @@ def draw_backups() -> None:
                 "conversations, notebooks, people, settings and the audit log. Everybody can go on working meanwhile."
             )
         )
-        folder = backup_folder(resources.workspace())
+        folder = folders.backups(resources.workspace())
         st.caption(
             _(
                 "Kept in {folder}. Copy them to another disk: they are lost with this one. A document that is deleted "

@@ -22,7 +22,6 @@ _ADDRESS, _ROLE = "person address", "person role"
 _MOST = 1000
 # For translators: heading of a column, what was changed.
 _ON = to_translate("On")
-_NOTE = to_translate("Note")
 _CORRECTIONS = ("correct", "agree", "undo")
 
 
@@ -106,9 +105,10 @@ def _draw_audit() -> None:
         )
     st.caption(_shown_entries(len(shown)))
     if shown:
-        wide = {_(name): st.column_config.TextColumn(width=280) for name in (_ON, _NOTE)}
+        # Else a long list of codes would push the note out of sight.
+        narrow = {_(_ON): st.column_config.TextColumn(width=230)}
         rows = [_row(one) for one in shown[:_MOST]]
-        draw_table(rows, "audit", _("What changed the collection, newest first"), columns=wide, lines=2)
+        draw_table(rows, "audit", _("What changed the collection, newest first"), columns=narrow)
 
 
 def _shown_entries(found: int) -> str:
@@ -148,7 +148,7 @@ def _row(entry: AuditEntry) -> dict[str, str]:
         _("Person"): entry.person,
         _("Action"): _action(entry.act),
         _(_ON): _changed(entry),
-        _(_NOTE): _noted(entry),
+        _("Note"): _noted(entry),
         # For translators: heading of a column, how an act ended.
         _("Outcome"): shown_name(entry.outcome),
     }

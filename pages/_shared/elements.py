@@ -93,14 +93,15 @@ def draw_table(
     tallest: int = 400,
     columns: Mapping[str, Any] | None = None,
     written: Mapping[str, Callable[..., str]] | None = None,
-    lines: int = 1,
+    wrapped: bool = False,
 ) -> None:
     """Draw rows as a table, which scrolls when it would be taller than so many pixels.
 
-    `written` writes the figures of a column: they are sorted as numbers all the same. A cell has room for so many
-    `lines`, the first of which a single one has.
+    `written` writes the figures of a column: they are sorted as numbers all the same. With `wrapped` a
+    text is broken into lines, of which a row has room for three.
     """
-    row_height = 35 + 19 * (lines - 1)
+    # Streamlit breaks texts in rows of more than 64 pixels alone.
+    row_height = 65 if wrapped else 35
     height = min(38 + row_height * len(rows), tallest)
     table = pd.DataFrame(rows)
     shown = table.style.format(dict(written)) if written else table

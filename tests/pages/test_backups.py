@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ingestion import workspace as folders
 from ingestion.jobs.queue import JobQueue
 from ingestion.jobs.worker import work
-from ingestion.operations.backups import backup_folder
 from pages._shared.markdown import escape
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
@@ -34,7 +34,7 @@ def workspace(collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, workspace: Path) -> None:
     app = admin(start(workspace), "backups")
     assert [one.value for one in app.info] == ["No backup has been made yet."]
-    assert str(backup_folder(workspace)) in words(app)
+    assert str(folders.backups(workspace)) in words(app)
     assert "sextant restore FILE" in words(app)
 
     app.button(key="make backup").click().run()
@@ -42,7 +42,7 @@ def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, workspace: P
     with closing(open_engine(read_config(workspace))) as engine:
         assert [run.action for run in JobQueue(engine.catalog).runs()] == ["backup"]
         work(engine)
-    [file] = backup_folder(workspace).iterdir()
+    [file] = folders.backups(workspace).iterdir()
 
     app = admin(start(workspace), "backups")
     assert not app.exception
@@ -56,7 +56,7 @@ def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, workspace: P
 def test_the_page_says_why_there_can_be_no_backup(
     start: Start, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    backup_folder(workspace).write_text("not a folder")
+    folders.backups(workspace).write_text("not a folder")
     browser(monkeypatch, "fr-FR")
     app = admin(start(workspace), "backups")
     app.button(key="make backup").click().run()

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ingestion import workspace as folders
 from ingestion.jobs.queue import JobQueue
 from ingestion.jobs.worker import work
-from ingestion.operations.backups import backup_bytes, backup_folder, list_backups, queue_backup, restore
+from ingestion.operations.backups import backup_bytes, list_backups, queue_backup, restore
 from ingestion.operations.people import audit_entries
 from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError
@@ -38,7 +39,7 @@ def test_a_backup_that_was_asked_for_is_made_beside_the_workspace_and_restores_i
         assert (done.status, done.results[0]["file"], done.results[0]["documents"]) == ("done", str(kept.file), 1)
         assert backup_bytes(desk, kept.file.name) == kept.file.read_bytes()
         assert [(one.act, one.on) for one in audit_entries(desk)][:1] == [("backup", kept.file.name)]
-    assert kept.file.parent == backup_folder(workspace)
+    assert kept.file.parent == folders.backups(workspace)
     assert (kept.file.parent.stat().st_mode & 0o777, kept.file.stat().st_mode & 0o777) == (0o700, 0o600)
     restored = restore(place(tmp_path / "restored"), kept.file).workspace
     assert found(restored) == found(workspace) != []
@@ -46,11 +47,11 @@ def test_a_backup_that_was_asked_for_is_made_beside_the_workspace_and_restores_i
         # The archive holds the run that made it, which is not made again there.
         assert [one.status for one in JobQueue(engine.catalog).runs() if one.action == "backup"] == ["done"]
         work(engine)
-    assert not backup_folder(restored).exists()
+    assert not folders.backups(restored).exists()
 
 
 def test_a_folder_that_cannot_be_made_is_named_with_the_cure(workspace: Path) -> None:
-    backup_folder(workspace).write_text("not a folder")
+    folders.backups(workspace).write_text("not a folder")
     with closing(open_engine(workspace)) as engine:
         run = queue_backup(desk_of(engine))
         work(engine)
