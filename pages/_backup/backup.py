@@ -27,7 +27,7 @@ def draw_backups() -> None:
         st.info(why, icon=":material/lock:")
         return
     with show_errors():
-        st.subheader(_("Backups"), anchor=False)
+        st.header(_("Backups"), anchor=False)
         st.markdown(
             _(
                 "A backup is one file with everything in the workspace: documents, decisions, corrections, "

@@ -31,7 +31,7 @@ def draw_people() -> None:
         st.info(why, icon=":material/lock:")
         return
     with show_errors():
-        st.subheader(_("People"), anchor=False)
+        st.header(_("People"), anchor=False)
         st.caption(
             _(
                 "Readers ask and read. Curators add, correct and delete documents, and start runs. "
@@ -84,7 +84,7 @@ def _add() -> None:
 
 
 def _draw_audit() -> None:
-    st.subheader(_("Audit log"), anchor=False)
+    st.header(_("Audit log"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         person = st.text_input(_("Person"), key="audit person", max_chars=200, width=240)
         since = st.date_input(_("Since"), None, key="audit since", width=160)

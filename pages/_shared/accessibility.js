@@ -65,6 +65,7 @@
   // Streamlit's widgets have words in English alone. What was said for what is kept, for the language may be changed.
   const WIDGETS = ["stFileUploader", "InputInstructions", "stElementToolbar"].map((id) => `[data-testid="${id}"]`).join();
   const originals = new WeakMap();
+  let translated = false;
 
   function inLanguage(owner, text) {
     const known = originals.get(owner);
@@ -76,6 +77,8 @@
   }
 
   function translateWidgets() {
+    if (!translated && !words().widgets.length) return;
+    translated = true;
     for (const part of document.querySelectorAll(`${WIDGETS}, [role="listbox"]`)) {
       const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
       while (texts.nextNode()) {

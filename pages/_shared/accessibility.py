@@ -37,7 +37,7 @@ def _widget_words() -> list[tuple[str, str]]:
     """Return what Streamlit's widgets say in English alone, as patterns, and what they are to say."""
     size = r"([\d.]+)\s?MB"
     return [
-        ("^Upload$", _("Choose files")),
+        ("^Upload$", _("Browse")),
         ("^Add files$", _("Add files")),
         ("^file upload$", _("File to upload")),
         (f"^{size} per file", _("{n} MB per file").format(n="$1")),

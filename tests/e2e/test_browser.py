@@ -387,7 +387,7 @@ def test_the_widgets_of_streamlit_say_their_words_in_the_language(
         page.goto(f"{address}/library")
         page.get_by_text("Añadir documentos").click()
         place = page.get_by_test_id("stFileUploader")
-        expect(place.get_by_role("button", name="Elegir archivos")).to_be_visible()
+        expect(place.get_by_role("button", name="Examinar")).to_be_visible()
         expect(place).to_contain_text("500 MB por archivo")
         place.locator("input").set_input_files(tmp_path / "tool.exe")
         expect(place).to_contain_text("no se pueden leer aquí")
