@@ -74,7 +74,9 @@ def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> Back
             folder=folder,
             error=error.strerror,
         ) from error
-    return backup(desk, folder / f"{desk.workspace.name}-{datetime.now():%Y-%m-%dT%H-%M-%S}.zip", progress=progress)
+    return backup(
+        desk, folder / f"{desk.workspace.resolve().name}-{datetime.now():%Y-%m-%dT%H-%M-%S}.zip", progress=progress
+    )
 
 
 @act

@@ -215,9 +215,11 @@ def receive(chunks: Iterable[bytes], into: Path | None, url: str, most: int) -> 
                 digest.update(chunk)
                 output.write(chunk)
     except OSError as error:
-        help = "Make the folder writable, or room on the disk, and run it again."
         raise WorkspaceError(
-            "{into} cannot be written: {error}.", help=help, into=into, error=error.strerror or error
+            "{into} cannot be written: {error}.",
+            help="Make the folder writable, or room on the disk, and run it again.",
+            into=into,
+            error=error.strerror or error,
         ) from error
     return Received(b"", size, digest.hexdigest())
 
