@@ -355,8 +355,23 @@ def _ending(run: Run) -> str:
     if run.action != "add" or not run.results:
         return shown_name(run.status)
     statuses = [str(result["status"]) for result in run.results]
-    told = ", ".join(f"{number(statuses.count(one))} {shown_name(one)}" for one in dict.fromkeys(statuses))
+    told = ", ".join(_files_ended(one, statuses.count(one)) for one in dict.fromkeys(statuses))
     return f"{shown_name(run.status)}; {told}" if run.status == "cancelled" else told
+
+
+def _files_ended(status: str, n: int) -> str:
+    """Return how many files ended so; other languages than English say it otherwise of several."""
+    match status:
+        case "indexed":
+            return counted("{n} indexed", "{n} indexed", n)
+        case "unchanged":
+            return counted("{n} unchanged", "{n} unchanged", n)
+        case "rejected":
+            return counted("{n} rejected", "{n} rejected", n)
+        case "failed":
+            return counted("{n} failed", "{n} failed", n)
+        case _:
+            return f"{number(n)} {shown_name(status)}"
 
 
 def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
