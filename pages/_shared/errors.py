@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 
 import streamlit as st
 
@@ -80,6 +80,12 @@ def shown_sentence(text: str) -> str:
     language = interface_language()
     if language == ENGLISH or not text:
         return text
+    return _known(language, text)
+
+
+@lru_cache(maxsize=5000)
+def _known(language: str, text: str) -> str:
+    """Return a text in the language of the interface, once for each: a table of sources has thousands."""
     if text in _SENTENCES or text in ROLES:
         return _(text)
     place, colon, fault = text.partition(": ")
