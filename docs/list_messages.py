@@ -1,4 +1,4 @@
-"""Bring pages/locale/ up to date with the messages in the code, errors among them, and the words of the settings.
+"""Bring pages/locale/ up to date with the messages in the code, errors among them, and in the tables of data/.
 
 An error is a message where it is written out as a literal, with named places; one that is made with an f-string, for
 the terminal or the log alone, is none.
@@ -20,6 +20,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
+from ingestion.dataset.columns import COLUMNS, EDITING
 from ingestion.operations.acts import ACTS
 from pages._shared.interface_language import ERROR
 from rag_engine.settings import settings_table
@@ -51,18 +52,23 @@ def messages() -> Catalog:
     pages = (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")))
     below = [path for room in ("ingestion", "rag_engine") for path in sorted((ROOT / room).rglob("*.py"))]
     wordings = [path for path in below if _describes(path)]
+    # The audit log keeps descriptions of acts in English, and a page knows them again as it does errors.
+    acts = [path for path in wordings if path.parent.name == "operations"]
     for path, keywords in (*((one, KEYWORDS) for one in pages), *((one, WORDING_KEYWORDS) for one in wordings)):
         place = path.relative_to(ROOT).as_posix()
         for line, message, comments, context in extract_from_file("python", path, keywords, (FOR_TRANSLATORS,)):
-            found.add(message, None, [(place, line)], auto_comments=comments, context=context)
+            kept = [ERROR] if path in acts and isinstance(message, str) else []
+            found.add(message, None, [(place, line)], auto_comments=[*comments, *kept], context=context)
     for path in below:
         for line, text in errors_in(ast.parse(path.read_text(encoding="utf-8"))):
             found.add(text, None, [(path.relative_to(ROOT).as_posix(), line)], auto_comments=[ERROR])
     for least, label in ACTS.values():
         if least != "reader":
-            found.add(label, None, [("ingestion/operations/acts.py", 1)])
+            found.add(label, None, [("ingestion/operations/acts.py", 1)], auto_comments=[ERROR])
     for text in _settings_words():
         found.add(text, None, [("data/settings.toml", 1)])
+    for text in (*(column.meaning for column in COLUMNS), *EDITING):
+        found.add(text, None, [("data/dataset.toml", 1)])
     return found
 
 

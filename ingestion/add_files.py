@@ -269,7 +269,7 @@ class _Reader:
     def _read(self, path: Path) -> _Read | Added:
         try:
             if path in self._refused:
-                raise Refusal("unsupported_type", f"{self._refused[path]}.", help="Add the file itself.")
+                raise Refusal("unsupported_type", "{why}.", help="Add the file itself.", why=self._refused[path])
             if path.stat().st_size > ExtractionLimits().max_bytes:
                 size, most = path.stat().st_size, ExtractionLimits().max_bytes
                 raise Refusal(

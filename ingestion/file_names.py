@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ingestion import workspace as folders
 from rag_engine.text.folding import fold
+from rag_engine.text.templates import kept_sentence
 
 _LONGEST_SLUG, _LONGEST_CODE = 60, 60
 _NOT_CODE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -64,15 +65,18 @@ def why_no_file(path: Path, folder: Path | None = None) -> str:
     """
     # Of os.path: a link to itself makes Path.resolve raise.
     if folder is not None and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        return f"{path.name} is a link that leads out of the folder"
+        return kept_sentence("{file} is a link that leads out of the folder", file=path.name)
     if not path.exists():
         return ""
-    return "" if path.is_file() else f"{path.name} is a {_kind(path)} and no file"
-
-
-def _kind(path: Path) -> str:
-    kinds = {"folder": path.is_dir, "pipe": path.is_fifo, "socket": path.is_socket}
-    return next((kind for kind, holds in kinds.items() if holds()), "device")
+    if path.is_file():
+        return ""
+    if path.is_dir():
+        return kept_sentence("{file} is a folder and no file", file=path.name)
+    if path.is_fifo():
+        return kept_sentence("{file} is a pipe and no file", file=path.name)
+    if path.is_socket():
+        return kept_sentence("{file} is a socket and no file", file=path.name)
+    return kept_sentence("{file} is a device and no file", file=path.name)
 
 
 def file_hash(path: Path) -> str:

@@ -38,7 +38,9 @@ def _read(path: Path) -> str:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line} is not UTF-8.", help="Save the file in the encoding UTF-8.") from error
+        raise InputError(
+            "{file}, line {line} is not UTF-8.", help="Save the file in the encoding UTF-8.", file=path, line=line
+        ) from error
 
 
 def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -46,19 +48,28 @@ def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         values = json.loads(line)
     except json.JSONDecodeError as error:
-        raise InputError(f"{place} is not JSON: {error.msg}.", help="Write one JSON object a line.") from error
+        raise InputError(
+            "{place} is not JSON: {error}.", help="Write one JSON object a line.", place=place, error=error.msg
+        ) from error
     if not isinstance(values, dict) or not isinstance(values.get("file"), str):
-        raise InputError(f"{place} does not name its file.", help='Add "file": "NAME" to the object.')
+        raise InputError("{place} does not name its file.", help='Add "file": "NAME" to the object.', place=place)
     unknown = sorted(set(values) - _FIELDS - {"file"})
     if unknown:
         raise InputError(
-            f"{place} has unknown keys {', '.join(unknown)}.", help=f"Keys are {', '.join(sorted(_FIELDS))}."
+            "{place} has unknown keys {unknown}.",
+            help="Keys are {fields}.",
+            place=place,
+            unknown=", ".join(unknown),
+            fields=", ".join(sorted(_FIELDS)),
         )
     for name, value in values.items():
         if not _fits(name, value):
             raise InputError(
-                f"{place}: {name} is {value!r}.",
+                "{place}: {name} is {value!r}.",
                 help='Lists are written ["..", ".."], years as numbers, all else as text.',
+                place=place,
+                name=name,
+                value=value,
             )
     if values.get("language"):
         values["language"] = _language(place, values["language"])
@@ -79,4 +90,9 @@ def _language(place: str, given: str) -> str:
     """Return the ISO 639-1 code of a language given by a code, a locale or a name; InputError for another word."""
     if found := language_code(given):
         return found
-    raise InputError(f"{place}: language is {given!r}.", help="Write its two letters from ISO 639-1, such as en or pt.")
+    raise InputError(
+        "{place}: language is {given!r}.",
+        help="Write its two letters from ISO 639-1, such as en or pt.",
+        place=place,
+        given=given,
+    )

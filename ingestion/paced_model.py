@@ -57,8 +57,10 @@ class PacedModel:
         """Return the reply; ModelTimeoutError when it takes longer than `limit`, BackendError when the model fails."""
         if self._timeouts >= _TIMEOUTS:
             raise ModelTimeoutError(
-                f"{self.name} ran out of time {_TIMEOUTS} times in a row and is not asked again in this run.",
+                "{model} ran out of time {times} times in a row and is not asked again in this run.",
                 help="Use a smaller model, or raise SEXTANT_MODEL_SECONDS.",
+                model=self.name,
+                times=_TIMEOUTS,
             )
         characters = len(system) + len(user)
         given = self.limit(characters, seconds)
@@ -81,14 +83,22 @@ class PacedModel:
         self._note(characters, spent, late=late, answered=not isinstance(reply, Exception))
         if late:
             raise ModelTimeoutError(
-                f"{self.name} gave no answer within {given:.0f} seconds.",
+                "{model} gave no answer within {given:.0f} seconds.",
                 help="Use a smaller model, or raise SEXTANT_MODEL_SECONDS.",
                 retryable=True,
+                model=self.name,
+                given=given,
             )
         if isinstance(reply, BackendError):
             raise reply
         if isinstance(reply, Exception):
-            raise BackendError(f"{self.name} failed with {type(reply).__name__}: {reply}.", retryable=True) from reply
+            raise BackendError(
+                "{model} failed with {kind}: {reply}.",
+                retryable=True,
+                model=self.name,
+                kind=type(reply).__name__,
+                reply=reply,
+            ) from reply
         return reply
 
     def _note(self, characters: int, spent: float, *, late: bool, answered: bool) -> None:

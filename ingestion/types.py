@@ -146,6 +146,11 @@ class Refusal(SextantError):  # noqa: N818 - refusing is an answer, not an accid
         self.reason: OutcomeReason = reason
         self.rejected = rejected and not retryable
 
+    def again(self, *, help: str = "") -> Refusal:
+        """Return a fresh one that says the same, with another remedy where one is given."""
+        cure, later, rejected = help or self.cure, self.retryable, self.rejected
+        return Refusal(self.reason, self.template, help=cure, retryable=later, rejected=rejected, **self.values)
+
     @property
     def status(self) -> Literal["rejected", "failed"]:
         """Status of an outcome with this refusal."""
@@ -432,7 +437,9 @@ def check_phases(names: Sequence[str]) -> tuple[Phase, ...]:
     """Return the phases of these names in their order, all of them for none."""
     unknown = sorted(set(names) - set(PHASES))
     if unknown:
-        raise InputError(f"There is no phase {', '.join(unknown)}.", help=f"Phases are {', '.join(PHASES)}.")
+        raise InputError(
+            "There is no phase {names}.", help="Phases are {all}.", names=", ".join(unknown), all=", ".join(PHASES)
+        )
     return tuple(phase for phase in PHASES if phase in names) or PHASES
 
 
@@ -440,7 +447,9 @@ def check_field(name: str) -> FieldName:
     """Return the field of this name; InputError where there is none."""
     found = next((field for field in FIELDS if field == name.strip().lower().replace(" ", "_")), None)
     if found is None:
-        raise InputError(f"There is no field {name!r}.", help=f"Fields are {', '.join(FIELDS)}.")
+        raise InputError(
+            "There is no field {name!r}.", help="Fields are {fields}.", name=name, fields=", ".join(FIELDS)
+        )
     return found
 
 

@@ -72,3 +72,9 @@ def _acquired(workspace: Path, seconds: float) -> FileLock | None:
     except Timeout:
         return None
     return lock
+
+
+def backups(workspace: Path) -> Path:
+    """Return the folder beside a workspace in which the worker keeps backups of it."""
+    place = workspace.resolve()
+    return place.with_name(f"{place.name}-backups")

@@ -1,4 +1,4 @@
-"""Admin page: sources, runs, licences, quarantine, metadata, dataset, knowledge base, feedback, settings, people."""
+"""Admin page: sources, runs, review, quarantine, metadata, dataset, knowledge, feedback, settings, people, backups."""
 
 import streamlit as st
 
@@ -10,6 +10,7 @@ from pages._admin.run import draw_run
 from pages._admin.settings import draw_settings
 from pages._admin.sources import draw_sources
 from pages._admin.tabs import choose_tab
+from pages._backup.backup import draw_backups
 from pages._evaluation.feedback import draw_feedback
 from pages._knowledge.knowledge import draw_knowledge
 from pages._people.people import draw_people
@@ -32,5 +33,6 @@ tabs = {
     "feedback": draw_feedback,
     "settings": draw_settings,
     "people": draw_people,
+    "backups": draw_backups,
 }
 tabs[choose_tab(tuple(tabs))]()

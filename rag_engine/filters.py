@@ -41,7 +41,9 @@ def parse_filters(texts: Sequence[str]) -> Filter:
         key, equals, value = text.partition("=")
         name = re.sub(r"[\s-]+", "_", key.strip().lower())
         if not equals or not value.strip():
-            raise InputError(f"The filter {text!r} is not KEY=VALUE.", help="For example --filter hazard=Flood.")
+            raise InputError(
+                "The filter {text!r} is not KEY=VALUE.", help="For example --filter hazard=Flood.", text=text
+            )
         _check(name, key)
         parsed[name] = (*parsed.get(name, ()), value.strip())
     return parsed
@@ -181,14 +183,16 @@ def _as_of(wanted: Filter) -> str:
     dates = wanted.get(AS_OF, ())
     for date in dates:
         if not is_date(date):
-            raise InputError(f"as_of is {date!r}.", help="Give a date as 2019, 2019-05 or 2019-05-01.")
+            raise InputError("as_of is {date!r}.", help="Give a date as 2019, 2019-05 or 2019-05-01.", date=date)
     return dates[-1].strip() if dates else ""
 
 
 def _check(name: str, written: str) -> None:
     if name not in (*FACETS, DOCUMENT, AS_OF, VERSIONS):
         listed = ", ".join((*FACETS, f"{DOCUMENT}=ID", f"{AS_OF}=DATE", f"{VERSIONS}=all"))
-        raise InputError(f"There is no filter {written!r}.", help=f"Filters are {listed}.")
+        raise InputError(
+            "There is no filter {written!r}.", help="Filters are {listed}.", written=written, listed=listed
+        )
 
 
 def _documents(name: str, value: str, known: Mapping[str, frozenset[int]], *, strict: bool) -> frozenset[int]:
@@ -200,5 +204,7 @@ def _documents(name: str, value: str, known: Mapping[str, frozenset[int]], *, st
     found = [keys for candidate, keys in known.items() if fold(candidate) == folded]
     if not found and strict:
         listed = ", ".join(sorted(known)[:40]) or "none yet"
-        raise InputError(f"No document has {name} {value!r}.", help=f"Values here: {listed}.")
+        raise InputError(
+            "No document has {name} {value!r}.", help="Values here: {listed}.", name=name, value=value, listed=listed
+        )
     return frozenset().union(*found)

@@ -25,6 +25,7 @@ from ingestion.web.links import PageLink, absolute, file_name_of, promises_file,
 from ingestion.web.page import Page, saved_page
 from ingestion.web.urls import normal_url
 from rag_engine.atomic_write import write_atomic
+from rag_engine.text.templates import kept_sentence
 
 # Landing pages that are followed one after another, links tried on each, and addresses asked for in all.
 _MOST_HOPS, _MOST_CANDIDATES, _MOST_REQUESTS = 3, 3, 10
@@ -74,8 +75,10 @@ def _with_former(asked: _Request, outcome: Outcome) -> Outcome:
     vanished = bool(asked.source.path) and outcome.reason == "file_missing"
     if outcome.status == "rejected" and not vanished:
         # What an address gives no longer is still what it gave.
-        return Outcome("failed", outcome.reason, f"{outcome.message} The local file is kept.", before)
-    kept = f"The file of {before.retrieved[:10]} is kept."
+        return Outcome(
+            "failed", outcome.reason, _joined(outcome.message, [kept_sentence("The local file is kept.")]), before
+        )
+    kept = kept_sentence("The file of {date} is kept.", date=before.retrieved[:10])
     return Outcome("failed", outcome.reason, _joined(outcome.message, [kept]), before, retryable=True)
 
 
@@ -83,14 +86,20 @@ def _local(asked: _Request, fetched: Path) -> Outcome:
     source = asked.source
     original = Path(source.path)
     if not original.is_file():
-        raise Refusal("file_missing", f"{source.path} is not there.", help="Put the file back or remove the row.")
+        raise Refusal(
+            "file_missing", "{file} is not there.", help="Put the file back or remove the row.", file=source.path
+        )
     size, most = original.stat().st_size, asked.tools.config.limits.max_bytes
     if size > most:
-        raise Refusal("too_large", f"{source.path} has {size:,} bytes; the limit is {most:,}.")
+        raise Refusal(
+            "too_large", "{file} has {size:,} bytes; the limit is {limit:,}.", file=source.path, size=size, limit=most
+        )
     try:
         shutil.copyfile(original, fetched)
     except OSError as error:
-        raise Refusal("file_missing", f"{source.path} cannot be read: {error.strerror}.", rejected=False) from error
+        raise Refusal(
+            "file_missing", "{file} cannot be read: {error}.", rejected=False, file=source.path, error=error.strerror
+        ) from error
     kind = content_type(fetched, address=quote(original.name))
     slug = slug_of(source.title, original.stem)
     made = Download("", (), file_hash(fetched), fetched.stat().st_size, kind.media_type, "file", asked.now, how="local")
@@ -100,10 +109,10 @@ def _local(asked: _Request, fetched: Path) -> Outcome:
 def _remote(asked: _Request) -> Outcome:
     url = asked.source.url.strip()
     if not url:
-        raise Refusal("url_missing", f"{asked.source.code} has neither an address nor a file.")
+        raise Refusal("url_missing", "{code} has neither an address nor a file.", code=asked.source.code)
     address = absolute(url, "")
     if not address:
-        raise Refusal("url_invalid", f"{url[:200]!r} is not an http or https address.")
+        raise Refusal("url_invalid", "{url!r} is not an http or https address.", url=url[:200])
     return _follow(asked, PageLink(address, ""), (), _MOST_HOPS)
 
 
@@ -121,15 +130,18 @@ def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) ->
     way = (*way, *got.fetched.urls)
     if got.catalogue:
         made = _download(asked, got, way, link.name)
-        return _directory(asked, made, f"{got.fetched.url} is a catalogue ({got.catalogue}).")
+        message = kept_sentence("{url} is a catalogue ({kind}).", url=got.fetched.url, kind=got.catalogue)
+        return _directory(asked, made, message)
     if got.suffix != "html":
         return _file(asked, got, way, link)
     page = got.page()
     verdict = _judged(asked, page)
     if verdict.kind == "content" and page.needs_scripts and got.fetched.how == "http":
-        silent = f"{got.fetched.url} shows nothing without its scripts"
-        asked.notes.append(f"{silent}; a browser was asked.")
-        got = asked.fetcher.rendered(link.url, f"{silent}.")
+        asked.notes.append(
+            kept_sentence("{url} shows nothing without its scripts; a browser was asked.", url=got.fetched.url)
+        )
+        silent = kept_sentence("{url} shows nothing without its scripts.", url=got.fetched.url)
+        got = asked.fetcher.rendered(link.url, silent)
         way = (*way, *(url for url in got.fetched.urls if url not in way))
         page = got.page()
         verdict = _judged(asked, page)
@@ -139,7 +151,8 @@ def _follow(asked: _Request, link: PageLink, way: tuple[str, ...], hops: int) ->
         case "directory":
             content = saved_page(page)
             made = replace(_download(asked, got, way, page.name), sha256=hashlib.sha256(content).hexdigest())
-            return _directory(asked, made, f"{got.fetched.url} lists documents: {verdict.why}")
+            message = kept_sentence("{url} lists documents: {why}", url=got.fetched.url, why=verdict.why)
+            return _directory(asked, made, message)
         case "landing":
             return _landed(asked, page, verdict, got, way, hops)
         case _:
@@ -153,10 +166,18 @@ def _landed(
     new = [one for one in verdict.candidates if normal_url(one.link.url) not in asked.visited]
     if not new or hops == 0:
         if len(page.text) >= load_page_words().thresholds.document_text:
-            asked.notes.append(f"{page.address} was saved itself, since its links lead no further.")
+            asked.notes.append(
+                kept_sentence("{url} was saved itself, since its links lead no further.", url=page.address)
+            )
             return _page(asked, page, got, way)
-        ending = "only to pages already seen" if hops else f"on, and after {_MOST_HOPS} pages there was no document"
-        raise Refusal("no_document_link", f"{page.address} leads {ending}.")
+        raise Refusal(
+            "no_document_link",
+            "{url} leads only to pages already seen."
+            if hops
+            else "{url} leads on, and after {most} pages there was no document.",
+            url=page.address,
+            most=_MOST_HOPS,
+        )
     refused: list[str] = []
     failures: list[Refusal] = []
     for candidate in new[:_MOST_CANDIDATES]:
@@ -168,13 +189,18 @@ def _landed(
             except Refusal as failure:
                 failures.append(failure)
                 continue
-            given_up = [f"{page.address} offers another link first, which was given up: {one}" for one in failures]
+            given_up = [
+                kept_sentence(
+                    "{url} offers another link first, which was given up: {error}", url=page.address, error=one
+                )
+                for one in failures
+            ]
             return replace(outcome, message=_joined(outcome.message, given_up))
     if failures:
         # What may succeed later decides; otherwise the first, which was the best candidate.
         raise next((failure for failure in failures if failure.retryable), failures[0])
     made = replace(_download(asked, got, way, new[0].link.name), kind="landing")
-    message = f"{page.address} offers nothing on the subject: {' '.join(refused)}"
+    message = kept_sentence("{url} offers nothing on the subject: {why}", url=page.address, why=" ".join(refused))
     return Outcome("rejected", "off_topic", _joined(message, asked.notes), made)
 
 
@@ -196,7 +222,7 @@ def _gate(asked: _Request, page: Page, candidate: RankedLink) -> str:
 
 def _judged(asked: _Request, page: Page) -> PageVerdict:
     if lists_records(page):
-        return PageVerdict("directory", 1.0, "It is the list of a CKAN catalogue.")
+        return PageVerdict("directory", 1.0, kept_sentence("It is the list of a CKAN catalogue."))
     return page_kind(
         page,
         expected=asked.source.title,
@@ -209,7 +235,12 @@ def _judged(asked: _Request, page: Page) -> PageVerdict:
 
 def _page(asked: _Request, page: Page, got: Content, way: tuple[str, ...]) -> Outcome:
     if len(page.text) < load_page_words().thresholds.least_text:
-        raise Refusal("empty_page", f"{page.address} shows {len(page.text)} characters of text and no document.")
+        raise Refusal(
+            "empty_page",
+            "{url} shows {count} characters of text and no document.",
+            url=page.address,
+            count=len(page.text),
+        )
     content = saved_page(page)
     made = replace(
         _download(asked, got, way, page.name),
@@ -224,7 +255,7 @@ def _page(asked: _Request, page: Page, got: Content, way: tuple[str, ...]) -> Ou
 
 def _file(asked: _Request, got: Content, way: tuple[str, ...], link: PageLink) -> Outcome:
     if got.fetched.size == 0:
-        raise Refusal("empty", f"{got.fetched.url} gave an empty file.", help="Check the address.")
+        raise Refusal("empty", "{url} gave an empty file.", help="Check the address.", url=got.fetched.url)
     named = file_name_of(quote(got.fetched.file_name)) or file_name_of(got.fetched.url)
     made = replace(_download(asked, got, way, link.name), kind="file")
     called = "" if says_nothing(link.name) else link.name
@@ -271,8 +302,15 @@ def _stored(asked: _Request, made: Download, slug: str, suffix: str, content: Pa
 
 def _unchanged(before: Download) -> Outcome:
     if before.kind == "directory":
-        return Outcome("skipped", "directory", f"The list has not changed since {before.retrieved}.", before)
-    return Outcome("done", "not_modified", f"Nothing has changed since {before.retrieved}.", before)
+        return Outcome(
+            "skipped",
+            "directory",
+            kept_sentence("The list has not changed since {date}.", date=before.retrieved),
+            before,
+        )
+    return Outcome(
+        "done", "not_modified", kept_sentence("Nothing has changed since {date}.", date=before.retrieved), before
+    )
 
 
 def _validators(asked: _Request, url: str) -> Validators | None:

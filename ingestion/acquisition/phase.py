@@ -14,6 +14,7 @@ from ingestion.tools import Tools
 from ingestion.types import Download, Outcome, RunRequest
 from ingestion.web.links import host_of
 from ingestion.web.trusted_domains import domain_mark
+from rag_engine.text.templates import kept_sentence
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
@@ -39,7 +40,11 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         return Outcome("skipped", "licence_unclear", elsewhere)
     if acquired.passes and isinstance(download, Download) and _is_unfreed_document(record, download):
         remove_file(tools.workspace, download)
-        return Outcome("skipped", "licence_unclear", "It was taken for a catalogue, but it is a document of its own.")
+        return Outcome(
+            "skipped",
+            "licence_unclear",
+            kept_sentence("It was taken for a catalogue, but it is a document of its own."),
+        )
     return acquired
 
 
@@ -60,7 +65,11 @@ def _left_trusted_host(record: SourceRecord, download: Download) -> str:
     last = domain_mark(download.urls[-1])
     if not freed or any(mark.layer != "domain" for mark in freed) or (last is not None and last.light == "GREEN"):
         return ""
-    return f"{freed[0].quote} is known to be free, but the address leads to {host_of(download.urls[-1])}, which is not."
+    return kept_sentence(
+        "{host} is known to be free, but the address leads to {other}, which is not.",
+        host=freed[0].quote,
+        other=host_of(download.urls[-1]),
+    )
 
 
 def _is_stale(record: SourceRecord, tools: Tools, request: RunRequest) -> bool:

@@ -100,13 +100,16 @@ def opened_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, ArchiveManifes
     InputError for what is no backup, WorkspaceError for one that is damaged or was made by a newer Sextant.
     """
     if not path.is_file():
-        raise InputError(f"{path} is no file.", help="Name the one that `sextant backup` made.")
+        raise InputError("{file} is no file.", help="Name the one that `sextant backup` made.", file=path)
     with path.open("rb") as file:
         try:
             archive = zipfile.ZipFile(file)
         except (*_DAMAGED, OSError) as error:
             raise InputError(
-                f"{path} is no backup of Sextant, or its end is cut off: {error}.", help="Take another backup."
+                "{file} is no backup of Sextant, or its end is cut off: {error}.",
+                help="Take another backup.",
+                file=path,
+                error=error,
             ) from error
         with archive:
             manifest = _read_manifest(archive, path)
@@ -132,8 +135,10 @@ def unpack(archive: zipfile.ZipFile, one: ArchivedFile, folder: Path) -> None:
 def damaged(archive: zipfile.ZipFile, name: str) -> WorkspaceError:
     """Return the error of a member that is not as it was packed."""
     return WorkspaceError(
-        f"{archive.filename} is damaged: {name} in it is not as it was backed up.",
+        "{file} is damaged: {name} in it is not as it was backed up.",
         help="Nothing was restored; take another backup.",
+        file=archive.filename,
+        name=name,
     )
 
 
@@ -177,7 +182,9 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
     try:
         member = archive.getinfo(_MANIFEST)
     except KeyError:
-        raise InputError(f"{path} is no backup of Sextant.", help="Name a file that `sextant backup` made.") from None
+        raise InputError(
+            "{file} is no backup of Sextant.", help="Name a file that `sextant backup` made.", file=path
+        ) from None
     _check_member(archive, member, path)
     if member.file_size > _LONGEST_MANIFEST:
         raise damaged(archive, _MANIFEST)
@@ -190,8 +197,11 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
     except (*_DAMAGED, KeyError, TypeError) as error:
         raise damaged(archive, _MANIFEST) from error
     raise WorkspaceError(
-        f"{path} was made by a newer Sextant: its format is {format}, this one reads up to {ARCHIVE_FORMAT}.",
+        "{file} was made by a newer Sextant: its format is {format}, this one reads up to {current}.",
         help="Restore it with a Sextant at least as new as the one that made it.",
+        file=path,
+        format=format,
+        current=ARCHIVE_FORMAT,
     )
 
 
@@ -202,7 +212,7 @@ def _check_members(archive: zipfile.ZipFile, manifest: ArchiveManifest, path: Pa
         _check_member(archive, member, path)
     # Members that lie over one another would make much of little.
     if sum(member.file_size for member in members) > path.stat().st_size:
-        raise WorkspaceError(f"{path} says that it holds more than it can.", help="Take another backup.")
+        raise WorkspaceError("{file} says that it holds more than it can.", help="Take another backup.", file=path)
     names = [member.filename for member in members if member.filename != _MANIFEST]
     listed = {one.name: one.size for one in manifest.files}
     strange = next((name for name in names if name not in listed or not may_hold(name)), None)
@@ -226,8 +236,10 @@ def _check_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path)
     kind, encrypted = stat.S_IFMT(member.external_attr >> 16), member.flag_bits & 1
     if kind not in (0, stat.S_IFREG) or encrypted or member.compress_type != zipfile.ZIP_STORED:
         raise WorkspaceError(
-            f"{path} holds {member.filename!r} as no backup of Sextant does: as a link, encrypted or compressed.",
+            "{file} holds {filename!r} as no backup of Sextant does: as a link, encrypted or compressed.",
             help="Nothing was restored; take another backup.",
+            file=path,
+            filename=member.filename,
         )
     if member.file_size != member.compress_size or not 0 <= member.header_offset < path.stat().st_size:
         raise damaged(archive, member.filename)

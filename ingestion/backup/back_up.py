@@ -22,6 +22,7 @@ from ingestion.backup.contents import CATALOG, original_name, other_files, vecto
 from ingestion.backup.copy_stores import CopiedStores, copy_stores, read_originals
 from rag_engine.atomic_write import staging
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.text.templates import kept_sentence
 
 # Erasures in a row that may each have the archive begun again.
 _TRIES = 3
@@ -55,7 +56,9 @@ def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
     _check_place(workspace, file)
     size = _size(workspace)
     # Catalog and vectors are copied once more before they are packed.
-    require_space(file.parent, size + sum(_bytes(workspace / name) for name in (CATALOG, "vectors")), "The backup")
+    require_space(
+        file.parent, size + sum(_bytes(workspace / name) for name in (CATALOG, "vectors")), kept_sentence("The backup")
+    )
     with staging(file) as folder:
         for _ in range(_TRIES):
             made = _attempt(workspace, folder, size, progress)
@@ -63,9 +66,11 @@ def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
                 break
         else:
             raise WorkspaceError(
-                f"Documents of {workspace} were erased {_TRIES} times while the backup was made.",
+                "Documents of {workspace} were erased {times} times while the backup was made.",
                 help="Make it again when that is done.",
                 retryable=True,
+                workspace=workspace,
+                times=_TRIES,
             )
         archive, manifest, lost, damaged, without_vectors = made
         _check_place(workspace, file)
@@ -87,21 +92,33 @@ def require_space(folder: Path, wanted: int, what: str) -> None:
     free = shutil.disk_usage(folder).free
     if free < wanted:
         raise WorkspaceError(
-            f"{what} takes {wanted / 2**20:,.0f} MiB, and {folder} has room for {free / 2**20:,.0f} MiB.",
+            "{what} takes {wanted:,.0f} MiB, and {folder} has room for {free:,.0f} MiB.",
             help="Free some space, or name another place.",
+            what=what,
+            wanted=wanted / 2**20,
+            folder=folder,
+            free=free / 2**20,
         )
 
 
 def _check_place(workspace: Path, file: Path) -> None:
     if not (workspace / CATALOG).is_file():
-        raise InputError(f"{workspace} holds no workspace: it has no catalog.", help="Name one with --workspace.")
+        raise InputError(
+            "{workspace} holds no workspace: it has no catalog.", help="Name one with --workspace.", workspace=workspace
+        )
     if file.exists():
-        raise InputError(f"{file} is there already, and a backup is never written over.", help="Give another name.")
+        raise InputError(
+            "{file} is there already, and a backup is never written over.", help="Give another name.", file=file
+        )
     if not file.parent.is_dir():
-        raise InputError(f"The folder {file.parent} is not there.", help="Make it first, or name another one.")
+        raise InputError(
+            "The folder {parent} is not there.", help="Make it first, or name another one.", parent=file.parent
+        )
     if file.resolve().is_relative_to(workspace.resolve()):
         raise InputError(
-            f"{file} lies in the workspace, and would go with it.", help="Name a file elsewhere, best on another disk."
+            "{file} lies in the workspace, and would go with it.",
+            help="Name a file elsewhere, best on another disk.",
+            file=file,
         )
 
 

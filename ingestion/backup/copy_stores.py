@@ -64,9 +64,11 @@ def copy_stores(workspace: Path, folder: Path, seen: Callable[[str], None]) -> C
         if vectors is not None and not _has_forgotten(workspace / CATALOG, catalog):
             return _described(catalog, vectors)
     raise WorkspaceError(
-        f"Documents of {workspace} were removed {_TRIES} times while the backup was made.",
+        "Documents of {workspace} were removed {times} times while the backup was made.",
         help="Make it again when that is done.",
         retryable=True,
+        workspace=workspace,
+        times=_TRIES,
     )
 
 

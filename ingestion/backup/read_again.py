@@ -57,9 +57,13 @@ def _read(record: DocumentRecord, engine: Engine, extractor: Extractor) -> FileR
     """Return what the original says; the kept reading of the same reader where there is one."""
     path: Path = engine.collection.stored_file(record)
     if not path.is_file():
-        raise Refusal("file_missing", f"Its original {path} is missing.", help="`sextant add` with that file.")
+        raise Refusal(
+            "file_missing", "Its original {file} is missing.", help="`sextant add` with that file.", file=path
+        )
     if file_hash(path) != record.sha256:
-        raise Refusal("damaged", f"Its original {path} is not as it was added.", help="`sextant add` with that file.")
+        raise Refusal(
+            "damaged", "Its original {file} is not as it was added.", help="`sextant add` with that file.", file=path
+        )
     reader = reader_of(engine.config.ocr, ExtractionLimits())
     cached = load_reading(folders.readings(engine.config.workspace), record.sha256, reader)
     return cached.file if cached else extractor.read(path)

@@ -18,6 +18,7 @@ from ingestion.backup.copy_stores import check_whole
 from rag_engine.atomic_write import staging
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import SCHEMA
+from rag_engine.text.templates import kept_sentence
 
 # What runs inside a database when it is used, of which a catalog of ours has none.
 _OF_OTHERS = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1"
@@ -57,7 +58,7 @@ def restore_files(
     with opened_archive(archive) as (opened, manifest):
         _check_version(archive, manifest)
         workspace.parent.mkdir(parents=True, exist_ok=True)
-        require_space(workspace.parent, manifest.size + manifest.index_bytes, "The restored workspace")
+        require_space(workspace.parent, manifest.size + manifest.index_bytes, kept_sentence("The restored workspace"))
         with staging(workspace) as folder:
             made = folder / "workspace"
             made.mkdir(mode=0o700)

@@ -18,6 +18,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.index_entries import OWN_SOURCES, IndexedEntry, entries_at, index_sources, replace_index
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Child, DocumentRecord, Parent
 
 _PDF = "application/pdf"
@@ -70,7 +71,9 @@ def apply_index(
         found = [_place(by_key[key], records, engine, path.name) for key, records in matched.items()]
         replace_index(engine.catalog, path.name, dict(zip(matched, (listed for listed, *_ in found), strict=True)))
     nameless = sum(not record.file and bool(record.pages) for record in table.records)
-    warning = f"{nameless} entries name no file and were left out; give their document with --document."
+    warning = kept_sentence(
+        "{count} entries name no file and were left out; give their document with --document.", count=nameless
+    )
     return Applied(
         source=path.name,
         documents=tuple(applied for _, applied, _ in found),

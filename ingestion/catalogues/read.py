@@ -148,7 +148,9 @@ def _read(kind: CatalogueKind, url: str, fetched: Fetched) -> tuple[CataloguePag
     try:
         loaded: Json = json.loads(fetched.body)
     except (ValueError, RecursionError) as error:
-        raise Refusal("wrong_content", f"{url} should answer in JSON and does not: {error}.") from error
+        raise Refusal(
+            "wrong_content", "{url} should answer in JSON and does not: {error}.", url=url, error=error
+        ) from error
     if kind == "CKAN":
         records, total = ckan_records(loaded, fetched.url)
         start = int(dict(parse_qsl(urlsplit(url).query)).get("start", 0))
@@ -162,11 +164,11 @@ def _read(kind: CatalogueKind, url: str, fetched: Fetched) -> tuple[CataloguePag
 def _read_oai(url: str, fetched: Fetched) -> tuple[CataloguePage, str]:
     root = parse_xml(fetched.body)
     if root is None or root.tag.rpartition("}")[2] != "OAI-PMH":
-        raise Refusal("wrong_content", f"{url} should answer as OAI-PMH does and does not.")
+        raise Refusal("wrong_content", "{url} should answer as OAI-PMH does and does not.", url=url)
     if error := oai_error(root):
         if error.startswith("noRecordsMatch"):
             return CataloguePage(url, ()), ""
-        raise Refusal("wrong_content", f"{url} answers with an error: {error}.")
+        raise Refusal("wrong_content", "{url} answers with an error: {error}.", url=url, error=error)
     token, total = oai_token(root)
     # After the first page the token stands for all other arguments (OAI-PMH 2.0, section 3.5).
     query = urlencode({"verb": "ListRecords", "resumptionToken": token})

@@ -13,6 +13,7 @@ from rag_engine.answering.reference_list import limits_text
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
+from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import AttributeContent
 
 # A sheet's name holds 31 characters, none of these.
@@ -29,7 +30,7 @@ def of_present(forms: Iterable[AnsweredForm], present: Sequence[str]) -> list[An
     return [form for form in found if form.answers]
 
 
-def answer_sheets(forms: Sequence[AnsweredForm], taken: Collection[str] = ()) -> list[Sheet]:
+def answer_sheets(forms: Sequence[AnsweredForm], taken: Collection[str] = (), words: Wording = ENGLISH) -> list[Sheet]:
     """Return two sheets for each schema, documents and records; `taken` are names that other sheets have.
 
     Questions that were asked with one schema share its sheets.
@@ -41,21 +42,27 @@ def answer_sheets(forms: Sequence[AnsweredForm], taken: Collection[str] = ()) ->
     for some in alike.values():
         schema = some[0].schema
         name = _free_name(schema.title or schema.list_name, [*taken, *(sheet.name for sheet in sheets)])
-        sheets += [_documents(name, schema, some), _records(f"{name}{_RECORDS}", schema, some)]
+        sheets += [_documents(name, schema, some, words), _records(f"{name}{_RECORDS}", schema, some, words)]
     return sheets
 
 
 def require_workbook_path(path: Path) -> None:
     """Raise InputError where no workbook can be written: before a model has worked for hours."""
     if path.suffix.lower() != ".xlsx":
-        raise InputError(f"{path.name} does not name a workbook.", help="End it in .xlsx.")
+        raise InputError("{file} does not name a workbook.", help="End it in .xlsx.", file=path.name)
     if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.", help="Give another place.")
+        raise InputError(
+            "{file} cannot be written: there is no folder {parent}.",
+            help="Give another place.",
+            file=path,
+            parent=path.parent,
+        )
 
 
-def answers_workbook(forms: Sequence[AnsweredForm]) -> bytes:
+def answers_workbook(forms: Sequence[AnsweredForm], words: Wording = ENGLISH) -> bytes:
     """Return the workbook of the forms; one empty sheet where no document has replied yet."""
-    return to_workbook(answer_sheets(forms) or [Sheet("Answers", (("Question", 36),))])
+    empty = Sheet(words.message("Answers"), ((words.message("Question"), 36),))
+    return to_workbook(answer_sheets(forms, words=words) or [empty])
 
 
 def write_answers(path: Path, forms: Sequence[AnsweredForm]) -> None:
@@ -69,7 +76,10 @@ def write_workbook(path: Path, workbook: bytes) -> None:
         write_atomic(path, workbook, durable=True)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be written: {error.strerror}.", help="Close it where it is open, or give another place."
+            "{file} cannot be written: {error}.",
+            help="Close it where it is open, or give another place.",
+            file=path,
+            error=error.strerror,
         ) from error
 
 
@@ -86,31 +96,34 @@ def _free_name(title: str, taken: Sequence[str]) -> str:
         number += 1
 
 
-def _documents(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm]) -> Sheet:
+def _documents(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm], words: Wording) -> Sheet:
     """One row a document: what it answers beside the list, and each record on a line."""
     names = [one.name for one in schema.entities]
     columns = (
-        ("Question", 36), ("Document", 44), ("File", 28), ("Result", 12), ("Records", 9),
-        *((entity, 30) for entity in names), (schema.list_name, 80), ("Warnings", 60), ("Model", 22),
+        *_headings(words), (words.message("Result"), 12), (words.message("Records"), 9),
+        *((entity, 30) for entity in names), (schema.list_name, 80), (words.message("Warnings"), 60),
+        (words.message("Model"), 22),
     )  # fmt: skip
     sheet = Sheet(name, columns)
     for question, one in _rows(forms):
         entities = {entity.name: entity.value for entity in one.entities}
-        lines = [f"{number}. {_line(record)}" for number, record in enumerate(one.records, start=1)]
+        lines = [f"{number}. {_line(record, words)}" for number, record in enumerate(one.records, start=1)]
         values = (
-            question, one.title, one.file, one.status, len(one.records), *(entities.get(entity) for entity in names),
-            "\n".join(lines), "\n".join(one.warnings), one.generator,
+            question, one.title, one.file, words.value("status", one.status), len(one.records),
+            *(entities.get(entity) for entity in names),
+            "\n".join(lines), "\n".join(map(words.kept, one.warnings)), one.generator,
         )  # fmt: skip
         sheet.rows.append([_cell(value) for value in values])
     return sheet
 
 
-def _records(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm]) -> Sheet:
+def _records(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm], words: Wording) -> Sheet:
     """One row a record, with its page, the sentence that states it, and what a reference and a reuse need."""
     names = [one.name for one in schema.attributes]
     columns = (
-        ("Question", 36), ("Document", 44), ("File", 28), *((attribute, 36) for attribute in names), ("Page", 8),
-        ("Quote", 80), ("Authority", 28), ("Year", 8), ("Licence", 20), ("Licence limits", 22), ("Passage", 26),
+        *_headings(words), *((attribute, 36) for attribute in names), (words.message("Page"), 8),
+        (words.message("Quote"), 80), (words.message("Authority"), 28), (words.message("Year"), 8),
+        (words.message("Licence"), 20), (words.message("Licence limits"), 22), (words.message("Passage"), 26),
     )  # fmt: skip
     sheet = Sheet(name, columns)
     for question, one in _rows(forms):
@@ -118,19 +131,23 @@ def _records(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm]) -> 
             held = {attribute.name: attribute.value for attribute in record.attributes}
             values = (
                 question, one.title, one.file, *map(held.get, names), record.page, record.quote, record.authority,
-                record.year, record.licence, limits_text(record.licence), record.child_id,
+                record.year, record.licence, limits_text(record.licence, words), record.child_id,
             )  # fmt: skip
             sheet.rows.append([_cell(value) for value in values])
     return sheet
+
+
+def _headings(words: Wording) -> tuple[tuple[str, int], ...]:
+    return (words.message("Question"), 36), (words.message("Document"), 44), (words.message("File"), 28)
 
 
 def _rows(forms: Sequence[AnsweredForm]) -> Iterable[tuple[str, DocumentAnswer]]:
     return ((form.question, answer) for form in forms for answer in form.answers.values())
 
 
-def _line(record: StatedRecord) -> str:
-    values = (_text(attribute.value) for attribute in record.attributes)
-    return f"{'; '.join(filter(None, values))} (page {record.page})"
+def _line(record: StatedRecord, words: Wording) -> str:
+    values = "; ".join(filter(None, (_text(attribute.value) for attribute in record.attributes)))
+    return words.message("{values} (page {page})", values=values, page=record.page)
 
 
 def _cell(value: AttributeContent) -> Cell:

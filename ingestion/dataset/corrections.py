@@ -33,6 +33,7 @@ from ingestion.types import LIST_FIELDS, FieldName
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
 from rag_engine.text.languages import language_code
+from rag_engine.text.templates import kept_sentence
 
 FieldVocabulary = Mapping[FieldName, Sequence[str]]
 
@@ -43,9 +44,9 @@ _YEAR_FIRST = re.compile(r"(\d{4})(?:[./-](\d{1,2})(?:[./-](\d{1,2}))?)?(?:[T ][
 _READ_ELSEWHERE = ("Document_Code", DECISION, NOTE)
 # Written by us and distinguished from what a person could have meant to change.
 _DECIDED_ELSEWHERE = {
-    "License": f"the licence is decided in the column {DECISION}",
-    LIGHT: f"the licence is decided in the column {DECISION}",
-    "Source": "the address of a source stays; add the other one as a seed of its own",
+    "License": kept_sentence("the licence is decided in the column {column}", column=DECISION),
+    LIGHT: kept_sentence("the licence is decided in the column {column}", column=DECISION),
+    "Source": kept_sentence("the address of a source stays; add the other one as a seed of its own"),
 }
 
 
@@ -108,13 +109,22 @@ def read_corrections(
         unchanged += not (changed or wrong or record.source.code in decided)
         blind |= before is None and bool(changed)
     warnings = [
-        f"{name}: {count} cells differ from what was exported and were not taken over; this column cannot be edited."
+        kept_sentence(
+            "{column}: {count} cells differ from what was exported and were not taken over; "
+            "this column cannot be edited.",
+            column=name,
+            count=count,
+        )
         for name, count in foreign.items()
     ]
     if blind:
         warnings.append(
-            f"{path.name} does not say what was exported, as a workbook does in its hidden sheet {EXPORTED}: its cells "
-            "were compared with the present values. What others corrected since the export is taken back by it."
+            kept_sentence(
+                "{file} does not say what was exported, as a workbook does in its hidden sheet {sheet}: its cells "
+                "were compared with the present values. What others corrected since the export is taken back by it.",
+                file=path.name,
+                sheet=EXPORTED,
+            )
         )
     return CorrectionReport(tuple(corrections), unchanged, tuple(rejected), tuple(warnings), tuple(decisions))
 
@@ -145,9 +155,18 @@ def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], 
             if heading in names and names[heading] not in columns:
                 columns[names[heading]] = place
             elif heading in names:
-                rejected.append(RejectedRow(where, f"repeats the column {names[heading]}; the first one was read"))
+                rejected.append(
+                    RejectedRow(
+                        where,
+                        kept_sentence("repeats the column {column}; the first one was read", column=names[heading]),
+                    )
+                )
             elif heading:
-                rejected.append(RejectedRow(where, f"“{row.cells[place].strip()}” is no column of the dataset"))
+                rejected.append(
+                    RejectedRow(
+                        where, kept_sentence("“{column}” is no column of the dataset", column=row.cells[place].strip())
+                    )
+                )
         return row, columns, rejected
     seen = ", ".join(cell for cell in (rows[0].cells if rows else ()) if cell)[:200] or "nothing"
     raise InputError(
@@ -160,11 +179,13 @@ def _read_header(path: Path, rows: Sequence[Row]) -> tuple[Row, dict[str, int], 
 
 def _why_not(code: str, record: SourceRecord | None, seen: Mapping[str, str]) -> str:
     if not code:
-        return "no Document_Code; a new document comes in as a seed"
+        return kept_sentence("no Document_Code; a new document comes in as a seed")
     if record is None:
-        return f"no source has the code {code}; a new document comes in as a seed"
+        return kept_sentence("no source has the code {code}; a new document comes in as a seed", code=code)
     if code.casefold() in seen:
-        return f"repeats the code {code} of {seen[code.casefold()]}, which was read"
+        return kept_sentence(
+            "repeats the code {code} of {place}, which was read", code=code, place=seen[code.casefold()]
+        )
     return ""
 
 
@@ -198,9 +219,9 @@ class _Comparison:
                 continue
             try:
                 if place in self.row.unsaved:
-                    raise _Wrong("holds a formula without its value; write the value itself")
+                    raise _Wrong(kept_sentence("holds a formula without its value; write the value itself"))
                 if reason := _DECIDED_ELSEWHERE.get(column.name):
-                    raise _Wrong(f"was changed, but {reason}")
+                    raise _Wrong(kept_sentence("was changed, but {why}", why=reason))
                 if column.field is None:
                     foreign[column.name] = foreign.get(column.name, 0) + 1
                     continue
@@ -227,9 +248,17 @@ class _Comparison:
                 continue
             if field in edits and edits[field].values != values:
                 del edits[field]
-                raise _Wrong(f"says otherwise than {LEVEL_AND_COUNTRIES}; neither was taken, make both equal")
+                raise _Wrong(
+                    kept_sentence(
+                        "says otherwise than {column}; neither was taken, make both equal", column=LEVEL_AND_COUNTRIES
+                    )
+                )
             if field == "countries" and column.name != COUNTRIES and self._is_left_behind():
-                raise _Wrong(f"says otherwise than {COUNTRIES}, which a person corrected; make both equal")
+                raise _Wrong(
+                    kept_sentence(
+                        "says otherwise than {column}, which a person corrected; make both equal", column=COUNTRIES
+                    )
+                )
             # The level's cell holds two fields: each moved on its own.
             said_then, said_now = ("; ".join(one.get(field, ())) for one in (then, by_now))
             edits[field] = _Edit(
@@ -283,9 +312,12 @@ def _clash(edit: _Edit) -> str:
     mine, then, by_now = (
         text[:_SHOWN] or "nothing" for text in ("; ".join(edit.values), _even(edit.exported), _even(edit.present))
     )
-    return (
-        f"says “{mine}”, while the value was changed from “{then}” to “{by_now}” since the export; it stays. "
-        "Export again and change it there"
+    return kept_sentence(
+        "says “{value}”, while the value was changed from “{then}” to “{now}” since the export; it stays. "
+        "Export again and change it there",
+        value=mine,
+        then=then,
+        now=by_now,
     )
 
 
@@ -328,14 +360,18 @@ def _date(text: str) -> str:
     except ValueError:
         year = 0
     if not 1500 <= year <= 2200:
-        raise _Wrong(f"“{text[:_SHOWN]}” is no date; write it as 2020-12-31, 2020-12 or 2020")
+        raise _Wrong(kept_sentence("“{text}” is no date; write it as 2020-12-31, 2020-12 or 2020", text=text[:_SHOWN]))
     return "-".join([f"{year:04}", *([f"{month:02}"] if month else []), *([f"{day:02}"] if day else [])])
 
 
 def _language(text: str) -> str:
     code = language_code(text)
     if not code:
-        raise _Wrong(f"“{text[:_SHOWN]}” is no language; write its two letters from ISO 639-1, such as en or pt")
+        raise _Wrong(
+            kept_sentence(
+                "“{text}” is no language; write its two letters from ISO 639-1, such as en or pt", text=text[:_SHOWN]
+            )
+        )
     return code
 
 
@@ -351,8 +387,16 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabu
     for value in values:
         if fold(value) not in labels:
             near = process.extractOne(fold(value), list(labels), scorer=fuzz.WRatio, score_cutoff=70)
-            hint = f"did you mean “{labels[near[0]]}”?" if near else f"choose from {'; '.join(labels.values())}"
-            raise _Wrong(f"“{value[:_SHOWN]}” is not in the vocabulary; {hint}")
+            raise _Wrong(
+                kept_sentence(
+                    "“{value}” is not in the vocabulary; did you mean “{near}”?"
+                    if near
+                    else "“{value}” is not in the vocabulary; choose from {labels}",
+                    value=value[:_SHOWN],
+                    near=labels[near[0]] if near else "",
+                    labels="; ".join(labels.values()),
+                )
+            )
     return tuple(dict.fromkeys(labels[fold(value)] for value in values))
 
 

@@ -9,6 +9,7 @@ from ingestion.dataset.columns import DECISION, LIGHT, NOTE, heading_key
 from ingestion.records.source_record import SourceRecord
 from ingestion.spreadsheets.row import RejectedRow, Row
 from ingestion.spreadsheets.workbook_writer import without_apostrophe
+from rag_engine.text.templates import kept_sentence
 
 CHOICES: Mapping[str, str] = {
     "GREEN": "The licence allows use; the source goes on with the next run.",
@@ -48,7 +49,9 @@ def read_decisions(
         try:
             choice = _read(row, columns[row.sheet], records, exported)
             if choice is not None and made.setdefault(choice.code, choice) != choice:
-                raise _NoDecision(f"decides otherwise on {choice.code} than a row before, which was read")
+                raise _NoDecision(
+                    kept_sentence("decides otherwise on {code} than a row before, which was read", code=choice.code)
+                )
         except _NoDecision as error:
             rejected.append(RejectedRow(f"{row.place}, {DECISION}", str(error)))
     return list(made.values()), rejected
@@ -74,20 +77,31 @@ def _read(
     choice, note, code = texts[DECISION].upper(), texts.get(NOTE, ""), texts["Document_Code"]
     record = records.get(code.casefold())
     if record is None:
-        raise _NoDecision(f"no source has the code {code}" if code else "no Document_Code; nothing was decided")
+        raise _NoDecision(
+            kept_sentence(
+                "no source has the code {code}" if code else "no Document_Code; nothing was decided", code=code
+            )
+        )
     if columns[DECISION] in row.unsaved:
-        raise _NoDecision("holds a formula without its value; write GREEN or RED itself")
+        raise _NoDecision(kept_sentence("holds a formula without its value; write GREEN or RED itself"))
     if choice not in CHOICES:
-        raise _NoDecision(f"“{texts[DECISION][:60]}” is no decision; write {' or '.join(CHOICES)}")
+        raise _NoDecision(kept_sentence("“{text}” is no decision; write GREEN or RED", text=texts[DECISION][:60]))
     decided = next((one for one in reversed(record.decisions) if one.phase == "licence"), None)
     if decided is not None and decided.choice == choice:
         return None
     if not note:
-        raise _NoDecision(f"{choice} needs a reason; write it in the column {NOTE}")
+        raise _NoDecision(
+            kept_sentence("{choice} needs a reason; write it in the column {column}", choice=choice, column=NOTE)
+        )
     light = exported.get(code.casefold(), texts).get(LIGHT, "")
     if decided is not None and light.upper() != decided.choice:
         raise _NoDecision(
-            f"says {choice}, while {decided.author} decided {decided.choice} since the export; that stays. "
-            "Export again and decide there"
+            kept_sentence(
+                "says {choice}, while {author} decided {decided} since the export; that stays. "
+                "Export again and decide there",
+                choice=choice,
+                author=decided.author,
+                decided=decided.choice,
+            )
         )
     return LicenceChoice(record.source.code, choice, note)

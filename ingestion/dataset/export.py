@@ -18,6 +18,7 @@ from ingestion.status.source_status import is_document, source_status
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
 from rag_engine.takeaway.bibliography import to_bibtex, to_ris
+from rag_engine.text.wording import ENGLISH, Wording
 
 SUFFIXES = (".xlsx", ".csv", ".jsonl", ".bib", ".ris")
 
@@ -38,6 +39,7 @@ def export(
     *,
     workspace: Path | None = None,
     answers: Sequence[AnsweredForm] = (),
+    words: Wording = ENGLISH,
 ) -> Exported:
     """Return what was written, atomically, in the order given; the same source records always give the same bytes.
 
@@ -50,8 +52,8 @@ def export(
     warnings: list[str] = []
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
-        sheets = workbook_sheets(path, documents, others, workspace, warnings)
-        body = to_workbook([*sheets, *answer_sheets(answers, [sheet.name for sheet in sheets])])
+        sheets = workbook_sheets(path, documents, others, workspace, warnings, words)
+        body = to_workbook([*sheets, *answer_sheets(answers, [sheet.name for sheet in sheets], words)])
     elif suffix == ".csv":
         body = _csv(documents, warnings)
     elif suffix == ".jsonl":
@@ -61,7 +63,9 @@ def export(
     elif suffix == ".ris":
         body = to_ris([(one.source.code, one.metadata) for one in documents]).encode(*_UTF8)
     else:
-        raise InputError(f"{path.name} names no format.", help=f"End the name in {', '.join(SUFFIXES)}.")
+        raise InputError(
+            "{file} names no format.", help="End the name in {suffixes}.", file=path.name, suffixes=", ".join(SUFFIXES)
+        )
     write_file(path, body)
     return Exported(path, len(documents), len(others), tuple(warnings))
 
@@ -101,5 +105,8 @@ def write_file(path: Path, body: bytes) -> None:
         write_atomic(path, body, durable=True)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be written: {error.strerror}.", help="Close it where it is open, or give another place."
+            "{file} cannot be written: {error}.",
+            help="Close it where it is open, or give another place.",
+            file=path,
+            error=error.strerror,
         ) from error

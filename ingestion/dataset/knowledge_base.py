@@ -15,12 +15,9 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.grounding.evidence import PASSAGES
 from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase
+from rag_engine.text.wording import ENGLISH, Wording
 
 SUFFIXES = (".xlsx", ".json")
-_COLUMNS = (
-    ("Index", 24), ("Entry", 30), ("Pages", 12), ("Text", 70), ("References", 60), ("Status", 16),
-    ("Written by", 18), ("Date", 20), ("Cached query", 60),
-)  # fmt: skip
 
 
 def knowledge_base(engine: Engine) -> list[GroundedEntry]:
@@ -28,13 +25,18 @@ def knowledge_base(engine: Engine) -> list[GroundedEntry]:
     return KnowledgeBase(engine.catalog).entries(engine.collection.snapshot().documents)
 
 
-def knowledge_base_bytes(entries: Sequence[GroundedEntry], suffix: str) -> bytes:
+def knowledge_base_bytes(entries: Sequence[GroundedEntry], suffix: str, words: Wording = ENGLISH) -> bytes:
     """Return the entries in the format of the suffix; InputError for one without a format."""
     if suffix == ".json":
         return (json.dumps([_values(one) for one in entries], ensure_ascii=False, indent=1) + "\n").encode()
     if suffix == ".xlsx":
-        return to_workbook([_sheet(entries)])
-    raise InputError(f"{suffix!r} is no format of the knowledge base.", help=f"End the name in {', '.join(SUFFIXES)}.")
+        return to_workbook([_sheet(entries, words)])
+    raise InputError(
+        "{suffix!r} is no format of the knowledge base.",
+        help="End the name in {suffixes}.",
+        suffix=suffix,
+        suffixes=", ".join(SUFFIXES),
+    )
 
 
 def write_knowledge_base(path: Path, entries: Sequence[GroundedEntry]) -> int:
@@ -54,27 +56,37 @@ def _values(entry: GroundedEntry) -> dict[str, object]:
     return asdict(entry) | {"sources": sources, "references": [reference_json(one) for one in entry.references]}
 
 
-def _sheet(entries: Sequence[GroundedEntry]) -> Sheet:
+def _sheet(entries: Sequence[GroundedEntry], words: Wording) -> Sheet:
     """Return a row for each entry, with its text and its best passages side by side."""
-    passages = [(f"Passage {n}", 60) for n in range(1, PASSAGES + 1)]
-    sheet = Sheet("Knowledge base", (*_COLUMNS, *passages))
-    sheet.rows.extend([Cell(storable(text)) for text in _row(one)] for one in entries)
+    message = words.message
+    columns = (
+        (message("Index"), 24), (message("Entry"), 30), (message("Pages"), 12), (message("Text"), 70),
+        (message("References"), 60), (message("Status"), 16), (message("Written by"), 18), (message("Date"), 20),
+        (message("Cached query"), 60),
+    )  # fmt: skip
+    passages = [(message("Passage {n}", n=n), 60) for n in range(1, PASSAGES + 1)]
+    sheet = Sheet(message("Knowledge base"), (*columns, *passages))
+    sheet.rows.extend([Cell(storable(text)) for text in _row(one, words)] for one in entries)
     return sheet
 
 
-def _row(entry: GroundedEntry) -> list[str]:
+def _row(entry: GroundedEntry, words: Wording) -> list[str]:
     best = [one for one in entry.sources if one.cosine is not None]
-    shown = [f"[Source {one.n}] {one.file}, page {one.page}\n{one.text}" for one in best]
+    shown = [f"[Source {one.n}] {_place(one.file, one.page, words)}\n{one.text}" for one in best]
     return [
         entry.index,
         entry.name,
         ", ".join(dict.fromkeys(str(one.page) for one in entry.contexts)),
         entry.text,
         "\n".join(f"{one.marks} {one.text} ({one.file})" for one in entry.references),
-        entry.status.replace("_", " "),
-        "quotations only" if entry.generator == "extractive" else entry.generator,
+        words.value("status", entry.status.replace("_", " ")),
+        words.message("quotations only") if entry.generator == "extractive" else entry.generator,
         entry.written,
-        "\n".join(f"{one.file}, page {one.page} [Source {one.n}]: {one.text}" for one in entry.contexts),
+        "\n".join(f"{_place(one.file, one.page, words)} [Source {one.n}]: {one.text}" for one in entry.contexts),
         *shown,
         *[""] * (PASSAGES - len(shown)),
     ]
+
+
+def _place(file: str, page: int, words: Wording) -> str:
+    return words.message("{file}, page {page}", file=file, page=page)

@@ -12,6 +12,7 @@ from ingestion.dataset.columns import COLUMNS, DATASET, DECISION, EDITING, EXPOR
 from ingestion.records.source_record import SourceRecord
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable
 from ingestion.status.source_status import source_status
+from rag_engine.text.wording import ENGLISH, Wording
 
 _LINKED = ("http://", "https://")
 _FILLS = {"GREEN": "C6EFCE", "YELLOW": "FFEB9C", "RED": "FFC7CE"}
@@ -24,8 +25,12 @@ def workbook_sheets(
     others: Sequence[SourceRecord],
     workspace: Path | None,
     warnings: list[str],
+    words: Wording = ENGLISH,
 ) -> list[Sheet]:
-    """Return the sheets of the workbook; what had to be cut is added to the warnings."""
+    """Return the sheets of the workbook; what had to be cut is added to the warnings.
+
+    What explains it is in the given words; headings and values are read back and stay as they are.
+    """
     main = _sheet(DATASET, tuple((one.name, one.width) for one in COLUMNS))
     for record in documents:
         links = {"Source": _web_link(record.source.url), "Local File Path": _file_link(path, record, workspace)}
@@ -52,7 +57,7 @@ def workbook_sheets(
         )
     everything = [*documents, *others]
     evidence = [_field_evidence(documents), _evidence(everything, warnings)]
-    return [main, beside, *evidence, _allowed(), _about(), _exported(main, beside)]
+    return [main, beside, *evidence, _allowed(), _about(words), _exported(main, beside)]
 
 
 def _sheet(name: str, columns: tuple[tuple[str, int], ...]) -> Sheet:
@@ -68,11 +73,13 @@ def _best_quote(record: SourceRecord) -> str:
     return max(marks, key=lambda one: one.score).quote if marks else ""
 
 
-def _about() -> Sheet:
-    about = Sheet("About", (("Column", 24), ("What it means", 100)))
+def _about(words: Wording) -> Sheet:
+    about = Sheet(words.message("About"), ((words.message("Column"), 24), (words.message("What it means"), 100)))
+    editable = words.message("You may edit it.")
     for one in COLUMNS:
-        about.rows.append([Cell(one.name), Cell(f"{one.meaning} You may edit it." if one.field else one.meaning)])
-    about.rows.extend([Cell(""), Cell(sentence)] for sentence in EDITING)
+        meaning = words.message(one.meaning)
+        about.rows.append([Cell(one.name), Cell(f"{meaning} {editable}" if one.field else meaning)])
+    about.rows.extend([Cell(""), Cell(words.message(sentence))] for sentence in EDITING)
     return about
 
 

@@ -15,18 +15,19 @@ from ingestion.deduplication.translations import EncodeTexts, Twin, find_twins, 
 from ingestion.deduplication.versions import order_versions
 from ingestion.types import Outcome, Relation
 from ingestion.web.urls import normal_url
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import UNDATED
 
 # Bands and rows of the hash table for texts: a similarity s is found with the chance 1 - (1 - s^rows)^bands, which is
 # .998 for .3 and .15 for .05.
 _TEXT_BANDS = (64, 2)
 _DuplicateReason = Literal["same_content", "same_address", "same_text", "same_work"]
-# What was compared, and what is said of a copy.
-_WORDS: dict[_DuplicateReason, tuple[str, str]] = {
-    "same_content": ("text", "has the same content as"),
-    "same_address": ("address", "has the same address as"),
-    "same_text": ("text", "has nearly the same text as"),
-    "same_work": ("title", "has the title and most of the text of"),
+# What was compared.
+_COMPARED: dict[_DuplicateReason, str] = {
+    "same_content": "text",
+    "same_address": "address",
+    "same_text": "text",
+    "same_work": "title",
 }
 
 
@@ -193,15 +194,20 @@ def _outcome(
         similarity = round(jaccard(member.hashes, by_code[later[0]].hashes), 3)
         work = preferred.get(last, last)
         evidence = Relation(work, version=label, superseded=since, how="text", similarity=similarity)
-        stand = f" since {since}" if since != UNDATED else ""
-        return Outcome("skipped", "superseded", f"{last} is a newer version of it{stand}.", evidence)
+        message = kept_sentence(
+            "{code} is a newer version of it." if since == UNDATED else "{code} is a newer version of it since {date}.",
+            code=last,
+            date=since,
+        )
+        return Outcome("skipped", "superseded", message, evidence)
     head = preferred.get(code, code)
     if head == code:
         return Outcome("done", "", "", Relation(code, version=label))
     # Members of one work need not be twins of its head themselves: es may be known by fr, and fr by en.
     twin = sureness.get(frozenset((code, head))) or next(one for pair, one in sureness.items() if code in pair)
     evidence = Relation(head, translation_of=head, version=label, how=twin.how, similarity=twin.similarity)
-    return Outcome("skipped", "translation", f"It is a translation of {head}, which answers in its place.", evidence)
+    message = kept_sentence("It is a translation of {code}, which answers in its place.", code=head)
+    return Outcome("skipped", "translation", message, evidence)
 
 
 def _rejection(duplicates: dict[str, _Duplicate], code: str, outcomes: dict[str, Outcome]) -> Outcome:
@@ -212,7 +218,19 @@ def _rejection(duplicates: dict[str, _Duplicate], code: str, outcomes: dict[str,
         kept = duplicates[kept].kept
     relation = outcomes[kept].evidence
     work = relation.work if isinstance(relation, Relation) else kept
-    how, words = _WORDS[found.reason]
+    how = _COMPARED[found.reason]
     evidence = Relation(work, duplicate_of=kept, how=how, similarity=found.similarity)
-    figure = f" ({found.similarity:.0%} alike)" if found.similarity < 1 else ""
-    return Outcome("rejected", found.reason, f"It {words} {kept}{figure}, which is kept.", evidence)
+    figure = f" ({found.similarity:.0%})" if found.similarity < 1 else ""
+    return Outcome("rejected", found.reason, _said_of_copy(found.reason, f"{kept}{figure}"), evidence)
+
+
+def _said_of_copy(reason: _DuplicateReason, kept: str) -> str:
+    match reason:
+        case "same_content":
+            return kept_sentence("It has the same content as {kept}, which is kept.", kept=kept)
+        case "same_address":
+            return kept_sentence("It has the same address as {kept}, which is kept.", kept=kept)
+        case "same_text":
+            return kept_sentence("It has nearly the same text as {kept}, which is kept.", kept=kept)
+        case "same_work":
+            return kept_sentence("It has the title and most of the text of {kept}, which is kept.", kept=kept)

@@ -24,6 +24,7 @@ from rag_engine.errors import SextantError
 from rag_engine.storage.catalog import metadata_json
 from rag_engine.storage.indexer import FormerVersion, Indexer, former_version
 from rag_engine.storage.stores import stored_name
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Document, DocumentRecord, Metadata
 
 # Documents that become visible together.
@@ -46,7 +47,7 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
     for position, record in enumerate(_strays([record for record, _ in indexed], run)):
         run.progress(Progress(position, len(indexed), 0, 0, f"Taking out {record.shown_title}", "indexing"))
         run.engine.collection.erase(record)
-        message = "Taken out of the index: the source no longer passes."
+        message = kept_sentence("Taken out of the index: the source no longer passes.")
         if not record.is_former:
             yield {code_of(record): (Outcome("skipped", "", message), "")}
     if pending and not run.signal():
@@ -130,7 +131,9 @@ def _try(
     except Exception as error:
         cause = str(error) if isinstance(error, SextantError | OSError) else f"{type(error).__name__}: {error}"
         retryable = error.retryable if isinstance(error, SextantError) else True
-        return Outcome("failed", "unexpected", f"It was not indexed: {cause}", retryable=retryable)
+        return Outcome(
+            "failed", "unexpected", kept_sentence("It was not indexed: {error}", error=cause), retryable=retryable
+        )
 
 
 def _index(

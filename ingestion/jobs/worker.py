@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
@@ -27,6 +28,7 @@ from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
 from ingestion.operations.answers import measure_gate
+from ingestion.operations.backups import BACKUP, keep_backup
 from ingestion.operations.corrections import relabel
 from ingestion.operations.desk import local_person, open_desk
 from ingestion.operations.documents import add_files, erase, finish_erasures
@@ -52,6 +54,7 @@ _AGAIN_SECONDS = 2.0
 _ATTEMPTS = {
     "add": 7,
     "ask": 10,
+    BACKUP: 2,
     "compare": 10,
     "decide": 2,
     "erase": 2,
@@ -266,6 +269,23 @@ def _stoppable(pulse: _Pulse) -> Callable[[int, int, str], None]:
     return move
 
 
+def _backup(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    def move(done: int, total: int, _name: str) -> None:
+        if pulse.cancelled.is_set():
+            raise _EndedError("The work was ended.")
+        pulse.move(Progress(_megabytes(done), _megabytes(total), done, total, ""))
+
+    try:
+        made = keep_backup(open_desk(engine, run.person), progress=move)
+    except _EndedError:
+        return []
+    return [{**asdict(made), "file": str(made.file)}]
+
+
+def _megabytes(size: int) -> int:
+    return math.ceil(size / 1e6)
+
+
 def _rebuild(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     encode, anyway = bool(run.arguments.get("encode")), bool(run.arguments.get("anyway"))
     try:
@@ -329,6 +349,7 @@ def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 _ACTIONS = {
     "add": _add,
     "ask": _ask,
+    BACKUP: _backup,
     "compare": _compare,
     "decide": _decide,
     "erase": _erase,

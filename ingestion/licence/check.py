@@ -28,6 +28,7 @@ from ingestion.types import (
     SeedSource,
 )
 from ingestion.web.trusted_domains import domain_mark
+from rag_engine.text.templates import kept_sentence
 
 if TYPE_CHECKING:
     from ingestion.protocols import Extractor, LanguageModel
@@ -37,7 +38,11 @@ _ENDS: dict[Light, tuple[OutcomeStatus, OutcomeReason]] = {
     "YELLOW": ("skipped", "licence_unclear"),
     "RED": ("rejected", "licence_reserved"),
 }
-_SUBJECTS = {"part": "a part of it such as a picture", "data": "data", "quoted": "material from elsewhere"}
+_SUBJECTS = {
+    "part": kept_sentence("a part of it such as a picture"),
+    "data": "data",
+    "quoted": kept_sentence("material from elsewhere"),
+}
 # Gives a page after its scripts ran; None where there is no browser.
 Render = Callable[[str], Fetched | None]
 
@@ -73,7 +78,9 @@ def judge_licence(
     except Refusal as refusal:
         return refusal.outcome(verdict)
     if reading.catalogue:
-        message = f"A {reading.catalogue} catalogue: each of its records has a licence status of its own."
+        message = kept_sentence(
+            "A {kind} catalogue: each of its records has a licence status of its own.", kind=reading.catalogue
+        )
         return Outcome("done", "licence_unclear", message, decide((*marks, *reading.marks)))
     if reading.scripts and _is_open((*marks, *reading.marks)):
         reading = _with_scripts(reading, source.url, render)
@@ -98,7 +105,10 @@ def _with_scripts(reading: Reading, url: str, render: Render) -> Reading:
     try:
         fetched = render(url)
     except Refusal as refusal:
-        return replace(reading, warnings=(*reading.warnings, f"A browser could not show the page: {refusal}"))
+        return replace(
+            reading,
+            warnings=(*reading.warnings, kept_sentence("A browser could not show the page: {error}", error=refusal)),
+        )
     if fetched is None:
         return reading
     rendered = read_html(fetched.body, fetched.url, fetched.charset)
@@ -110,7 +120,7 @@ def _with_terms(reading: Reading, fetch: Fetch, extractor: Extractor | None, fol
     try:
         terms = read_address(reading.terms, fetch, extractor, folder)
     except Refusal as refusal:
-        warning = f"The terms at {reading.terms} could not be read: {refusal}"
+        warning = kept_sentence("The terms at {url} could not be read: {error}", url=reading.terms, error=refusal)
         return replace(reading, warnings=(*reading.warnings, warning))
     marks = tuple(replace(mark, place=f"{mark.place} of {reading.terms}") for mark in terms.marks)
     return replace(reading, marks=(*reading.marks, *marks), texts=(*reading.texts, *terms.texts))
@@ -138,7 +148,7 @@ def _weigh(
     if verdict.light != "YELLOW" or verdict.conflict:
         return verdict, ()
     if language_model is None:
-        return verdict, ("No language model was asked: none is connected.",)
+        return verdict, (kept_sentence("No language model was asked: none is connected."),)
     mark, language, message = ask_model(language_model, texts, seconds=seconds)
     if mark is not None:
         verdict = replace(decide((*marks, mark)), language=language)
@@ -158,23 +168,28 @@ def _with_language(verdict: LicenceVerdict) -> LicenceVerdict:
 def _sentence(verdict: LicenceVerdict, notes: Sequence[str]) -> str:
     telling = [mark for mark in verdict.marks if mark.score > 0 or mark.layer == "model"] or list(verdict.marks)
     quoted = "; ".join(f"{mark.place}: “{mark.quote[:120]}”" for mark in telling[:3])
-    limits = f" Restrictions: {', '.join(verdict.restrictions)}." if verdict.restrictions else ""
-    opening = {
-        "GREEN": f"Free to use under {verdict.licence}.",
-        "RED": f"Rights are reserved ({verdict.licence}).",
-        "YELLOW": "What it says of its licence contradicts itself." if verdict.conflict else _open(verdict),
-    }[verdict.light]
-    return " ".join(filter(None, (opening + limits, quoted and f"Evidence: {quoted}.", *notes)))
+    limits = kept_sentence("Restrictions: {restrictions}.", restrictions=", ".join(verdict.restrictions))
+    evidence = kept_sentence("Evidence: {quoted}.", quoted=quoted)
+    match verdict.light:
+        case "GREEN":
+            opening = kept_sentence("Free to use under {licence}.", licence=verdict.licence)
+        case "RED":
+            opening = kept_sentence("Rights are reserved ({licence}).", licence=verdict.licence)
+        case _ if verdict.conflict:
+            opening = kept_sentence("What it says of its licence contradicts itself.")
+        case _:
+            opening = _open(verdict)
+    return " ".join(filter(None, (opening, limits if verdict.restrictions else "", evidence if quoted else "", *notes)))
 
 
 def _open(verdict: LicenceVerdict) -> str:
     """Return why nothing is decided: nothing is said, nothing clear, or something about another thing."""
     subjects = [_SUBJECTS[mark.subject] for mark in verdict.marks if mark.subject in _SUBJECTS and mark.licence]
     if subjects:
-        return f"Its licence statement is about {subjects[0]}, not about the document."
+        return kept_sentence("Its licence statement is about {subject}, not about the document.", subject=subjects[0])
     if named := next((mark.licence for mark in verdict.marks if mark.rule == "name-alone"), ""):
-        return f"It names {named} without saying for what."
-    return "No licence statement found."
+        return kept_sentence("It names {licence} without saying for what.", licence=named)
+    return kept_sentence("No licence statement found.")
 
 
 def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool = False) -> Outcome:
@@ -183,5 +198,7 @@ def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool 
     message = _sentence(verdict, notes)
     if local:
         status = "done"
-        message += " The file is local and is used whatever its licence; the licence status is recorded."
+        message += " " + kept_sentence(
+            "The file is local and is used whatever its licence; the licence status is recorded."
+        )
     return Outcome(status, "licence_conflict" if verdict.conflict else reason, message, verdict)

@@ -13,6 +13,7 @@ from ingestion.prompts import LICENCE_RULES, LICENCE_SCHEMA, licence_message
 from ingestion.types import LicenceMark
 from rag_engine.errors import BackendError
 from rag_engine.text.folding import fold_in_place
+from rag_engine.text.templates import kept_sentence
 
 if TYPE_CHECKING:
     from ingestion.protocols import LanguageModel
@@ -32,20 +33,28 @@ def ask_model(
     """
     text = tidy_text("\n\n".join(texts))[:SNIPPET]
     if not text:
-        return None, "", "There was no text for the language model to judge."
+        return None, "", kept_sentence("There was no text for the language model to judge.")
     try:
         reply = language_model.complete_json(LICENCE_RULES, licence_message(text), LICENCE_SCHEMA, seconds=seconds)
     except BackendError as error:
-        return None, "", f"The language model did not judge the licence: {error}"
+        return None, "", kept_sentence("The language model did not judge the licence: {error}", error=error)
     decision, licence, language, quote = (reply.get(key) for key in ("decision", "licence", "language", "quote"))
     if decision not in ("GREEN", "YELLOW", "RED") or not isinstance(quote, str):
-        return None, "", f"The language model {language_model.name} gave no usable answer on the licence."
+        message = kept_sentence(
+            "The language model {model} gave no usable answer on the licence.", model=language_model.name
+        )
+        return None, "", message
     language_code = language[:2].lower() if isinstance(language, str) else ""
     place = f"model {language_model.name}"
     if decision == "YELLOW":
         return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), language_code, ""
     if reason := _disbelief(quote, text, decision == "GREEN"):
-        message = f"The language model {language_model.name} said {decision}, which is not believed: {reason}."
+        message = kept_sentence(
+            "The language model {model} said {decision}, which is not believed: {why}.",
+            model=language_model.name,
+            decision=decision,
+            why=reason,
+        )
         return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), language_code, message
     # The name is the quotation's, not the model's: it must not be talked into a freer one.
     name = name_of_text(quote) or (UNCLEAR if decision == "GREEN" else RESERVED)

@@ -17,6 +17,7 @@ from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
 from ingestion.types import NETWORK_REASONS, Fetched, FileReading, LicenceVerdict, Outcome, PrintedPages, SeedSource
 from ingestion.web.links import host_of
+from rag_engine.text.templates import kept_sentence
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
@@ -51,7 +52,8 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     before = record.outcomes.get("licence")
     if before is not None and before.passes and found.reason in NETWORK_REASONS:
         # An address that cannot be asked today has not changed its licence.
-        found = replace(before, message=f"{before.message} It could not be checked again: {found.message}")
+        again = kept_sentence("It could not be checked again: {why}", why=found.message)
+        found = replace(before, message=f"{before.message} {again}")
     portal = tools.records.get(record.source.parent)
     return _inherited(found, record.source, portal) if portal else found
 
@@ -96,7 +98,8 @@ def _inherited(found: Outcome, source: SeedSource, portal: SourceRecord) -> Outc
         return found
     place = f"{portal.source.code}, the portal on the same site: {deciding.place}"
     verdict = replace(of_portal, marks=(replace(deciding, place=place), *of_document.marks))
-    return Outcome("done", "licence_green", f"{of_portal.licence}, as its portal says.", verdict)
+    message = kept_sentence("{licence}, as its portal says.", licence=of_portal.licence)
+    return Outcome("done", "licence_green", message, verdict)
 
 
 def _used_model(outcome: Outcome) -> bool:

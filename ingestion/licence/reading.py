@@ -22,6 +22,7 @@ from ingestion.licence.table import score_of
 from ingestion.types import Fetched, LicenceMark, Light, Refusal
 from ingestion.web.html import parse
 from ingestion.web.page import read_page
+from rag_engine.text.templates import kept_sentence
 
 if TYPE_CHECKING:
     from ingestion.protocols import Extractor
@@ -119,7 +120,7 @@ def _snippets(text: PageText, statements: Sequence[LicenceMark]) -> tuple[str, .
 def read_local(path: Path, extractor: Extractor | None) -> Reading:
     """Return a file by its own words and metadata; a page saved as HTML by its marks as well."""
     if not path.is_file():
-        return Reading(warnings=(f"{path.name} is not there.",))
+        return Reading(warnings=(kept_sentence("{file} is not there.", file=path.name),))
     marks: list[LicenceMark] = []
     if path.stat().st_size <= _READ_BYTES:
         raw = path.read_bytes()
@@ -128,11 +129,13 @@ def read_local(path: Path, extractor: Extractor | None) -> Reading:
         elif path.suffix.lower() in (".html", ".htm", ".xhtml"):
             return replace(read_html(raw, ""), terms="")
     if extractor is None:
-        return Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: there is no extractor.",))
+        warning = kept_sentence("The text of {file} was not read: there is no extractor.", file=path.name)
+        return Reading(tuple(marks), warnings=(warning,))
     try:
         extracted = extractor.read(path).extracted
     except Refusal as refusal:
-        return Reading(tuple(marks), warnings=(f"The text of {path.name} was not read: {refusal}",), refused=refusal)
+        warning = kept_sentence("The text of {file} was not read: {error}", file=path.name, error=refusal)
+        return Reading(tuple(marks), warnings=(warning,), refused=refusal)
     statements = document_statements(extracted)
     opening = pages_of(extracted)[:2]
     texts = (*(mark.quote for mark in statements[:_MOST_QUOTES]), *(text[: HEAD * 2] for _, text in opening))

@@ -17,6 +17,7 @@ from ingestion.metadata.titles import find_titles
 from ingestion.protocols import LanguageModel
 from ingestion.types import Description, Extraction, FieldValue, FileProperties, Outcome, SeedSource
 from rag_engine.geography import Gazetteer
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import ExtractedText
 
 # A model is shown the first 10,000 characters; its quotations are looked for a little beyond.
@@ -56,7 +57,10 @@ def describe_source(
         language_model, clean(start, extraction.language), title, taxonomy, seconds=config.model_seconds
     )
     if reply is None:
-        message = f"Metadata extracted by rules alone, since the model {language_model.name} gave no usable answer."
+        message = kept_sentence(
+            "Metadata extracted by rules alone, since the model {model} gave no usable answer.",
+            model=language_model.name,
+        )
         how = f"by rules, since the model {language_model.name} gave no answer that can be used"
         return replace(_outcome(rules, failures, message, how), reason="model_failed")
     answer = read_answer(reply, _SHOWN, text, taxonomy, gazetteer, today=today())
@@ -64,7 +68,7 @@ def describe_source(
     return _outcome(
         values,
         (*failures, *answer.warnings, *left_out),
-        f"Described by {language_model.name} and rules.",
+        kept_sentence("Described by {model} and rules.", model=language_model.name),
         f"with {language_model.name}",
     )
 

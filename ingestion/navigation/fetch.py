@@ -14,6 +14,7 @@ from ingestion.types import Fetched, Refusal, Validators
 from ingestion.web.links import suffix_of
 from ingestion.web.page import Page, read_page
 from ingestion.web.response import PAGES_ONLY, NotAPage, looks_like_file
+from rag_engine.text.templates import kept_sentence
 
 _PAGES = ("", "html", "htm", "xhtml", "php", "asp", "aspx", "jsp")
 
@@ -30,8 +31,9 @@ def fetch_with_browser(web: Web, open_browser: OpenBrowser, url: str, into: Path
             raise
         browser = open_browser()
         if browser is None:
-            help = "There is no browser to try it with: install Chromium."
-            raise Refusal(refusal.reason, refusal.args[0], help=help) from refusal
+            raise refusal.again(
+                help=kept_sentence("There is no browser to try it with: install Chromium.")
+            ) from refusal
         return browser.render(url) if suffix_of(url) in _PAGES else browser.download(url, into)
 
 
@@ -78,7 +80,7 @@ class ContentFetcher:
             return Content(fetched, "", "", self._into)
         content = self._identified(fetched)
         if promised and content.suffix == "html":
-            return self._by_browser(url, promised, _not_the_file(url, "."))
+            return self._by_browser(url, promised, _not_the_file("{url} promises a file and gives a web page.", url))
         return content
 
     def look(self, url: str) -> Content:
@@ -128,9 +130,9 @@ class ContentFetcher:
         except Refusal as second:
             if not promised or second.reason != "wrong_content":
                 raise
-            raise _not_the_file(url, ", to a browser as well.") from second
+            raise _not_the_file("{url} promises a file and gives a web page, to a browser as well.", url) from second
         if promised and content.suffix == "html":
-            raise _not_the_file(url, ", to a browser as well.")
+            raise _not_the_file("{url} promises a file and gives a web page, to a browser as well.", url)
         return content
 
     def _browser(self, refusal: Refusal) -> Browser:
@@ -138,9 +140,10 @@ class ContentFetcher:
         if browser is None:
             raise Refusal(
                 "browser_missing",
-                f"{Exception.__str__(refusal)} Only a browser may get further, and there is none.",
+                "{refused} Only a browser may get further, and there is none.",
                 help="Install Chromium (apt install chromium) or switch the browser on, then run the source again.",
                 rejected=False,
+                refused=Exception.__str__(refusal),
             )
         return browser
 
@@ -156,11 +159,17 @@ class ContentFetcher:
         if kind.suffix not in ("html", "json", "xml"):
             return Content(fetched, kind.suffix, kind.media_type, path)
         if fetched.size > (most := self._config.page_bytes):
-            raise Refusal("too_large", f"{fetched.url} is a page of {fetched.size:,} bytes; the limit is {most:,}.")
+            raise Refusal(
+                "too_large",
+                "{url} is a page of {size:,} bytes; the limit is {limit:,}.",
+                url=fetched.url,
+                size=fetched.size,
+                limit=most,
+            )
         body = path.read_bytes()
         catalogue = "" if kind.suffix == "html" else catalogue_kind(body)
         return Content(fetched, kind.suffix, kind.media_type, path, body, catalogue)
 
 
-def _not_the_file(url: str, ending: str) -> Refusal:
-    return Refusal("wrong_content", f"{url} promises a file and gives a web page{ending}", help="Check the address.")
+def _not_the_file(message: str, url: str) -> Refusal:
+    return Refusal("wrong_content", message, help="Check the address.", url=url)

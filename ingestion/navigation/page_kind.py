@@ -15,6 +15,7 @@ from ingestion.web.links import PageLink, says_nothing
 from ingestion.web.page import Page
 from ingestion.web.urls import url_of_any_language
 from rag_engine.errors import BackendError
+from rag_engine.text.templates import kept_sentence
 
 _SHOWN_LINKS = 20
 
@@ -52,15 +53,20 @@ def page_kind(
     listed = [link for link in page.links if link.standing and is_policy_link(link, page)]
     share = link_share(page)
     if len(listed) >= words.thresholds.directory_links and share >= words.thresholds.directory_link_share:
-        why = f"{len(listed)} links hold a policy word; links are {share:.0%} of its text."
+        why = kept_sentence(
+            "{count} links hold a policy word; links are {share} of its text.", count=len(listed), share=f"{share:.0%}"
+        )
         return PageVerdict("directory", words.confidence["directory"], why)
     title = expected or page.name
     offers = _offers(page, title, direct_similarity, words)
     if offers:
         candidates = rank_links(offers, title, languages)
-        why = f"The link {candidates[0].link.name[:100] or candidates[0].link.url!r} offers a document."
+        best = candidates[0].link
+        why = kept_sentence("The link {link!r} offers a document.", link=best.name[:100] or best.url)
         return PageVerdict("landing", words.confidence["landing"], why, candidates)
-    rule = PageVerdict("content", words.confidence["content"], "Neither a list of policies nor a link to a document.")
+    rule = PageVerdict(
+        "content", words.confidence["content"], kept_sentence("Neither a list of policies nor a link to a document.")
+    )
     if language_model is None or page.needs_scripts:
         return rule
     return _asked(page, title, languages, language_model, seconds, rule)
@@ -115,7 +121,9 @@ def _asked(
     try:
         reply = language_model.complete_json(PAGE_KIND_RULES, user, PAGE_KIND_SCHEMA, seconds=seconds)
     except BackendError as error:
-        warning = f"{language_model.name} could not be asked what kind of page it is: {error}"
+        warning = kept_sentence(
+            "{model} could not be asked what kind of page it is: {error}", model=language_model.name, error=error
+        )
         return PageVerdict(rule.kind, rule.confidence, rule.why, warning=warning)
     why = f"{language_model.name}: {' '.join(str(reply.get('reason', '')).split())[:300]}"
     number = reply.get("link")
@@ -126,5 +134,7 @@ def _asked(
         return PageVerdict("landing", words.confidence["model"], why, chosen)
     if reply.get("kind") == "content":
         return PageVerdict("content", words.confidence["model"], why)
-    warning = f"{language_model.name} named no page kind that fits: {str(reply)[:200]}"
+    warning = kept_sentence(
+        "{model} named no page kind that fits: {reply}", model=language_model.name, reply=str(reply)[:200]
+    )
     return PageVerdict(rule.kind, rule.confidence, rule.why, warning=warning)

@@ -10,6 +10,7 @@ from ingestion.protocols import LanguageModel
 from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, says_nothing
 from rag_engine.errors import BackendError
+from rag_engine.text.templates import kept_sentence
 
 
 def why_off_topic(
@@ -21,23 +22,29 @@ def why_off_topic(
     since its page is the one that was asked for. They say no to menus. The model is asked about the rest; without
     one, or when it fails, the rest is off topic. `expected` may be "".
     """
-    named = f"The link {link.name[:100]!r}" if link.name else f"The link to {link.url[:200]}"
+    named = repr(link.name[:100]) if link.name else link.url[:200]
     if is_excluded(link):
-        return f"{named} leads to no document."
+        return kept_sentence("The link {link} leads to no document.", link=named)
     alike = max(link_similarity(link, expected), link_similarity(link, page_name))
     offering = says_nothing(link.text) and not link.context
     if alike >= load_page_words().thresholds.similar_title or policy_word(link) or offering:
         return ""
-    without = f"{named} is not like the expected title ({alike:.2f}) and holds no policy word."
+    without = kept_sentence(
+        "The link {link} is not like the expected title ({alike}) and holds no policy word.",
+        link=named,
+        alike=f"{alike:.2f}",
+    )
     if language_model is None:
         return without
     try:
         question = link_message(expected, page_name, text=link.name, address=link.url)
         reply = language_model.complete_json(LINK_RULES, question, LINK_SCHEMA, seconds=seconds)
     except BackendError as error:
-        return f"{without} {language_model.name} could not be asked: {error}"
+        return (
+            f"{without} {kept_sentence('{model} could not be asked: {error}', model=language_model.name, error=error)}"
+        )
     reason = " ".join(str(reply.get("reason", "")).split())[:300]
-    return "" if reply.get("relevant") is True else f"{named}: {reason}"
+    return "" if reply.get("relevant") is True else kept_sentence("The link {link}: {why}", link=named, why=reason)
 
 
 def is_excluded(link: PageLink) -> bool:

@@ -26,6 +26,10 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "measure_gate": ("curator", "Checking the answers"),
     # backups
     "backup": ("admin", "Backing up the workspace"),
+    "queue_backup": ("admin", "Backing up the workspace"),
+    "keep_backup": ("admin", "Backing up the workspace"),
+    "list_backups": ("admin", "Listing backups"),
+    "backup_bytes": ("admin", "Downloading a backup"),
     "restore": ("admin", "Restoring a backup"),
     "bring_back": ("admin", "Repairing the workspace"),
     "take_up_journal": ("admin", "Repairing the workspace"),
@@ -213,21 +217,20 @@ def missing_role(person: Person, name: str) -> PersonRole | None:
     return None if person.has_role(least) else least
 
 
-def why_not(person: Person, name: str) -> str:
-    """Return why a person may not do an act, and who can change that; empty where the person may."""
+def check_role(person: Person, name: str) -> None:
+    """Raise InputError where the role of a person is not enough for an act; it says who can change that."""
     least = missing_role(person, name)
     if least is None:
-        return ""
-    return (
-        f"{ACTS[name][1]} takes the role {least}; you are a {person.role}. "
-        "An admin can give it to you, on the People tab of the Admin page or with `sextant people set`."
+        return
+    raise InputError(
+        "{act} takes the role curator; you are a reader."
+        if least == "curator"
+        else "{act} takes the role admin; you are a reader."
+        if person.role == "reader"
+        else "{act} takes the role admin; you are a curator.",
+        help="An admin can give it to you, on the People tab of the Admin page or with `sextant people set`.",
+        act=ACTS[name][1],
     )
-
-
-def check_role(person: Person, name: str) -> None:
-    """Raise InputError where the role of a person is not enough for an act."""
-    if why := why_not(person, name):
-        raise InputError(why)
 
 
 def signed(desk: ActingPlace, author: str) -> str:

@@ -16,6 +16,8 @@ from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.gate import GateResult, accept_answers, ask_gate, find_accepted
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.filters import answering_documents
+from rag_engine.text.templates import kept_sentence
+from rag_engine.text.wording import ENGLISH, Wording
 
 
 @act
@@ -41,9 +43,9 @@ def export_answers(desk: Desk, request: DocumentsRequest, file: Path) -> int:
 
 
 @act
-def exported_answers(desk: Desk, form: str) -> bytes:
+def exported_answers(desk: Desk, form: str, words: Wording = ENGLISH) -> bytes:
     """Return the workbook of a question that was asked of each document."""
-    return answers_workbook(_form(desk, form))
+    return answers_workbook(_form(desk, form), words)
 
 
 @act
@@ -75,7 +77,7 @@ def measure_gate(
     if accept:
         check_role(desk.person, "accept_index")
         accept_answers(desk.engine, accepted.request if accepted else AnswersRequest(), progress)
-        enter(desk, "measure_gate", "answers accepted")
+        enter(desk, "measure_gate", kept_sentence("answers accepted"))
         return None
     if accepted is None:
         raise InputError("No run was accepted.", help="Accept one first: `sextant eval gate GOLD --accept`.")

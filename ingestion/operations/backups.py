@@ -1,26 +1,45 @@
-"""Acts of an admin upon the whole workspace: backing it up, restoring a backup as a new one, and repairing it."""
+"""Acts of an admin upon the whole workspace: backing it up, restoring a backup as a new one, and repairing it.
+
+Backups that the page asks for are kept in a folder beside the workspace, which the worker writes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
+from ingestion import workspace as folders
 from ingestion.backup.back_up import BackupMade, back_up
 from ingestion.backup.bring_back import CatalogBroughtBack, bring_back_catalog
 from ingestion.backup.read_again import ReadAgain, read_documents_again
 from ingestion.backup.restore import Restored, restore_files
+from ingestion.jobs.queue import JobQueue, Run
 from ingestion.operations.acts import ActingPlace, ClosedDesk, act, enter
 from ingestion.operations.corrections import restore_corrections
-from ingestion.operations.desk import Desk
+from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
 from ingestion.operations.documents import finish_erasures
 from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from rag_engine.errors import InputError
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.text.templates import kept_sentence
 
 Shown = Callable[[int, int, str], None]
+
+# What the worker calls a backup among its runs.
+BACKUP = "backup"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBackup:
+    """A backup in the folder beside the workspace, with its bytes and when it was made."""
+
+    file: Path
+    size: int
+    made: str
 
 
 @act
@@ -29,10 +48,52 @@ def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) 
 
     InputError where the file is there already, and where the catalog is in a database elsewhere.
     """
-    _check_catalog(desk.workspace, "backed up")
+    _check_catalog(desk.workspace)
     made = back_up(desk.workspace, file, progress)
     enter(desk, "backup", made.file.name)
     return made
+
+
+@act
+def queue_backup(desk: Desk) -> Run:
+    """Have the worker make a backup in the folder beside the workspace; one that is under way serves as well."""
+    _check_catalog(desk.workspace)
+    return queue_once(desk, BACKUP, {})
+
+
+@act
+def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> BackupMade:
+    """Make a backup in the folder beside the workspace, named by the time; WorkspaceError where there can be none."""
+    folder = folders.backups(desk.workspace)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise WorkspaceError(
+            "The folder of backups {folder} cannot be made: {error}.",
+            help="Make it yourself for the user of the server, or run `sextant backup FILE` in its terminal.",
+            folder=folder,
+            error=error.strerror,
+        ) from error
+    return backup(
+        desk, folder / f"{desk.workspace.resolve().name}-{datetime.now():%Y-%m-%dT%H-%M-%S}.zip", progress=progress
+    )
+
+
+@act
+def list_backups(desk: ActingPlace) -> list[KeptBackup]:
+    """Return the backups in the folder beside the workspace, newest first."""
+    found = [(path, path.stat()) for path in folders.backups(desk.workspace).glob("*.zip")]
+    kept = [
+        KeptBackup(path, one.st_size, datetime.fromtimestamp(one.st_mtime).astimezone().isoformat(timespec="seconds"))
+        for path, one in found
+    ]
+    return sorted(kept, key=lambda one: (one.made, one.file.name), reverse=True)
+
+
+@act
+def backup_bytes(desk: ActingPlace, name: str) -> bytes:
+    """Return a backup in the folder beside the workspace, by the name of its file, to be downloaded."""
+    return (folders.backups(desk.workspace) / Path(name).name).read_bytes()
 
 
 @act
@@ -41,10 +102,11 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
 
     The indexes are made from the catalog and the vectors of the archive, and nothing is encoded again.
     """
-    _check_catalog(desk.workspace, "restored")
+    _check_catalog(desk.workspace)
 
     def finish(folder: Path, restored: Restored) -> Restored:
         with closing(open_engine(read_config(folder, kept=False))) as engine:
+            _end_backups(JobQueue(engine.catalog))
             collection = engine.collection
             missing = 0
             if collection.manifest() is not None:
@@ -52,7 +114,12 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
                 missing = collection.missing_vectors() + damaged
             if collection.snapshot().documents and not missing:
                 collection.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
-        enter(ClosedDesk(folder, desk.person), "restore", archive.name, f"made {restored.made} of {restored.former}")
+        enter(
+            ClosedDesk(folder, desk.person),
+            "restore",
+            archive.name,
+            kept_sentence("made {made} of {former}", made=restored.made, former=restored.former),
+        )
         return replace(restored, without_vectors=missing)
 
     return restore_files(archive, desk.workspace, progress, finish)
@@ -61,9 +128,9 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
 @act
 def bring_back(desk: ActingPlace) -> CatalogBroughtBack:
     """Put the second copy of the catalog in its place where it was destroyed; `read_again` then gives it its texts."""
-    _check_catalog(desk.workspace, "repaired")
+    _check_catalog(desk.workspace)
     brought = bring_back_catalog(desk.workspace)
-    enter(desk, "bring_back", "catalog", f"as of {brought.as_of}")
+    enter(desk, "bring_back", kept_sentence("catalog"), kept_sentence("as it was on {date}", date=brought.as_of))
     return brought
 
 
@@ -72,7 +139,7 @@ def take_up_journal(desk: Desk) -> int:
     """Take over from the journal what people said and the catalog lacks, as after `bring_back`; return how much."""
     taken = desk.store.take_from_journal()
     restore_corrections(desk, {one.code for one in desk.store.corrections()})
-    enter(desk, "take_up_journal", f"{taken} decisions and corrections")
+    enter(desk, "take_up_journal", kept_sentence("{n} decisions and corrections", n=taken))
     return taken
 
 
@@ -85,7 +152,7 @@ def read_again(desk: Desk, *, progress: Shown = lambda *_: None) -> ReadAgain:
     finish_erasures(desk)
     damaged = [one.key for one in desk.engine.catalog.damaged_documents()]
     again = read_documents_again(desk.engine, damaged, progress)
-    enter(desk, "read_again", f"{len(again.read)} documents")
+    enter(desk, "read_again", kept_sentence("{n} documents", n=len(again.read)))
     return again
 
 
@@ -97,9 +164,16 @@ def complete_records(desk: Desk) -> int:
     return lacking
 
 
-def _check_catalog(workspace: Path, what: str) -> None:
+def _end_backups(jobs: JobQueue) -> None:
+    """End the runs that were making backups, as one is in each that the worker made: no worker shall begin it again."""
+    for run in jobs.runs(LATEST_RUNS):
+        if run.action == BACKUP and run.active:
+            jobs.finish(run.id, "done", [], "")
+
+
+def _check_catalog(workspace: Path) -> None:
     if read_config(workspace, kept=False).catalog_url:
         raise InputError(
-            f"A workspace whose catalog is in a database of its own (SEXTANT_CATALOG_URL) is not {what} by Sextant.",
+            "Sextant neither backs up nor repairs a workspace whose catalog is elsewhere (SEXTANT_CATALOG_URL).",
             help="Use the tools of that database, such as pg_dump, and copy the workspace's folder.",
         )

@@ -10,6 +10,7 @@ from ingestion.dataset.answer_store import AnsweredForm, AnswerStore
 from ingestion.dataset.export import Exported, export
 from ingestion.operations.acts import act
 from ingestion.operations.desk import Desk
+from rag_engine.text.wording import ENGLISH, Wording
 
 
 @act
@@ -19,11 +20,11 @@ def export_dataset(desk: Desk, file: Path) -> Exported:
 
 
 @act
-def exported_bytes(desk: Desk, suffix: str) -> bytes:
+def exported_bytes(desk: Desk, suffix: str, words: Wording = ENGLISH) -> bytes:
     """Return the dataset in the format of the suffix, without links to files of this machine."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"dataset{suffix}"
-        export(file, list(desk.store.records().values()), answers=answered_forms(desk))
+        export(file, list(desk.store.records().values()), answers=answered_forms(desk), words=words)
         return file.read_bytes()
 
 

@@ -37,6 +37,7 @@ from rag_engine.notebook.forgetting import forget_in_notebooks
 from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import DocumentRecord
 
 # How long a deletion on a page waits for whoever thinks better of it.
@@ -236,7 +237,7 @@ def ground(desk: Desk, *, again: bool = False) -> Run:
             help="Apply a table of terms with `sextant index-table FILE --apply`.",
         )
     active = next((one for one in desk.jobs.runs(LATEST_RUNS) if one.action == "ground" and one.active), None)
-    enter(desk, "ground", "knowledge base")
+    enter(desk, "ground", kept_sentence("knowledge base"))
     return active or queue_action(desk, "ground", {"again": again})
 
 

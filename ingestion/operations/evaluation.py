@@ -28,6 +28,7 @@ from rag_engine.evaluation.answers.own_results import results_table
 from rag_engine.evaluation.answers.own_runs import OwnRun, measure_own
 from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines, read_answer_questions
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
+from rag_engine.text.templates import kept_sentence
 
 TEST = "test"
 
@@ -216,7 +217,11 @@ def ask_test_questions(
     """Ask every test question and keep the run; return it with a warning about questions that were left out."""
     run, left_out = measure_own(desk.engine, request, progress)
     named = "; ".join(one.question for one in left_out[:3])
-    warning = f"{len(left_out)} left out, as their documents are no longer in the collection: {named}."
+    warning = kept_sentence(
+        "{count} left out, as their documents are no longer in the collection: {questions}.",
+        count=len(left_out),
+        questions=named,
+    )
     return run, warning if left_out else ""
 
 

@@ -11,6 +11,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import KeptRun
 from rag_engine.evaluation.answers.gate import ask_gate, find_accepted
+from rag_engine.text.templates import kept_sentence
 
 _WAITS = (
     "The old index still answers and the new one waits: `sextant rebuild --accept` puts it in place, "
@@ -45,7 +46,7 @@ def rebuild(
     children = desk.engine.rebuild(encode=encode, progress=progress, check=check)
     if held:
         raise held[0]
-    enter(desk, "rebuild", "index", "with new vectors" if encode else "")
+    enter(desk, "rebuild", "index", kept_sentence("with new vectors") if encode else "")
     return children
 
 

@@ -12,6 +12,7 @@ from ingestion.records.people import give_role, known_people
 from ingestion.spreadsheets.csv_writer import to_csv
 from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError
+from rag_engine.text.templates import kept_sentence
 
 
 @act
@@ -25,7 +26,12 @@ def set_role(desk: ActingPlace, address: str, role: str) -> Person:
     """Give a person a role, also before the first login; InputError where no admin would be left."""
     before, person = give_role(desk.workspace, address, role)
     if before != person.role:
-        enter(desk, "set_role", person.key, f"{before or 'new'} to {person.role}")
+        change = kept_sentence(
+            "role before: {before}, now: {role}" if before else "new, with the role {role}",
+            before=before,
+            role=person.role,
+        )
+        enter(desk, "set_role", person.key, change)
     return person
 
 
@@ -35,7 +41,7 @@ def audit_entries(desk: ActingPlace, *, person: str = "", since: str = "", of: s
     try:
         start = datetime.fromisoformat(since).isoformat() if since else ""
     except ValueError as error:
-        raise InputError(f"{since!r} is no date.", help="Give one like 2026-11-25.") from error
+        raise InputError("{since!r} is no date.", help="Give one like 2026-11-25.", since=since) from error
     wanted = person.strip().casefold()
     return [
         one

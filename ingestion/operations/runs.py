@@ -14,6 +14,7 @@ from ingestion.operations.desk import LATEST_RUNS, Desk, queue_run
 from ingestion.operations.sources import check_codes
 from ingestion.types import PHASES, RunRequest
 from rag_engine.errors import InputError
+from rag_engine.text.templates import kept_sentence
 from rag_engine.text.wording import ENGLISH, Wording
 
 Control = Literal["pause", "resume", "cancel"]
@@ -100,8 +101,14 @@ def control(desk: Desk, what: Control, id: int = 0) -> Run:
     else:
         desk.jobs.resume(run.id)
         desk.start_worker(desk.workspace)
-    enter(desk, "control", f"run {run.id}: {what}")
+    enter(desk, "control", _controlled(what, run.id))
     return desk.jobs.find(run.id) or run
+
+
+def _controlled(what: Control, id: int) -> str:
+    return kept_sentence(
+        "run {id}: pause" if what == "pause" else "run {id}: resume" if what == "resume" else "run {id}: cancel", id=id
+    )
 
 
 @act
@@ -118,7 +125,12 @@ def _choose(jobs: JobQueue, id: int, statuses: Sequence[RunStatus]) -> Run:
     found = jobs.find(id) if id else next(in_order, None)
     names = " or ".join(statuses)
     if found is None:
-        raise InputError(f"There is no run {id}." if id else f"No run is {names}.", help="`sextant runs` lists them.")
+        raise InputError(
+            "There is no run {id}." if id else "No run is {names}.",
+            help="`sextant runs` lists them.",
+            id=id,
+            names=names,
+        )
     if found.status not in statuses:
         raise InputError(
             "Run {id} is {status}, not {names}.",

@@ -24,6 +24,7 @@ from ingestion.tools import named_places, open_web
 from ingestion.types import RunRequest, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
+from rag_engine.text.templates import kept_sentence
 
 # One call of a discovery may take so long, and all of them together.
 _CALL_SECONDS, _DISCOVERY_SECONDS = 20.0, 60.0
@@ -103,8 +104,8 @@ def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceR
         )
     read = addresses_in(address)
     if read.refused or len(read.found) != 1:
-        why = read.refused[0] if read.refused else f"“{address[:80]}” is not one web address"
-        raise InputError(f"{why}.", help="Give one address that begins with http:// or https://.")
+        why = read.refused[0] if read.refused else kept_sentence("“{text}” is not one web address", text=address[:80])
+        raise InputError("{why}.", help="Give one address that begins with http:// or https://.", why=why)
     [url] = read.found
     known = {normal_url(source.url): source.code for source in desk.store.sources() if source.url}
     if known.get(normal_url(url), code) != code:

@@ -26,6 +26,7 @@ from ingestion.web.link_vocabulary import load_page_words, words_of
 from ingestion.web.links import PageLink, host_of, says_nothing
 from ingestion.web.page import Page
 from ingestion.web.urls import normal_url
+from rag_engine.text.templates import kept_sentence
 
 # A page below a portal is a document when it has so much text of its own.
 _DOCUMENT_TEXT = 1500
@@ -131,12 +132,20 @@ def explore(source: SeedSource, download: Download, tools: Tools, *, known: Coll
 def _outcome(walk: _Walk, start: str) -> Outcome:
     findings = walk.findings()
     if findings.found or walk.known_again:
-        return Outcome("done", "", f"{_were(len(findings.found), 'document')} found.", findings)
+        count = len(findings.found)
+        message = kept_sentence("1 document was found." if count == 1 else "{n:,} documents were found.", n=count)
+        return Outcome("done", "", message, findings)
     later = next((failure for failure in walk.failures if not failure.rejected), None)
     if later is not None:
         return later.outcome(findings)
-    pages = _count(len(findings.visited), "page")
-    return Outcome("rejected", "nothing_found", f"{start} offers no document on {pages} visited.", findings)
+    message = kept_sentence(
+        "{url} offers no document on 1 page visited."
+        if len(findings.visited) == 1
+        else "{url} offers no document on {n:,} pages visited.",
+        url=start,
+        n=len(findings.visited),
+    )
+    return Outcome("rejected", "nothing_found", message, findings)
 
 
 def _explore(walk: _Walk, start: str, by_browser: bool) -> None:
@@ -152,7 +161,7 @@ def _explore(walk: _Walk, start: str, by_browser: bool) -> None:
             walk.failures.append(refusal)
         return
     if got.suffix != "html":
-        raise Refusal("not_a_portal", f"{start} is no longer a page; it gives {got.media_type}.")
+        raise Refusal("not_a_portal", "{start} is no longer a page; it gives {kind}.", start=start, kind=got.media_type)
     page = got.page()
     for endpoint in endpoints_of(page):
         try:
@@ -253,7 +262,9 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
         got = walk.fetcher.look(link.url)
         page = got.page() if got.suffix == "html" else None
         if page is not None and page.needs_scripts:
-            got = walk.fetcher.rendered(link.url, f"{link.url} shows nothing without its scripts.")
+            got = walk.fetcher.rendered(
+                link.url, kept_sentence("{url} shows nothing without its scripts.", url=link.url)
+            )
             page = got.page()
     except Refusal as refusal:
         walk.failures.append(refusal)

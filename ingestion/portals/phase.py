@@ -12,6 +12,7 @@ from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
 from ingestion.types import Outcome, PortalFindings, SeedSource
 from ingestion.web.urls import normal_url
+from rag_engine.text.templates import kept_sentence
 
 
 def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
@@ -27,8 +28,11 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
     if download is None or download.kind != "directory":
         return Outcome("skipped", "not_a_portal")
     if record.source.parent:
-        bounds = f"Portals are explored {tools.config.portals.depth} levels deep."
-        return Outcome("rejected", "nothing_found", f"It lists documents itself. {bounds} Put its address on the list.")
+        message = kept_sentence(
+            "It lists documents itself. Portals are explored {depth} levels deep. Put its address on the list.",
+            depth=tools.config.portals.depth,
+        )
+        return Outcome("rejected", "nothing_found", message)
     # Its own documents are found again; those of other rows are not its.
     own = normal_url(record.source.url)
     known = frozenset(url for url, above in tools.listed.items() if above != record.source.code and url != own)
@@ -61,7 +65,9 @@ def _adopt(record: SourceRecord, outcome: Outcome, store: SourceStore) -> None:
             authority=one.authority or portal.authority,
             licence=one.licence,
             parent=portal.code,
-            origin=f"found under {portal.code}" + (f" ({one.via})" if one.via else ""),
+            origin=kept_sentence(
+                "found under {code} ({via})" if one.via else "found under {code}", code=portal.code, via=one.via
+            ),
         )
         for number, one in enumerate(new, start=last + 1)
     )

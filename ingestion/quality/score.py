@@ -16,6 +16,7 @@ from ingestion.types import Extraction, Outcome, OutcomeReason, Quality, SeedSou
 from rag_engine.config import DATA, ChunkSizes
 from rag_engine.text.folding import fold, fold_title
 from rag_engine.text.stopwords import stopwords
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import ExtractedText
 
 # The types whose pages a reader counts; sheets and formats without pages are measured in characters.
@@ -168,27 +169,58 @@ def _refusal(
     """Return the first threshold that is not reached, and what a person reads of it."""
     title = extraction.title or source.title
     if entry := refused_title(title):
-        return "title_refused", f"Its title “{title}” is that of a page, not of a document (listed: “{entry}”)."
+        return "title_refused", kept_sentence(
+            "Its title “{title}” is that of a page, not of a document (listed: “{entry}”).", title=title, entry=entry
+        )
     paged = any(kind in extraction.media_type for kind in _PAGED)
     if paged and extraction.size < config.minimum_bytes:
-        return "file_too_small", f"It has {extraction.size:,} bytes; the least is {config.minimum_bytes:,}."
+        return "file_too_small", kept_sentence(
+            "It has {count:,} bytes; the least is {least:,}.", count=extraction.size, least=config.minimum_bytes
+        )
     pages = extraction.pages if paged else max(1, math.ceil(extraction.characters / _PAGE_CHARACTERS))
     if pages < config.minimum_pages:
-        how = "" if paged else f" (estimated at {_PAGE_CHARACTERS:,} characters each, as it has no pages of its own)"
-        return "too_few_pages", f"It has {_count(pages, 'page')}{how}; the least is {config.minimum_pages}."
+        return "too_few_pages", _too_few_pages(pages, config.minimum_pages, estimated=not paged)
     if extraction.characters < config.minimum_characters:
-        most = f"the least is {config.minimum_characters:,}"
-        return "too_little_text", f"It has {_count(extraction.characters, 'character')} of text; {most}."
+        return "too_little_text", kept_sentence(
+            "It has 1 character of text; the least is {least:,}."
+            if extraction.characters == 1
+            else "It has {count:,} characters of text; the least is {least:,}.",
+            count=extraction.characters,
+            least=config.minimum_characters,
+        )
     if quality.readability < config.minimum_readability:
-        share, least = f"{quality.readability:.0%}", f"{config.minimum_readability:.0%}. Scan it again, or find a copy."
-        return "unreadable_text", f"{share} of its text read by OCR looks like words; the least is {least}"
+        return "unreadable_text", kept_sentence(
+            "{share:.0%} of its text read by OCR looks like words; the least is {least:.0%}. "
+            "Scan it again, or find a copy.",
+            share=quality.readability,
+            least=config.minimum_readability,
+        )
     if quality.score < config.minimum_score:
-        return "low_score", f"Its quality score is {quality.score:g} of 100; the least is {config.minimum_score:g}."
+        return "low_score", kept_sentence(
+            "Its quality score is {score:g} of 100; the least is {least:g}.",
+            score=quality.score,
+            least=config.minimum_score,
+        )
     return None
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _too_few_pages(pages: int, least: int, *, estimated: bool) -> str:
+    if estimated:
+        return kept_sentence(
+            "It has 1 page (estimated at {characters:,} characters each, as it has no pages of its own); "
+            "the least is {least}."
+            if pages == 1
+            else "It has {count:,} pages (estimated at {characters:,} characters each, as it has no pages of its own); "
+            "the least is {least}.",
+            count=pages,
+            characters=_PAGE_CHARACTERS,
+            least=least,
+        )
+    return kept_sentence(
+        "It has 1 page; the least is {least}." if pages == 1 else "It has {count:,} pages; the least is {least}.",
+        count=pages,
+        least=least,
+    )
 
 
 def _estimate_chunks(characters: int) -> int:

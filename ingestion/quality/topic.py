@@ -18,6 +18,7 @@ from rag_engine.errors import BackendError
 from rag_engine.protocols import Vectors
 from rag_engine.text.folding import fold, fold_title
 from rag_engine.text.stopwords import stopwords
+from rag_engine.text.templates import kept_sentence
 
 # Words of the scope in a thousand of the text: so many are enough by themselves, so few speak for nothing.
 _MANY, _FEW = 4.0, 1.5
@@ -77,35 +78,49 @@ def judge_topic(
     """
     found = _words(scope, title)
     if found:
-        return TopicVerdict(True, f"Its title holds “{found[0]}”.")
+        return TopicVerdict(True, kept_sentence("Its title holds “{word}”.", word=found[0]))
     folded = fold(text[:_READ])
     many = 1000 * len(_words(scope, folded)) / max(len(folded.split()), 1)
-    counted = f"{many:.1f} words in a thousand are of the scope"
+    counted = f"{many:.1f}"
     if many >= _MANY:
-        return TopicVerdict(True, f"{counted[0].upper()}{counted[1:]}.")
+        return TopicVerdict(True, kept_sentence("{n} words in a thousand are of the scope.", n=counted))
     nearest, distance = _nearest(scope, title, text, encode) if encode else ("", 0.0)
     if nearest and distance >= _NEAR:
-        return TopicVerdict(True, f"Its text is as near to the scope as to any other subject; {counted}.")
+        why = kept_sentence(
+            "Its text is as near to the scope as to any other subject; {n} words in a thousand are of the scope.",
+            n=counted,
+        )
+        return TopicVerdict(True, why)
     opening = len(set(_words(scope, text[:_OPENING])))
     if nearest and distance <= _FAR and many < _FEW and opening < _NAMED:
-        return TopicVerdict(False, f"Its text is about “{nearest}” rather than “{scope.about[:120]}”; {counted}.")
+        why = kept_sentence(
+            "Its text is about “{subject}” rather than “{scope}”; {n} words in a thousand are of the scope.",
+            subject=nearest,
+            scope=scope.about[:120],
+            n=counted,
+        )
+        return TopicVerdict(False, why)
     return _asked(scope, title, text, model, seconds, counted)
 
 
 def _asked(
     scope: Scope, title: str, text: str, model: LanguageModel | None, seconds: float, counted: str
 ) -> TopicVerdict:
-    doubt = f"Words and meaning leave open whether it is about the scope ({counted})"
+    doubt = kept_sentence(
+        "Words and meaning leave open whether it is about the scope ({n} words in a thousand are of it).", n=counted
+    )
     if model is None:
-        return TopicVerdict(True, f"{doubt}, so it is kept.")
+        return TopicVerdict(True, f"{doubt} {kept_sentence('It is kept.')}")
     try:
         reply = model.complete_json(SCOPE_RULES, scope_message(scope.about, title, text), SCOPE_SCHEMA, seconds=seconds)
     except BackendError as error:
-        return TopicVerdict(True, f"{doubt}, and {model.name} could not be asked: {error}")
+        failed = kept_sentence("{model} could not be asked: {error}", model=model.name, error=error)
+        return TopicVerdict(True, f"{doubt} {failed}")
     if not isinstance(reply.get("relevant"), bool):
-        return TopicVerdict(True, f"{doubt}, and {model.name} gave no answer that can be used.")
+        failed = kept_sentence("{model} gave no answer that can be used.", model=model.name)
+        return TopicVerdict(True, f"{doubt} {failed}")
     reason = " ".join(str(reply.get("reason", "")).split())[:300]
-    return TopicVerdict(bool(reply["relevant"]), f"{doubt}; {model.name}: {reason}")
+    return TopicVerdict(bool(reply["relevant"]), f"{doubt} {model.name}: {reason}")
 
 
 def _words(scope: Scope, text: str) -> Sequence[str]:

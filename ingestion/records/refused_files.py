@@ -133,7 +133,8 @@ class WorkerStops:
             raise Refusal(
                 "crashed",
                 "{what} stopped the worker {times} times and is set aside.",
-                help=f"worker.log may say why. {_TRIED}",
+                help="worker.log may say why. {tried}",
+                tried=_TRIED,
                 retryable=False,
                 rejected=False,
                 what=what,

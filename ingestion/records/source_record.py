@@ -27,6 +27,7 @@ from ingestion.types import (
     Relation,
     SeedSource,
 )
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Metadata
 
 _Kind = TypeVar("_Kind")
@@ -174,10 +175,15 @@ def decided(record: SourceRecord) -> SourceRecord:
         if decision.phase == "licence":
             outcomes["licence"] = _licence_by(decision, record.verdict)
         elif decision.choice == "restore" and before is not None and before.status == "rejected":
-            message = f"Restored by {decision.author}: {decision.note or 'no reason given'} (was: {before.message})"
+            message = kept_sentence(
+                "Restored by {author}: {why} (was: {before})",
+                author=decision.author,
+                why=decision.note or kept_sentence("no reason given"),
+                before=before.message,
+            )
             outcomes[decision.phase] = Outcome("done", "decided", message, before.evidence)
         elif decision.choice == EXCLUDED:
-            message = f"Erased by {decision.author}. {decision.note}".strip()
+            message = f"{kept_sentence('Erased by {author}.', author=decision.author)} {decision.note}".strip()
             outcomes[decision.phase] = Outcome("rejected", "decided", message, before.evidence if before else None)
     return replace(record, outcomes=outcomes)
 
@@ -193,7 +199,8 @@ def _licence_by(decision: Decision, verdict: LicenceVerdict | None) -> Outcome:
     marks = (mark, *(verdict.marks if verdict else ()))
     restrictions = verdict.restrictions if verdict else ()
     judged = LicenceVerdict(light, licence, marks, restrictions, verdict.language if verdict else "")
-    message = f"{decision.author} decided: {light}. {decision.note}".strip()
+    said = kept_sentence("{author} decided: {light}.", author=decision.author, light=light)
+    message = f"{said} {decision.note}".strip()
     return Outcome("done" if light == "GREEN" else "rejected", "decided", message, judged)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from rag_engine.text.folding import fold
+from rag_engine.text.templates import kept_sentence
 
 _LONGEST_PREFIX = 8
 _LONGEST_CODE = 64
@@ -62,9 +63,12 @@ def prefix_for(name: str, url: str = "") -> str:
 def why_refused_code(code: str) -> str:
     """Return why a code cannot name a source and its file, or ""."""
     if len(code) > _LONGEST_CODE:
-        return f"the code “{code[:20]}…” is longer than {_LONGEST_CODE} characters"
+        return kept_sentence("the code “{code}…” is longer than {most} characters", code=code[:20], most=_LONGEST_CODE)
     if not code.isprintable() or re.search(r'[/\\<>:"|?*]', code) or code.startswith("."):
-        return f"the code “{code!r}” cannot be part of a file name; use letters, digits, dot, hyphen and underscore"
+        return kept_sentence(
+            "the code “{code}” cannot be part of a file name; use letters, digits, dot, hyphen and underscore",
+            code=repr(code),
+        )
     return ""
 
 

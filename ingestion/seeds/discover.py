@@ -18,6 +18,7 @@ from ingestion.types import Refusal, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
+from rag_engine.text.templates import kept_sentence
 
 _MOST_LISTS = 20
 _MOST_ADDRESSES = 5_000
@@ -89,7 +90,11 @@ def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
         if len(search.reading.candidates) >= _MOST_ADDRESSES:
             return
         if search.read >= _MOST_LISTS:
-            search.reading.warnings.append(f"Only {_MOST_LISTS} lists were read; {len(queue) + 1} more were left out.")
+            search.reading.warnings.append(
+                kept_sentence(
+                    "Only {most} lists were read; {n} more were left out.", most=_MOST_LISTS, n=len(queue) + 1
+                )
+            )
             return
         search.read += 1
         try:
@@ -99,9 +104,9 @@ def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
             elif (entries := read_entries(body)) is not None:
                 _take(address, entries, search)
             else:
-                search.reading.warnings.append(f"{address} is neither a sitemap nor a feed.")
+                search.reading.warnings.append(kept_sentence("{url} is neither a sitemap nor a feed.", url=address))
         except (Refusal, InputError) as error:
-            search.reading.warnings.append(f"{address} was left out: {error}")
+            search.reading.warnings.append(kept_sentence("{url} was left out: {error}", url=address, error=error))
 
 
 def _take(address: str, entries: Sequence[FeedEntry], search: _Search) -> None:

@@ -9,6 +9,7 @@ from ingestion.seeds.codes import Codes, prefix_for, why_refused_code
 from ingestion.spreadsheets.row import RejectedRow
 from ingestion.types import SeedSource
 from ingestion.web.urls import normal_url
+from rag_engine.text.templates import kept_sentence
 
 # A hundred thousand warnings help nobody.
 _MOST_WARNINGS = 50
@@ -93,11 +94,21 @@ def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport
         if key in codes_of:
             known_rows += 1
             if code and candidate.part == 1 and codes_of[key].casefold() != code.casefold():
-                stays = f"{code} has an address that is known as {codes_of[key]}, which stays."
-                warnings.append(f"{candidate.place}: {stays}")
+                warnings.append(
+                    kept_sentence(
+                        "{place}: {code} has an address that is known as {known}, which stays.",
+                        place=candidate.place,
+                        code=code,
+                        known=codes_of[key],
+                    )
+                )
             continue
         if key in first_places:
-            refused.append(RejectedRow(candidate.place, f"it repeats the address of {first_places[key]}"))
+            refused.append(
+                RejectedRow(
+                    candidate.place, kept_sentence("it repeats the address of {place}", place=first_places[key])
+                )
+            )
             continue
         before = sources.get(code.casefold()) if candidate.part == 1 and code.casefold() not in taken else None
         if before is not None and _is_correction(source, before):
@@ -111,7 +122,7 @@ def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport
         first_places[key] = taken[code.casefold()] = candidate.place
         new.append(replace(source, code=code))
     if (rest := len(warnings) - _MOST_WARNINGS) > 0:
-        warnings[_MOST_WARNINGS:] = [f"... and {rest:,} more of this kind."]
+        warnings[_MOST_WARNINGS:] = [kept_sentence("... and {n:,} more of this kind.", n=rest)]
     unused = tuple(dict.fromkeys(map(whole, reading.unused)))
     reported = tuple(RejectedRow(whole(one.place), whole(one.reason)) for one in refused)
     return SeedReport(tuple(new), known_rows, reported, tuple(map(whole, warnings)), tuple(corrected), unused)
@@ -139,10 +150,16 @@ def _is_correction(row: SeedSource, before: SeedSource) -> bool:
 def _in_use(code: str, taken: Mapping[str, str], sources: Mapping[str, SeedSource]) -> str:
     """Return why a code is not free, or ""."""
     if source := sources.get(code.casefold()):
-        return (
-            f"the code {code} is known with another address ({source.url or source.path}), which was not overwritten; "
-            "give this row a code of its own"
+        return kept_sentence(
+            "the code {code} is known with another address ({address}), which was not overwritten; "
+            "give this row a code of its own",
+            code=code,
+            address=source.url or source.path,
         )
     if place := taken.get(code.casefold()):
-        return f"the code {code} belongs to another address in {place}; give this row one of its own"
+        return kept_sentence(
+            "the code {code} belongs to another address in {place}; give this row one of its own",
+            code=code,
+            place=place,
+        )
     return ""

@@ -21,6 +21,7 @@ from ingestion.spreadsheets.row import Row, column_letter
 from ingestion.types import Refusal, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
+from rag_engine.text.templates import kept_sentence
 
 _JUDGED_ROWS = 200
 _MOST_XML_BYTES = 50_000_000
@@ -58,7 +59,11 @@ def _read_file(path: Path, known: Collection[str], reading: SeedReading) -> None
         _read_xml(path, reading)
     else:
         if sniff_encoding(path) == "cp1252":
-            reading.warnings.append(f"{path.name} is not UTF-8 and was read as Windows-1252; check accented letters.")
+            reading.warnings.append(
+                kept_sentence(
+                    "{file} is not UTF-8 and was read as Windows-1252; check accented letters.", file=path.name
+                )
+            )
         if path.suffix.lower() in _TABLES or _is_table(path):
             _read_table(path, read_delimited(path), known, reading)
         else:
@@ -79,7 +84,7 @@ def _read_table(path: Path, rows: Iterable[Row], known: Collection[str], reading
     sheets = groupby(rows, key=lambda row: row.sheet)
     seen = [_read_sheet(path, sheet, group, known, reading) for sheet, group in sheets]
     if not reading.candidates and not reading.rejected and not reading.known:
-        seen = seen or ["no cell with anything in it"]
+        seen = seen or [kept_sentence("no cell with anything in it")]
         raise InputError(
             "{file} holds no web address. Seen: {seen}.",
             help='Add a column named "URL" with addresses that begin with http:// or https://.',
@@ -102,18 +107,24 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[s
         if formula is not None and (not addresses.found or formula == columns.code):
             found.reject(
                 row.place,
-                f"cell {column_letter(formula)}{row.number} holds a formula without its value; open the list in "
-                "Excel or LibreOffice, save it, and take it again",
+                kept_sentence(
+                    "cell {cell} holds a formula without its value; open the list in Excel or LibreOffice, save it, "
+                    "and take it again",
+                    cell=f"{column_letter(formula)}{row.number}",
+                ),
             )
             meant = True
         elif addresses.found:
             found.candidates += _candidates(path, row, columns, addresses.found, from_link)
             # One address is enough for a source; what else the row holds is reported all the same.
-            found.warnings += [f"{row.place}: {reason}." for reason in addresses.refused]
+            found.warnings += [
+                kept_sentence("One address of {place} was not taken: {why}.", place=row.place, why=reason)
+                for reason in addresses.refused
+            ]
         elif code and code.casefold() in known and not addresses.refused:
             found.known += 1
         else:
-            found.reject(row.place, "; ".join(addresses.refused) or "no web address in any column")
+            found.reject(row.place, "; ".join(addresses.refused) or kept_sentence("no web address in any column"))
             meant = meant or bool(addresses.refused)
     names = ", ".join(name for name in (columns.names or (head[0].cells if head else ())) if name)[:300]
     reading.candidates += found.candidates
@@ -123,7 +134,7 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[s
         reading.rejected += found.rejected
         reading.unused += columns.unused()
     else:
-        reading.warnings.append(f"{sheet} holds no web address and was left out.")
+        reading.warnings.append(kept_sentence("{sheet} holds no web address and was left out.", sheet=sheet))
     return f"{sheet} ({names})"
 
 
@@ -140,14 +151,19 @@ def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Add
         shown = addresses_in(text)
         if shown.found and link and normal_url(link) not in {normal_url(url) for url in shown.found}:
             warnings.append(
-                f"{row.place}: the cell shows {shown.found[0]} but leads to {link}; what it shows was taken."
+                kept_sentence(
+                    "{place}: the cell shows {address} but leads to {link}; what it shows was taken.",
+                    place=row.place,
+                    address=shown.found[0],
+                    link=link,
+                )
             )
         if not shown.found and link:
             behind = _link(link)
             shown_by = column if behind.found and text and shown_by is None else shown_by
             shown = Addresses(behind.found, behind.refused if not shown.refused else shown.refused)
         elif not shown.found and not shown.refused and text:
-            shown = Addresses((), (f"“{text[:80]}” is no web address; it must begin with http:// or https://",))
+            shown = Addresses((), (_no_address(text),))
         found += shown.found
         refused += shown.refused
     if not found:
@@ -160,6 +176,10 @@ def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Add
             texts = (cell for column, cell in enumerate(row.cells) if column not in apart)
             found += next((shown.found for text in texts if (shown := addresses_in(text)).found), ())
     return Addresses(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(refused))), shown_by
+
+
+def _no_address(text: str) -> str:
+    return kept_sentence("“{text}” is no web address; it must begin with http:// or https://", text=text[:80])
 
 
 def _link(target: str) -> Addresses:
@@ -201,7 +221,10 @@ def _read_lines(path: Path, reading: SeedReading) -> None:
                 source = SeedSource("", url, title=title, origin=f"{path.name}, {place}")
                 reading.candidates.append(SeedCandidate(place, source))
             if not addresses.found:
-                reading.reject(place, "; ".join(addresses.refused) or f"“{text[:80]}” holds no web address")
+                reading.reject(
+                    place,
+                    "; ".join(addresses.refused) or kept_sentence("“{text}” holds no web address", text=text[:80]),
+                )
     if not reading.candidates:
         raise InputError(
             "{file} holds no web address in its lines.",
@@ -234,7 +257,9 @@ def _read_xml(path: Path, reading: SeedReading) -> None:
             if beside.is_file() and beside != path and list_kind(unpack(beside.read_bytes())) == "sitemap":
                 _read_xml(beside, reading)
             else:
-                reading.reject(entry.url, f"a sitemap that does not lie beside {path.name}; discover it")
+                reading.reject(
+                    entry.url, kept_sentence("a sitemap that does not lie beside {file}; discover it", file=path.name)
+                )
     else:
         raise InputError(
             "{file} is neither a sitemap nor an RSS or Atom feed.",
@@ -265,7 +290,7 @@ def _read_folder(path: Path, reading: SeedReading) -> None:
     for file in files:
         place, location = whole(str(file.relative_to(path))), str(file.absolute())
         if whole(location) != location:
-            reading.reject(place, "the name of the file or its folder is not UTF-8; rename it")
+            reading.reject(place, kept_sentence("the name of the file or its folder is not UTF-8; rename it"))
             continue
         if why := why_no_file(file, path):
             reading.reject(place, why)
@@ -278,7 +303,7 @@ def _read_folder(path: Path, reading: SeedReading) -> None:
                 reading.reject(place, str(refusal))
                 continue
         except OSError as error:
-            reading.reject(place, f"cannot be read: {error.strerror}")
+            reading.reject(place, kept_sentence("cannot be read: {error}", error=error.strerror))
             continue
         given = described[file.parent].get(file.name, {})
         texts = {name: str(given.get(name, "")) for name in ("title", "authority", "notes", "licence")}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from rag_engine.text.folding import fold
+from rag_engine.text.templates import kept_sentence
 
 _START = re.compile(r"(?:https?://|www\.)", re.IGNORECASE)
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]{1,20}):", re.IGNORECASE)
@@ -49,14 +50,24 @@ def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
         if not starts:
             scheme = _SCHEME.match(piece)
             if scheme and scheme.group(1).lower() in _FOREIGN:
-                refused.append(f"{_short(piece)} is a {scheme.group(1).lower()}: address; only http and https are read")
+                refused.append(
+                    kept_sentence(
+                        "{text} is a {scheme}: address; only http and https are read",
+                        text=_short(piece),
+                        scheme=scheme.group(1).lower(),
+                    )
+                )
             continue
         if not with_words:
             if len(starts) == 1 and _FILE.search(words[-1]) and not _FILE.search(words[starts[0]]):
                 words = [*words[: starts[0]], "%20".join(words[starts[0] :])]
             words = _without_remark(words, starts[-1])
         if not with_words and starts[-1] < len(words) - 1:
-            refused.append(f"{_short(piece)} holds a space; write it as %20 or remove what is not the address")
+            refused.append(
+                kept_sentence(
+                    "{text} holds a space; write it as %20 or remove what is not the address", text=_short(piece)
+                )
+            )
             continue
         for number in starts:
             address = _trimmed(words[number])
@@ -78,20 +89,20 @@ def _without_remark(words: list[str], last: int) -> list[str]:
 def why_refused(address: str) -> str:
     """Return why an address cannot be fetched, or "" when it can as far as its form tells."""
     if len(address) > _LONGEST:
-        return f"{_short(address)} is longer than {_LONGEST:,} characters"
+        return kept_sentence("{text} is longer than {most:,} characters", text=_short(address), most=_LONGEST)
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        return f"{_short(address)} is no valid address"
+        return kept_sentence("{text} is no valid address", text=_short(address))
     if parts.scheme.lower() not in ("http", "https"):
-        return f"{_short(address)} does not begin with http:// or https://"
+        return kept_sentence("{text} does not begin with http:// or https://", text=_short(address))
     if not host or host.startswith(".") or ".." in host or re.search(r"[^\w.:\-]", host):
-        return f"{_short(address)} names no valid host"
+        return kept_sentence("{text} names no valid host", text=_short(address))
     if parts.username is not None:
-        return f"{_short(host)} is given with a user name; lists keep no passwords, remove it"
+        return kept_sentence("{host} is given with a user name; lists keep no passwords, remove it", host=_short(host))
     if _UNPRINTABLE.search(address):
-        return f"{_short(address)} holds a space or a control character"
+        return kept_sentence("{text} holds a space or a control character", text=_short(address))
     return ""
 
 

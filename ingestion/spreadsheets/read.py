@@ -33,7 +33,7 @@ def read_rows(path: Path) -> Iterator[Row]:
     try:
         yield from read_workbook(path)
     except Refusal as refusal:
-        raise InputError(str(refusal.args[0]), help=refusal.help) from refusal
+        raise InputError(refusal.template, help=refusal.cure, retryable=False, **refusal.values) from refusal
 
 
 def read_delimited(path: Path) -> Iterator[Row]:

@@ -121,8 +121,10 @@ def _refuse_entities(package: Package, path: Path) -> None:
             if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
                 raise Refusal(
                     "damaged",
-                    f"{path.name} declares entities in its part {name!r}, which no workbook does.",
+                    "{file} declares entities in its part {name!r}, which no workbook does.",
                     help="Do not trust where it came from; ask for another copy.",
+                    file=path.name,
+                    name=name,
                 )
 
 
@@ -164,8 +166,10 @@ def _read_marks(package: Package, part: str, path: Path) -> _Marks:
             if len(marks.links) + len(marks.unsaved) + len(marks.merged) > _MOST_MARKS:
                 raise Refusal(
                     "too_large",
-                    f"{path.name} has more than {_MOST_MARKS:,} links, formulas and merged ranges in one sheet.",
+                    "{file} has more than {most:,} links, formulas and merged ranges in one sheet.",
                     help="Split it into several workbooks.",
+                    file=path.name,
+                    most=_MOST_MARKS,
                 )
     return marks
 

@@ -165,7 +165,7 @@ def source_report(store: SourceStore, code: str) -> SourceReport:
     """Return what is known of a source and what happened to it; InputError for a code that never was on the list."""
     history, record = store.history(code), store.records().get(code)
     if not history:
-        raise InputError(f"No source has the code {code!r}.", help="`sextant seeds list` lists the codes.")
+        raise InputError("No source has the code {code!r}.", help="`sextant seeds list` lists the codes.", code=code)
     return SourceReport(code, _facts(record) if record else None, history)
 
 

@@ -20,6 +20,7 @@ import httpx
 
 from ingestion.types import Refusal
 from rag_engine.errors import InputError
+from rag_engine.text.templates import kept_sentence
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -102,20 +103,22 @@ def read_target(url: str) -> Target:
     try:
         parts = urlsplit(url.strip())
         if parts.scheme.lower() not in PORTS:
-            raise _forbidden(url, f"{parts.scheme or 'no'} is not http or https")
+            raise _forbidden(
+                url, kept_sentence("only http and https are read, not {scheme}", scheme=parts.scheme or "nothing")
+            )
         if "@" in parts.netloc:
-            raise _forbidden(_without_password(url), "it holds a user name")
+            raise _forbidden(_without_password(url), kept_sentence("it holds a user name"))
         if _refusable_host(parts.hostname or ""):
-            raise _forbidden(url, f"its host is {_refusable_host(parts.hostname or '')}")
+            raise _forbidden(url, _refusable_host(parts.hostname or ""))
         parsed = httpx.URL(url.strip()).copy_with(fragment=None)
         host = parsed.raw_host.decode("ascii").lower()
     except (ValueError, httpx.InvalidURL) as error:
-        raise Refusal("url_invalid", f"{_short(url)} is not an address: {error}.") from error
+        raise Refusal("url_invalid", "{url} is not an address: {error}.", url=_short(url), error=error) from error
     if parsed.userinfo or parsed.scheme not in PORTS or _refusable_host(host):
-        raise _forbidden(_without_password(url), f"its host is {_refusable_host(host) or 'unclear'}")
+        raise _forbidden(_without_password(url), _refusable_host(host) or kept_sentence("its host is unclear"))
     port = parsed.port or PORTS[parsed.scheme]
     if not host or not _is_host(host) or not 0 < port < 65536 or parsed.port == 0:
-        raise Refusal("url_invalid", f"{_short(url)} is not an address: it has no proper host and port.")
+        raise Refusal("url_invalid", "{url} is not an address: it has no proper host and port.", url=_short(url))
     return Target(str(parsed), parsed.scheme, host, port)
 
 
@@ -133,19 +136,19 @@ def is_public(address: Address) -> bool:
 def checked(host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption]) -> tuple[str, ...]:
     """Return the addresses in order; Refusal unless every one of them is public or exempted."""
     if problem := _refusable_host(host):
-        raise _forbidden(host, f"it is {problem}")
+        raise _forbidden(host, problem)
     if not addresses:
-        raise _unknown(host, "it has no address")
+        raise _unknown(host, kept_sentence("it has no address"))
     named = any(exemption.covers_host(host.lower(), port) for exemption in exemptions)
     kept = []
     for text in addresses:
         try:
             address = ipaddress.ip_address(text)
         except ValueError as error:
-            raise _forbidden(host, f"its address {text} cannot be read") from error
+            raise _forbidden(host, kept_sentence("its address {address} cannot be read", address=text)) from error
         listed = any(exemption.covers_address(address, port) for exemption in exemptions)
         if not (named or listed or is_public(address)):
-            raise _forbidden(f"{host}:{port}", f"{text} is not a public address")
+            raise _forbidden(f"{host}:{port}", kept_sentence("{address} is not a public address", address=text))
         kept.append(str(address))
     return tuple(kept)
 
@@ -160,7 +163,7 @@ def check_port(
         return
     for address in map(ipaddress.ip_address, addresses):
         if not any(one.covers_address(address, port) for one in exemptions):
-            raise _forbidden(f"{host}:{port}", f"no address on the list names port {port}")
+            raise _forbidden(f"{host}:{port}", kept_sentence("no address on the list names port {port}", port=port))
 
 
 def addresses_to_connect(
@@ -177,7 +180,7 @@ def addresses_to_connect(
     `named` are the places that may be reached at another port than those of the web.
     """
     if problem := _refusable_host(host):
-        raise _forbidden(host, f"it is {problem}")
+        raise _forbidden(host, problem)
     addresses = checked(host, port, _resolved_within(host, port, resolve, seconds), exemptions)
     check_port(host, port, addresses, exemptions, named)
     return addresses
@@ -203,7 +206,9 @@ def _resolved_within(host: str, port: int, resolve: Resolve, seconds: float) -> 
     try:
         answer = answers.get(timeout=max(seconds, 0.001))
     except queue.Empty as error:
-        raise Refusal("timed_out", f"The address of {host} was not found within {seconds:.0f} s.") from error
+        raise Refusal(
+            "timed_out", "The address of {host} was not found within {seconds:.0f} s.", host=host, seconds=seconds
+        ) from error
     if isinstance(answer, (OSError, UnicodeError)):
         raise _unknown(host, str(answer)) from answer
     if isinstance(answer, Exception):
@@ -224,8 +229,9 @@ def _exemption(entry: str) -> Exemption:
     if _is_host(place) and not _refusable_host(place):
         return Exemption(host=place, port=port)
     raise InputError(
-        f"{entry!r} in the list of intranet places is not a place.",
+        "{entry!r} in the list of intranet places is not a place.",
         help="Write host, host:port, *.suffix, an address or a network such as 10.1.0.0/16.",
+        entry=entry,
     )
 
 
@@ -242,13 +248,13 @@ def _split_port(entry: str) -> tuple[str, int | None]:
 def _refusable_host(host: str) -> str:
     """Return what is wrong with the way the host is written, or ""."""
     if host.endswith("."):
-        return "written with a dot at its end"
+        return kept_sentence("its host is written with a dot at its end")
     if ":" in host or not _NUMERIC.match(host.rpartition(".")[2]):
         return ""
     try:
         ipaddress.IPv4Address(host)
     except ValueError:
-        return "a number that hides an address"
+        return kept_sentence("its host is a number that hides an address")
     return ""
 
 
@@ -263,11 +269,13 @@ def _is_host(host: str) -> bool:
 
 
 def _forbidden(place: str, why: str) -> Refusal:
-    return Refusal("address_forbidden", f"{_short(place)} may not be fetched: {why}.", help=_INTRANET_CURE)
+    return Refusal(
+        "address_forbidden", "{place} may not be fetched: {error}.", help=_INTRANET_CURE, place=_short(place), error=why
+    )
 
 
 def _unknown(host: str, why: str) -> Refusal:
-    return Refusal("host_unknown", f"The host {_short(host)} is not known: {why}.")
+    return Refusal("host_unknown", "The host {host} is not known: {error}.", host=_short(host), error=why)
 
 
 def _without_password(url: str) -> str:

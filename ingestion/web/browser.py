@@ -25,6 +25,7 @@ from ingestion.web.browser_visit import BrowserLostError, download_file, render_
 from ingestion.web.checked_proxy import CheckedProxy
 from ingestion.web.http import HttpWeb
 from ingestion.web.politeness import PolitenessPolicy
+from rag_engine.text.templates import kept_sentence
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Of several such switches Chromium takes the last: so what Playwright switches off (the lines but the last), and what
@@ -174,7 +175,7 @@ class ChromiumBrowser:
         self._politeness.check(url)
         with self._turn:
             if self._closed:
-                raise Refusal("connection_failed", f"The browser is closed; {url} was not loaded.")
+                raise Refusal("connection_failed", "The browser is closed; {url} was not loaded.", url=url)
             self._politeness.wait(url)
             thread = self._started()
             seconds = self._config.browser_seconds
@@ -191,11 +192,15 @@ class ChromiumBrowser:
                     return thread.submit(work).result(limit)
             except StillBusy as error:
                 self._drop(thread)
-                raise Refusal("timed_out", f"{url} kept the browser busy for more than {seconds:.0f} s.") from error
+                raise Refusal(
+                    "timed_out", "{url} kept the browser busy for more than {seconds:.0f} s.", url=url, seconds=seconds
+                ) from error
             except Error as error:
                 self._drop(thread)
                 why = str(error).partition("\n")[0]
-                raise Refusal("connection_failed", f"The browser broke down at {url}: {why}.") from error
+                raise Refusal(
+                    "connection_failed", "The browser broke down at {url}: {error}.", url=url, error=why
+                ) from error
             except (KeyboardInterrupt, SystemExit):
                 self._drop(thread)
                 raise
@@ -210,8 +215,14 @@ class ChromiumBrowser:
             self._thread.started.result(_START_SECONDS)
         except (Error, OSError, StillBusy) as error:
             self._drop(self._thread)
-            why = str(error).partition("\n")[0] or "no answer in time"
-            raise Refusal("browser_missing", f"{self._executable} does not start: {why}.", retryable=True) from error
+            why = str(error).partition("\n")[0] or kept_sentence("no answer in time")
+            raise Refusal(
+                "browser_missing",
+                "{program} does not start: {error}.",
+                retryable=True,
+                program=self._executable,
+                error=why,
+            ) from error
         return self._thread
 
     def _drop(self, thread: _BrowserThread) -> None:

@@ -21,6 +21,7 @@ from ingestion.web.address_policy import read_target
 from ingestion.web.checked_proxy import USER, CheckedProxy
 from ingestion.web.politeness import PolitenessPolicy
 from ingestion.web.response import NotAPage, Received, receive, status_refusal, suggested_name, too_large
+from rag_engine.text.templates import kept_sentence
 
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 _READABLE = _PAGES | {"text/plain"}
@@ -122,7 +123,10 @@ class Visit:
         if self._asked > 1:
             if self._asked > self._config.redirects + 1:
                 raise Refusal(
-                    "too_many_redirects", f"{self.urls[0]} leads on more than {self._config.redirects} times."
+                    "too_many_redirects",
+                    "{url} leads on more than {most} times.",
+                    url=self.urls[0],
+                    most=self._config.redirects,
                 )
             self._politeness.check(url)
             self._politeness.wait(url)
@@ -191,13 +195,13 @@ class Visit:
                 if part["eof"]:
                     break
         except Error as error:
-            raise _broken(self.urls[-1], "the browser lost it") from error
+            raise _broken(self.urls[-1], kept_sentence("the browser lost it")) from error
         finally:
             with suppress(Error):
                 self._session.send("IO.close", {"handle": handle})
         # A connection that breaks looks to the stream like the end of the body.
         if length is not None and not headers.get("content-encoding") and size != length:
-            raise _broken(self.urls[-1], f"{size:,} of {length:,} bytes came")
+            raise _broken(self.urls[-1], kept_sentence("{size:,} of {length:,} bytes came", size=size, length=length))
 
     def _go_on(self, event: dict[str, Any]) -> None:
         self._session.send("Fetch.continueRequest", {"requestId": event["requestId"]})
@@ -219,7 +223,7 @@ def render_page(
             _await_text(visit, end)
         _raise_for(visit, error, proxy, config.page_bytes)
         if visit.downloads or not _readable(visit.media_type):
-            raise Refusal("wrong_content", f"{visit.urls[-1]} is a file and not a page.")
+            raise Refusal("wrong_content", "{url} is a file and not a page.", url=visit.urls[-1])
         body = _document(visit.page, config.page_bytes)
         final = visit.page.url.partition("#")[0]
         urls = visit.urls if final in visit.urls or not final.startswith("http") else [*visit.urls, final]
@@ -251,7 +255,7 @@ def download_file(
             return _saved(visit, into, most, proxy)
         if visit.fetched is None:
             _raise_for(visit, error, proxy, most)
-            raise Refusal("wrong_content", f"{visit.urls[-1]} is a page and not a file.")
+            raise Refusal("wrong_content", "{url} is a page and not a file.", url=visit.urls[-1])
         return visit.fetched
 
 
@@ -388,15 +392,15 @@ def _net_refusal(error: Error, url: str) -> Refusal:
     found = _NET_ERROR.search(str(error))
     code = found[1] if found else str(error).partition("\n")[0]
     if code.startswith("ERR_CERT_"):
-        return Refusal("certificate_invalid", f"The certificate of {url} is not valid: {code}.")
+        return Refusal("certificate_invalid", "The certificate of {url} is not valid: {code}.", url=url, code=code)
     if isinstance(error, TimedOut) or "TIMED_OUT" in code:
-        return Refusal("timed_out", f"{url} did not answer the browser in time.")
+        return Refusal("timed_out", "{url} did not answer the browser in time.", url=url)
     if code == "ERR_TOO_MANY_REDIRECTS":
-        return Refusal("too_many_redirects", f"{url} leads on without end.")
+        return Refusal("too_many_redirects", "{url} leads on without end.", url=url)
     if code == "ERR_ABORTED":
-        return Refusal("wrong_content", f"{url} is a file and not a page.")
+        return Refusal("wrong_content", "{url} is a file and not a page.", url=url)
     return _broken(url, code)
 
 
 def _broken(url: str, why: str) -> Refusal:
-    return Refusal("connection_failed", f"The browser could not load {url}: {why}.")
+    return Refusal("connection_failed", "The browser could not load {url}: {error}.", url=url, error=why)

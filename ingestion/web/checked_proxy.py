@@ -26,6 +26,7 @@ from ingestion.web.address_policy import (
     read_target,
     resolve_by_system,
 )
+from rag_engine.text.templates import kept_sentence
 
 _CHUNK = 2**16
 _MOST_HEAD = 2**18
@@ -208,8 +209,14 @@ class CheckedProxy:
                     )
                 except (OSError, TimeoutError) as error:
                     if place + 1 == len(addresses):
-                        why = str(error) or "no answer in time"
-                        raise Refusal("connection_failed", f"The connection to {host}:{port} failed: {why}.") from error
+                        why = str(error) or kept_sentence("no answer in time")
+                        raise Refusal(
+                            "connection_failed",
+                            "The connection to {host}:{port} failed: {error}.",
+                            host=host,
+                            port=port,
+                            error=why,
+                        ) from error
             raise AssertionError("addresses_to_connect gives at least one")
         except Refusal as refusal:
             self._refusals[host.lower(), port] = refusal

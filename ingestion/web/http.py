@@ -171,7 +171,9 @@ class HttpWeb:
                 return result
             target = result
             urls.append(target.url)
-        raise Refusal("too_many_redirects", f"{url} leads on more than {self._config.redirects} times.")
+        raise Refusal(
+            "too_many_redirects", "{url} leads on more than {most} times.", url=url, most=self._config.redirects
+        )
 
     def _exchange(
         self, target: Target, urls: list[str], ask: _Ask[_T], cookies: httpx.Cookies, countdown: Countdown
@@ -198,7 +200,12 @@ class HttpWeb:
             except (httpcore.TimeoutException, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
                 raise error_refusal(error, target.url) from error
             if delay >= countdown.left:
-                raise Refusal("timed_out", f"{target.url} could not be had within {self._config.total_seconds:.0f} s.")
+                raise Refusal(
+                    "timed_out",
+                    "{url} could not be had within {seconds:.0f} s.",
+                    url=target.url,
+                    seconds=self._config.total_seconds,
+                )
             self._sockets.ended.wait(delay)
 
     def _delay_for(self, target: Target, answer: _Answer, attempt: int) -> float | None:
@@ -258,7 +265,13 @@ def _next_hop(target: Target, answer: _Answer) -> Target | None:
     try:
         return read_target(str(httpx.URL(target.url).join(location.strip())))
     except httpx.InvalidURL as error:
-        raise Refusal("url_invalid", f"{target.url} leads on to {location[:200]!r}: {error}.") from error
+        raise Refusal(
+            "url_invalid",
+            "{url} leads on to {location!r}: {error}.",
+            url=target.url,
+            location=location[:200],
+            error=error,
+        ) from error
 
 
 def _taken(

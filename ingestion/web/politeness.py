@@ -92,7 +92,12 @@ class PolitenessPolicy:
         if known.refusal is not None:
             raise _again(known.refusal)
         if known.rules is not None and not known.rules.can_fetch(target.url, self._token):
-            raise Refusal("robots_forbidden", f"The robots.txt of {target.origin} does not allow {target.url}.")
+            raise Refusal(
+                "robots_forbidden",
+                "The robots.txt of {origin} does not allow {url}.",
+                origin=target.origin,
+                url=target.url,
+            )
 
     def wait(self, url: str) -> float:
         """Wait until the address's host may be asked again, and return the seconds waited."""
@@ -124,14 +129,18 @@ class PolitenessPolicy:
         if status >= 500 or status == 429:
             refusal = Refusal(
                 "robots_forbidden",
-                f"{target.origin}/robots.txt answers {status}: until it can be read, nothing there may be fetched.",
+                "{origin}/robots.txt answers {status}: until it can be read, nothing there may be fetched.",
                 retryable=True,
+                origin=target.origin,
+                status=status,
             )
             return _RobotsRules(None, refusal, self._clock() + _FAILED_SECONDS)
         if status >= 300:
             return _RobotsRules(None, None, self._clock() + _DAY)
         if _is_bomb(text):
-            refusal = Refusal("robots_forbidden", f"{target.origin}/robots.txt holds more rules than can be read.")
+            refusal = Refusal(
+                "robots_forbidden", "{origin}/robots.txt holds more rules than can be read.", origin=target.origin
+            )
             return _RobotsRules(None, refusal, self._clock() + _DAY)
         return _RobotsRules(Protego.parse(text.removeprefix("\ufeff")), None, self._clock() + _DAY)
 
@@ -150,8 +159,6 @@ def _is_bomb(text: str) -> bool:
 
 def _again(refusal: Refusal) -> Refusal:
     # A fresh one each time: an exception carries the traceback of the thread that raised it.
-    copy = Refusal(
-        refusal.reason, refusal.args[0], help=refusal.help, retryable=refusal.retryable, rejected=refusal.rejected
-    )
+    copy = refusal.again()
     copy.__cause__ = refusal.__cause__
     return copy

@@ -23,6 +23,7 @@ from ingestion.types import Fetched, Refusal
 from ingestion.web.links import suffix_of
 from rag_engine.atomic_write import replacing
 from rag_engine.errors import WorkspaceError
+from rag_engine.text.templates import kept_sentence
 
 _LONGEST_HEADER = 4_000
 _LINE_ENDS = re.compile(r"[\r\n]")
@@ -47,13 +48,24 @@ _HEAD = 1024
 def status_refusal(status: int, url: str, retry_after: float | None = None) -> Refusal:
     """Return the refusal that an HTTP status means; one of our own failures where a later call may succeed."""
     if status in _GONE:
-        return Refusal("not_found", f"There is nothing at {url} (HTTP {status}).")
+        return Refusal("not_found", "There is nothing at {url} (HTTP {status}).", url=url, status=status)
     if status in _DENIED:
-        return Refusal("access_denied", f"{url} may not be read without leave (HTTP {status}).")
+        return Refusal("access_denied", "{url} may not be read without leave (HTTP {status}).", url=url, status=status)
     if status == 429:
-        later = f" It asks to wait {retry_after:.0f} s." if retry_after else ""
-        return Refusal("rate_limited", f"{url} gets too many requests (HTTP 429).{later}")
-    return Refusal("http_error", f"{url} answered with HTTP {status}.", retryable=status >= 500 or status == 408)
+        return Refusal(
+            "rate_limited",
+            "{url} gets too many requests (HTTP 429).",
+            help="It asks to wait {seconds:.0f} s." if retry_after else "",
+            url=url,
+            seconds=retry_after,
+        )
+    return Refusal(
+        "http_error",
+        "{url} answered with HTTP {status}.",
+        retryable=status >= 500 or status == 408,
+        url=url,
+        status=status,
+    )
 
 
 def error_refusal(error: Exception, url: str) -> Refusal:
@@ -61,14 +73,16 @@ def error_refusal(error: Exception, url: str) -> Refusal:
     if certificate := _certificate_error(error):
         return Refusal(
             "certificate_invalid",
-            f"The certificate of {url} is not valid: {certificate.verify_message or certificate.reason}.",
+            "The certificate of {url} is not valid: {error}.",
             help="Ask the site's owner; a certificate authority of your own is named in SSL_CERT_FILE.",
+            url=url,
+            error=certificate.verify_message or certificate.reason,
         )
     if isinstance(error, httpcore.TimeoutException):
-        return Refusal("timed_out", f"{url} did not answer in time ({_words(error)}).")
+        return Refusal("timed_out", "{url} did not answer in time ({error}).", url=url, error=_words(error))
     if isinstance(error, httpcore.LocalProtocolError | httpcore.UnsupportedProtocol):
-        return Refusal("http_error", f"{url} cannot be asked for: {_words(error)}.")
-    return Refusal("connection_failed", f"The connection to {url} failed: {_words(error)}.")
+        return Refusal("http_error", "{url} cannot be asked for: {error}.", url=url, error=_words(error))
+    return Refusal("connection_failed", "The connection to {url} failed: {error}.", url=url, error=_words(error))
 
 
 def retry_after_seconds(value: str, now: datetime | None = None) -> float | None:
@@ -181,7 +195,7 @@ def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     elif coding in ("gzip", "x-gzip", "deflate"):
         yield from _inflated(chunks, coding)
     else:
-        raise Refusal("http_error", f"The body is sent as {coding[:40]!r}, which was not asked for.")
+        raise Refusal("http_error", "The body is sent as {coding!r}, which was not asked for.", coding=coding[:40])
 
 
 def receive(chunks: Iterable[bytes], into: Path | None, url: str, most: int) -> Received:
@@ -201,8 +215,12 @@ def receive(chunks: Iterable[bytes], into: Path | None, url: str, most: int) -> 
                 digest.update(chunk)
                 output.write(chunk)
     except OSError as error:
-        help = "Make the folder writable, or room on the disk, and run it again."
-        raise WorkspaceError(f"{into} cannot be written: {error.strerror or error}.", help=help) from error
+        raise WorkspaceError(
+            "{into} cannot be written: {error}.",
+            help="Make the folder writable, or room on the disk, and run it again.",
+            into=into,
+            error=error.strerror or error,
+        ) from error
     return Received(b"", size, digest.hexdigest())
 
 
@@ -217,8 +235,15 @@ def _bounded(chunks: Iterable[bytes], url: str, most: int) -> Iterator[bytes]:
 
 def too_large(url: str, most: int, declared: int | None = None) -> Refusal:
     """Return the refusal of a body above the limit."""
-    excess = f" announces {declared:,} bytes" if declared is not None else " is larger"
-    return Refusal("too_large", f"{url}{excess}; the limit is {most:,} bytes.")
+    return Refusal(
+        "too_large",
+        "{url} announces {size:,} bytes; the limit is {limit:,} bytes."
+        if declared is not None
+        else "{url} is larger; the limit is {limit:,} bytes.",
+        url=url,
+        size=declared,
+        limit=most,
+    )
 
 
 def _inflated(chunks: Iterable[bytes], coding: str) -> Iterator[bytes]:
@@ -231,7 +256,9 @@ def _inflated(chunks: Iterable[bytes], coding: str) -> Iterator[bytes]:
             try:
                 piece = inflater.decompress(rest, _STEP)
             except zlib.error as error:
-                raise BrokenBody(f"the body is not {coding}: {error}") from error
+                raise BrokenBody(
+                    kept_sentence("the body is not {coding}: {error}", coding=coding, error=error)
+                ) from error
             if piece:
                 yield piece
             rest = inflater.unconsumed_tail
@@ -244,7 +271,7 @@ def _inflated(chunks: Iterable[bytes], coding: str) -> Iterator[bytes]:
     if inflater is not None and not inflater.eof:
         yield inflater.flush(_STEP)
         if not inflater.eof:
-            raise BrokenBody("the body ends too early")
+            raise BrokenBody(kept_sentence("the body ends too early"))
 
 
 def _window(start: bytes, coding: str) -> int:

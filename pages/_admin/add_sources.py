@@ -23,6 +23,8 @@ from pages._shared.numbers_and_dates import counted, number
 
 _LIST_TYPES = ["xlsx", "xlsm", "csv", "tsv", "xml", "rss", "atom", "txt"]
 _ADDED = "seeds added"
+# About as many characters of a reason stand beside the place on one line.
+_LINE = 75
 _WARNINGS = 5
 
 
@@ -102,7 +104,7 @@ def draw_rows(report: SeedReport) -> None:
     if len(report.warnings) > _WARNINGS:
         more = counted("{n} more warning", "{n} more warnings", len(report.warnings) - _WARNINGS)
         with st.expander(more, key="more warnings"):
-            st.text("\n".join(report.warnings[_WARNINGS:]))
+            st.text("\n".join(map(shown_sentence, report.warnings[_WARNINGS:])))
 
 
 def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
@@ -113,8 +115,9 @@ def draw_rejected(rejected: Sequence[RejectedRow]) -> None:
                 ":material/warning: **{n} row rejected**", ":material/warning: **{n} rows rejected**", len(rejected)
             )
         )
-        rows = [{_("Place"): one.place, _("Reason"): one.reason} for one in rejected]
-        draw_table(rows, "rows not usable", _("Rejected rows with their reasons"), 260)
+        rows = [{_("Place"): shown_sentence(one.place), _("Reason"): shown_sentence(one.reason)} for one in rejected]
+        long = any(len(one[_("Reason")]) > _LINE for one in rows)
+        draw_table(rows, "rows not usable", _("Rejected rows with their reasons"), 330, wrapped=long)
 
 
 # A list is large and its report is not changed: it is read once for each state of the source store.
@@ -134,7 +137,7 @@ def _source(source: SeedSource) -> dict[str, str]:
         _("Address"): source.url or source.path,
         _("Authority"): source.authority,
         _("Notes"): source.notes,
-        _("From"): source.origin,
+        _("From"): shown_sentence(source.origin),
     }
 
 

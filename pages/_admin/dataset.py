@@ -19,7 +19,8 @@ from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, draw_table
 from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.field_inputs import heading_of
-from pages._shared.interface_language import _, to_translate
+from pages._shared.filter_widgets import WORDING
+from pages._shared.interface_language import _, in_this_language, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from pages._shared.shown_names import shown_name
@@ -63,7 +64,7 @@ def _draw_files() -> None:
             st.download_button(
                 _(label),
                 # Written when it is asked for, not whenever the page is drawn.
-                partial(exported_bytes, resources.desk(), suffix),
+                in_this_language(partial(exported_bytes, resources.desk(), suffix, WORDING)),
                 f"sextant-dataset{suffix}",
                 "application/octet-stream",
                 key=f"export {suffix}",

@@ -13,8 +13,8 @@ from ingestion.operations.dataset import answered_forms
 from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
-from pages._shared.filter_widgets import draw_filters
-from pages._shared.interface_language import _
+from pages._shared.filter_widgets import WORDING, draw_filters
+from pages._shared.interface_language import _, in_this_language
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
@@ -68,7 +68,7 @@ def _draw_form(form: AnsweredForm) -> None:
         with st.container(horizontal=True):
             st.download_button(
                 _("Excel workbook"),
-                partial(exported_answers, resources.desk(), form.id),
+                in_this_language(partial(exported_answers, resources.desk(), form.id, WORDING)),
                 "sextant-answers.xlsx",
                 "application/octet-stream",
                 key=f"answers {form.id}",

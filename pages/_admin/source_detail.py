@@ -153,7 +153,7 @@ def _draw_phases(record: SourceRecord) -> None:
     if extraction is not None:
         st.caption(size_of(extraction))
         for warning in extraction.warnings[:5]:
-            st.caption(f":material/info: {escape(warning)}")
+            st.caption(f":material/info: {escape(shown_sentence(warning))}")
     if download is not None and len(download.urls) > 1:
         st.caption(_("Redirects: {addresses}").format(addresses=escape(" → ".join(download.urls))))
 

@@ -149,5 +149,5 @@ def _row(row: SourceRow) -> dict[str, str]:
         _("Message"): shown_sentence(row.message),
         _("Address"): row.address,
         _("Portal"): row.parent,
-        _("From"): row.origin,
+        _("From"): shown_sentence(row.origin),
     }

@@ -30,6 +30,7 @@ _ICONS = {
     "feedback": ":material/thumbs_up_down:",
     "settings": ":material/settings:",
     "people": ":material/group:",
+    "backups": ":material/backup:",
 }
 _NAMES = {
     "sources": to_translate("Sources"),
@@ -42,6 +43,7 @@ _NAMES = {
     "feedback": to_translate("Feedback"),
     "settings": to_translate("Settings"),
     "people": to_translate("People"),
+    "backups": to_translate("Backups"),
 }
 
 

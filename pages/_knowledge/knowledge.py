@@ -13,7 +13,8 @@ from pages._knowledge.index_tables import draw_index_tables
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors, shown_sentence
-from pages._shared.interface_language import _, to_translate
+from pages._shared.filter_widgets import WORDING
+from pages._shared.interface_language import _, in_this_language, to_translate
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted, number
@@ -86,7 +87,7 @@ def _draw_entries(entries: Sequence[GroundedEntry]) -> None:
         for suffix, (label, icon, help) in _FORMATS.items():
             st.download_button(
                 _(label),
-                partial(knowledge_base_bytes, entries, suffix),
+                in_this_language(partial(knowledge_base_bytes, entries, suffix, WORDING)),
                 f"sextant-knowledge-base{suffix}",
                 "application/octet-stream",
                 key=f"knowledge {suffix}",

@@ -7,10 +7,12 @@ import streamlit as st
 from ingestion.operations.acts import ACTS
 from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
 from ingestion.records.audit import AuditEntry
+from ingestion.types import FIELDS
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table, why_disabled
-from pages._shared.errors import show_errors
-from pages._shared.interface_language import _
+from pages._shared.errors import show_errors, shown_sentence
+from pages._shared.field_inputs import heading_of
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, moment, number
 from pages._shared.shown_names import shown_name
@@ -18,6 +20,9 @@ from rag_engine.conversations.person import ROLES, Person
 
 _ADDRESS, _ROLE = "person address", "person role"
 _MOST = 1000
+# For translators: heading of a column, what was changed.
+_ON = to_translate("On")
+_CORRECTIONS = ("correct", "agree", "undo")
 
 
 def draw_people() -> None:
@@ -26,7 +31,7 @@ def draw_people() -> None:
         st.info(why, icon=":material/lock:")
         return
     with show_errors():
-        st.subheader(_("People"), anchor=False)
+        st.header(_("People"), anchor=False)
         st.caption(
             _(
                 "Readers ask and read. Curators add, correct and delete documents, and start runs. "
@@ -79,7 +84,7 @@ def _add() -> None:
 
 
 def _draw_audit() -> None:
-    st.subheader(_("Audit log"), anchor=False)
+    st.header(_("Audit log"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         person = st.text_input(_("Person"), key="audit person", max_chars=200, width=240)
         since = st.date_input(_("Since"), None, key="audit since", width=160)
@@ -100,7 +105,10 @@ def _draw_audit() -> None:
         )
     st.caption(_shown_entries(len(shown)))
     if shown:
-        draw_table([_row(one) for one in shown[:_MOST]], "audit", _("What changed the collection, newest first"))
+        # Else a long list of codes would push the note out of sight.
+        narrow = {_(_ON): st.column_config.TextColumn(width=230)}
+        rows = [_row(one) for one in shown[:_MOST]]
+        draw_table(rows, "audit", _("What changed the collection, newest first"), columns=narrow)
 
 
 def _shown_entries(found: int) -> str:
@@ -114,17 +122,33 @@ def _action(act: str) -> str:
     return _(ACTS[act][1]) if act in ACTS else act
 
 
+def _changed(entry: AuditEntry) -> str:
+    """Return what was changed; of a correction the document and the fields."""
+    code, colon, fields = entry.on.rpartition(": ")
+    if entry.act in _CORRECTIONS and colon:
+        names = ", ".join(heading_of(one) if one in FIELDS else one for one in fields.split(", "))
+        return _("{what}: {error}").format(what=code, error=names)
+    return shown_sentence(entry.on)
+
+
+def _noted(entry: AuditEntry) -> str:
+    """Return the note of an entry; of a decision the choice and its reason."""
+    choice, colon, reason = entry.note.partition(": ")
+    if entry.act == "decide" and colon:
+        return _("{what}: {error}").format(what=shown_name(choice), error=reason)
+    return shown_sentence(entry.note)
+
+
 def _row(entry: AuditEntry) -> dict[str, str]:
-    """Return an entry by its headings; what was changed is as `sextant audit` has it too."""
+    """Return an entry by its headings."""
     return {
         _("When"): moment(entry.when, seconds=True) if entry.when else "",
         # For translators: heading of a column, who did it.
         _("By"): entry.by,
         _("Person"): entry.person,
         _("Action"): _action(entry.act),
-        # For translators: heading of a column, what was changed.
-        _("On"): entry.on,
-        _("Note"): entry.note,
+        _(_ON): _changed(entry),
+        _("Note"): _noted(entry),
         # For translators: heading of a column, how an act ended.
         _("Outcome"): shown_name(entry.outcome),
     }

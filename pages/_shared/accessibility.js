@@ -62,6 +62,39 @@
     return window.sextantWords;
   }
 
+  // Streamlit's widgets have words in English alone. What was said for what is kept, for the language may be changed.
+  const WIDGETS = ["stFileUploader", "InputInstructions", "stElementToolbar"].map((id) => `[data-testid="${id}"]`).join();
+  const originals = new WeakMap();
+  let translated = false;
+
+  function inLanguage(owner, text) {
+    const known = originals.get(owner);
+    const original = known?.said === text ? known.original : text;
+    const [pattern, other] = words().widgets.find(([one]) => new RegExp(one).test(original)) ?? [];
+    const said = pattern ? original.replace(new RegExp(pattern), other) : original;
+    if (said !== original) originals.set(owner, {said, original});
+    return said;
+  }
+
+  function translateWidgets() {
+    if (!translated && !words().widgets.length) return;
+    translated = true;
+    for (const part of document.querySelectorAll(`${WIDGETS}, [role="listbox"]`)) {
+      const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) {
+        const text = texts.currentNode;
+        if (text.parentElement.closest('[data-testid="stFileUploaderFileName"], [role="option"]')) continue;
+        const said = inLanguage(text, text.data);
+        if (said !== text.data) text.data = said;
+      }
+    }
+    const named = `[aria-label="Clear value"], :is(${WIDGETS}) [aria-label]`;
+    for (const element of document.querySelectorAll(named)) {
+      const said = inLanguage(element, element.ariaLabel);
+      if (said !== element.ariaLabel) element.ariaLabel = said;
+    }
+  }
+
   function pass() {
     scheduled = false;
     if (document.documentElement.lang !== words().language) document.documentElement.lang = words().language;
@@ -73,6 +106,7 @@
       const name = words().source.replace("{n}", mark.textContent).replace("{title}", () => mark.title);
       if (mark.ariaLabel !== name) mark.ariaLabel = name;
     }
+    translateWidgets();
     follow();
     skipToQuestion();
   }

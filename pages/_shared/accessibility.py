@@ -1,4 +1,4 @@
-"""Accessible names, languages and contrasts that Streamlit's own markup lacks."""
+"""Accessible names, languages and contrasts that Streamlit's own markup lacks, and its own words in other languages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages._shared.interface_language import _, interface_language
+from pages._shared.interface_language import ENGLISH, _, interface_language
 from pages._shared.markdown import answer_markdown
 from rag_engine.takeaway.answer_lines import answer_runs
 
@@ -27,9 +27,37 @@ def draw_accessibility() -> None:
         "skip": _("Skip to the question"),
         # For translators: what a screen reader says of the mark [1] in an answer.
         "source": _("Source {n}: {title}"),
+        "widgets": [] if interface_language() == ENGLISH else _widget_words(),
     }
     st.html(f"<script>window.sextantWords = {json.dumps(words)};</script>", unsafe_allow_javascript=True)
     st.html(_SCRIPT, unsafe_allow_javascript=True)
+
+
+def _widget_words() -> list[tuple[str, str]]:
+    """Return what Streamlit's widgets say in English alone, as patterns, and what they are to say."""
+    size = r"([\d.]+)\s?MB"
+    return [
+        ("^Upload$", _("Browse")),
+        ("^Add files$", _("Add files")),
+        ("^file upload$", _("File to upload")),
+        (f"^{size} per file", _("{n} MB per file").format(n="$1")),
+        (rf"^File must be {size} or smaller\.$", _("The file is larger than {n} MB.").format(n="$1")),
+        (r"^(\S+) files are not allowed\.$", _("Files of the type {kind} cannot be read here.").format(kind="$1")),
+        ("^Cancel upload of (.+)$", _("Cancel the upload of {file}").format(file="$1")),
+        ("^Remove (.+)$", _("Remove {file}").format(file="$1")),
+        ("^Error:", _("Error:")),
+        ("^Click to retry upload$", _("Upload again")),
+        ("^Press Enter to (apply|submit form)$", _("Press Enter to confirm")),
+        (r"^Press (Ctrl|⌘)\+Enter to (apply|submit form)$", _("Press {key}+Enter to confirm").format(key="$1")),
+        ("^No results$", _("No results")),
+        ("^Clear value$", _("Clear the choice")),
+        # With the name of the table behind it.
+        ("^Show/hide columns(?=:|$)", _("Show or hide columns")),
+        ("^Download as CSV(?=:|$)", _("Download as CSV")),
+        ("^Search(?=:|$)", _("Search")),
+        ("^Fullscreen(?=:|$)", _("Full screen")),
+        ("^Close fullscreen(?=:|$)", _("Leave full screen")),
+    ]
 
 
 def in_language(language: str, key: str) -> DeltaGenerator:

@@ -93,15 +93,19 @@ def draw_table(
     tallest: int = 400,
     columns: Mapping[str, Any] | None = None,
     written: Mapping[str, Callable[..., str]] | None = None,
+    wrapped: bool = False,
 ) -> None:
     """Draw rows as a table, which scrolls when it would be taller than so many pixels.
 
-    `written` writes the figures of a column: they are sorted as numbers all the same.
+    `written` writes the figures of a column: they are sorted as numbers all the same. With `wrapped` a
+    text is broken into lines, of which a row has room for three.
     """
-    height = min(38 + 35 * len(rows), tallest)
+    # Streamlit breaks texts in rows of more than 64 pixels alone.
+    row_height = 65 if wrapped else 35
+    height = min(38 + row_height * len(rows), tallest)
     table = pd.DataFrame(rows)
     shown = table.style.format(dict(written)) if written else table
-    st.dataframe(shown, hide_index=True, height=height, key=key, column_config=columns, alt=alt)
+    st.dataframe(shown, hide_index=True, height=height, key=key, column_config=columns, alt=alt, row_height=row_height)
 
 
 def draw_download(label: str, path: Path, name: str, key: str, help: str | None = None) -> None:

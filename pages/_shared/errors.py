@@ -6,15 +6,17 @@ template is the one that the text is an example of.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 
 import streamlit as st
 
 from pages._shared.interface_language import ENGLISH, _, error_templates, interface_language, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
+from rag_engine.conversations.person import ROLES
 from rag_engine.errors import SextantError
 from rag_engine.text.templates import TemplatePatterns, fill_template, known_sentences, template_patterns
 
@@ -41,6 +43,14 @@ _BEGINNINGS = frozenset(
         to_translate("Passages were compared with the parts of the question by rules"),
     )
 )
+# Where something stands in a list, a table or a text of lines, as their readers write it, and what is said of it.
+_PLACE = re.compile(r"(?:(?P<file>[^:]+), )?(?P<kind>row|column|line|entry) (?P<which>\w+)(?P<rest>, [^:]+)?")
+_PLACES = {
+    "row": to_translate("row {which}"),
+    "column": to_translate("column {which}"),
+    "line": to_translate("line {which}"),
+    "entry": to_translate("entry {which}"),
+}
 
 
 @contextmanager
@@ -70,13 +80,29 @@ def shown_sentence(text: str) -> str:
     language = interface_language()
     if language == ENGLISH or not text:
         return text
-    if text in _SENTENCES:
+    return _known(language, text)
+
+
+@lru_cache(maxsize=5000)
+def _known(language: str, text: str) -> str:
+    """Return a text in the language of the interface, once for each: a table of sources has thousands."""
+    if text in _SENTENCES or text in ROLES:
         return _(text)
+    place, colon, fault = text.partition(": ")
+    if match := _PLACE.fullmatch(place):
+        said = _said_place(match)
+        return _("{what}: {error}").format(what=said, error=shown_sentence(fault)) if colon else said
     beginning, colon, error = text.partition(": ")
     if colon and beginning in _BEGINNINGS:
         return _("{what}: {error}").format(what=_(beginning), error=shown_sentence(error))
     sentences = known_sentences(text, _patterns(language))
     return " ".join(_said(one.template, one.values) if one.template else one.text for one in sentences)
+
+
+def _said_place(match: re.Match[str]) -> str:
+    place = _PLACES[match["kind"]]
+    which = _(place).format(which=match["which"])
+    return ", ".join(filter(None, (match["file"], f"{which}{match['rest'] or ''}")))
 
 
 def _said(template: str, values: Mapping[str, object]) -> str:

@@ -53,10 +53,13 @@ def _draw_summaries(run: Run) -> None:
 _POLL_SECONDS = 1.0
 _LOOKED_AT = 50
 _SHOWN = 5
+# Notes on files that are drawn at once; the others are folded.
+_NOTES = 10
 _PAUSABLE = ("ask", "compare", "ground", "run", "test")
 # What the progress of these counts; a rebuilding counts documents, then the questions that check it.
 _COUNTED = {
     "ask": to_translate("{done} of {total} documents"),
+    "backup": to_translate("{done} of {total} MB"),
     "compare": to_translate("{done} of {total} cells"),
     "gate": to_translate("{done} of {total} questions"),
     "ground": to_translate("{done} of {total} entries"),
@@ -64,6 +67,7 @@ _COUNTED = {
     "test": to_translate("{done} of {total} questions"),
 }
 _TITLES = {
+    "backup": to_translate("Backing up the workspace"),
     "ground": to_translate("Building the knowledge base"),
     "relabel": to_translate("Updating titles in the index"),
     "test": to_translate("Asking the test questions"),
@@ -156,7 +160,7 @@ def _draw_active(run: Run) -> None:
             st.caption(escape(shown_sentence(run.progress.current)))
         if run.action == "run" and run.progress and run.progress.phase:
             _draw_sources(run, run.progress)
-        if run.action in ("add", "gate", "rebuild", *_PAUSABLE):
+        if run.action in ("add", "backup", "gate", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
         elif (
@@ -255,10 +259,13 @@ def _draw_finished(run: Run) -> None:
         show_error(shown_sentence(run.message))
     if run.action == "add" and run.results:
         draw_table([_file(result) for result in run.results], f"run {run.id}", _("What became of each file"))
+        _draw_notes(run)
     if run.action == "run" and run.results:
         _draw_summaries(run)
     for result in run.results if run.action == "ask" else ():
         st.caption(_asked(result))
+    for result in run.results if run.action == "backup" else ():
+        _draw_backup(result)
     for result in run.results if run.action == "compare" else ():
         st.caption(_compared(result))
     for result in run.results if run.action == "erase" else ():
@@ -267,6 +274,38 @@ def _draw_finished(run: Run) -> None:
         st.caption(_asked_questions(int(result["questions"])))
     for result in run.results if run.action == "ground" else ():
         st.caption(escape(GroundingSummary(**result).describe(WORDING)))
+
+
+def _draw_backup(result: Mapping[str, Any]) -> None:
+    """Draw what a backup holds, and which originals it lacks or has otherwise than they were added."""
+    holds = counted(
+        "{file}: {n} document, {size} MB",
+        "{file}: {n} documents, {size} MB",
+        int(result["documents"]),
+        file=escape(Path(str(result["file"])).name),
+        size=number(int(result["size"]) / 1e6, 1),
+    )
+    st.caption(holds)
+    for names, told in (
+        (result["lost_originals"], _("Missing from the workspace, and so from the backup: {names}. Add them again.")),
+        (
+            result["damaged_originals"],
+            _("No longer as they were added, here and in the backup: {names}. Add them again."),
+        ),
+    ):
+        if names:
+            st.warning(told.format(names=escape(", ".join(map(str, names)))), icon=":material/warning:")
+    if result["without_vectors"]:
+        st.warning(
+            counted(
+                "{n} passage has a missing or damaged vector, here and in the backup; `sextant doctor --repair` "
+                "encodes it anew.",
+                "{n} passages have missing or damaged vectors, here and in the backup; `sextant doctor --repair` "
+                "encodes them anew.",
+                int(result["without_vectors"]),
+            ),
+            icon=":material/warning:",
+        )
 
 
 def _title(run: Run) -> str:
@@ -316,8 +355,23 @@ def _ending(run: Run) -> str:
     if run.action != "add" or not run.results:
         return shown_name(run.status)
     statuses = [str(result["status"]) for result in run.results]
-    told = ", ".join(f"{number(statuses.count(one))} {shown_name(one)}" for one in dict.fromkeys(statuses))
+    told = ", ".join(_files_ended(one, statuses.count(one)) for one in dict.fromkeys(statuses))
     return f"{shown_name(run.status)}; {told}" if run.status == "cancelled" else told
+
+
+def _files_ended(status: str, n: int) -> str:
+    """Return how many files ended so; other languages than English say it otherwise of several."""
+    match status:
+        case "indexed":
+            return counted("{n} indexed", "{n} indexed", n)
+        case "unchanged":
+            return counted("{n} unchanged", "{n} unchanged", n)
+        case "rejected":
+            return counted("{n} rejected", "{n} rejected", n)
+        case "failed":
+            return counted("{n} failed", "{n} failed", n)
+        case _:
+            return f"{number(n)} {shown_name(status)}"
 
 
 def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
@@ -326,8 +380,25 @@ def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
         _("Result"): shown_name(str(result["status"])),
         _("Pages"): int(result.get("pages", 0)),
         _("Passages"): int(result.get("children", 0)),
-        _("Note"): shown_sentence(str(result["reason"])),
     }
+
+
+def _draw_notes(run: Run) -> None:
+    """Draw why files were not added, or what is to be known of them: sentences, which a table would cut at its edge."""
+    notes = [
+        _("**{file}**: {note}").format(
+            file=escape(Path(str(one["path"])).name), note=escape(shown_sentence(str(one["reason"])))
+        )
+        for one in run.results
+        if one["reason"]
+    ]
+    for note in notes[:_NOTES]:
+        st.caption(note)
+    if len(notes) > _NOTES:
+        more = counted("{n} more note", "{n} more notes", len(notes) - _NOTES)
+        with st.expander(more, key=f"more notes {run.id}"):
+            for note in notes[_NOTES:]:
+                st.caption(note)
 
 
 def _asked(result: Mapping[str, Any]) -> str:

@@ -162,6 +162,7 @@ _ANSWERS = frozenset(
     (
         to_translate("answered"),
         to_translate("no answer"),
+        to_translate("insufficient evidence"),
         to_translate("Evidence found"),
         to_translate("Evidence cited"),
         to_translate("First quotation right"),

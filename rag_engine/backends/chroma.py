@@ -259,7 +259,7 @@ def open_chroma(folder: Path, name: str, *, url: str = "", key: str = "", elsewh
     if url:
         address = urlsplit(url)
         if not address.hostname:
-            raise WorkspaceError(f"The Chroma URL {url!r} has no host.", help="Give it as http://HOST:PORT.")
+            raise WorkspaceError("The Chroma URL {url!r} has no host.", help="Give it as http://HOST:PORT.", url=url)
         headers = {"Authorization": f"Bearer {key}"} if key else None
         with _reported(name):
             client = chromadb.HttpClient(
@@ -292,8 +292,10 @@ def check_database(folder: Path) -> None:
     found = find_damage(database) if database.is_file() else []
     if found:
         raise BackendError(
-            f"The database of Chroma {database} is damaged: {found[0]}.",
+            "The database of Chroma {database} is damaged: {found}.",
             help="`sextant rebuild` makes it anew from the catalog; nothing is encoded again.",
+            database=database,
+            found=found[0],
         )
 
 

@@ -51,7 +51,10 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
                 partial.rename(folder)
     except OSError as error:
         raise BackendError(
-            f"Cannot write {folder}: {error}.", help="Free space there or set SEXTANT_CACHE to another folder."
+            "Cannot write {folder}: {error}.",
+            help="Free space there or set SEXTANT_CACHE to another folder.",
+            folder=folder,
+            error=error,
         ) from error
     return folder
 
@@ -69,7 +72,11 @@ def open_quietly(kind: str, location: str, load: Callable[[], Loaded], cure: str
         return load()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, SafetensorError) as error:
         raise BackendError(
-            f"{kind} {location} cannot be loaded: {first_line(error).rstrip('.')}.", help=cure
+            "{kind} {location} cannot be loaded: {error}.",
+            help=cure,
+            kind=kind,
+            location=location,
+            error=first_line(error).rstrip("."),
         ) from error
 
 

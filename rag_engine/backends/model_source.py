@@ -36,7 +36,9 @@ def package_folder(package: str, held: str, cure: str) -> Path:
     """Return the folder of an installed package, which is not imported; BackendError when it is not there."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
-        raise BackendError(f"The package {package}, which holds {held}, is missing.", help=cure)
+        raise BackendError(
+            "The package {package}, which holds {held}, is missing.", help=cure, package=package, held=held
+        )
     return Path(spec.origin).parent
 
 
@@ -53,10 +55,14 @@ def checked_weights(model: str, folder: Path) -> Path:
     record = recorded_models()[model]
     file = folder / record["file"]
     if not file.is_file() or _digest(file).hex() != record["sha256"]:
-        state = "is not the file that was recorded" if file.is_file() else "is missing"
         raise BackendError(
-            f"{file}, the weights of {model}, {state}.",
-            help=f"Install {record['package']} again, in the version of the lock file.",
+            "{file}, the weights of {model}, is not the file that was recorded."
+            if file.is_file()
+            else "{file}, the weights of {model}, is missing.",
+            help="Install {package} again, in the version of the lock file.",
+            file=file,
+            model=model,
+            package=record["package"],
         )
     return file
 
@@ -104,8 +110,11 @@ def on_hub(kind: str, name: str, repository: str, packaged: str, cure: str) -> M
         reason = first_line(error)
     if reason:
         raise BackendError(
-            f"{kind} {name!r} is neither a folder nor in the hub's cache, and the hub did not give it: {reason}",
+            "{kind} {name!r} is neither a folder nor in the hub's cache, and the hub did not give it: {error}",
             help=cure,
+            kind=kind,
+            name=name,
+            error=reason,
         )
     return of_snapshot(repository.split("/")[1], folder)
 

@@ -36,8 +36,10 @@ def keep_records(workspace: Path) -> None:
     except sqlite3.DatabaseError as error:
         if not is_damage(error):
             raise WorkspaceError(
-                f"The second copy of the catalog, {records_file(workspace)}, could not be written: {error}.",
+                "The second copy of the catalog, {copy}, could not be written: {error}.",
                 help="What was done is in the catalog; the next change brings the copy up to date.",
+                copy=records_file(workspace),
+                error=error,
             ) from error
         if found := find_damage(catalog_file(workspace)):
             raise damaged_catalog(catalog_file(workspace), found[0]) from error

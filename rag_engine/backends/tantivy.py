@@ -20,6 +20,7 @@ from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import ChildrenOf
 from rag_engine.text.analyzer import acronyms, analyse, shared_terms, surface
 from rag_engine.text.key_words import WantedWords, stands_for_longer
+from rag_engine.text.templates import kept_sentence
 
 _REBUILD = "Run `sextant rebuild`: the index is made again from the catalog."
 # The length of the footer before it, and what tells that it is one.
@@ -443,6 +444,8 @@ def _writable(folder: Path) -> Iterator[None]:
 def _not_written(folder: Path, error: ValueError) -> WorkspaceError:
     full = "No space left on device" in str(error)
     return WorkspaceError(
-        f"The keyword index in {folder} cannot be written: {'the disk is full' if full else error}.",
+        "The keyword index in {folder} cannot be written: {error}.",
         help="See that its disk has room and can be written; whoever writes next finishes what was begun.",
+        folder=folder,
+        error=kept_sentence("the disk is full") if full else error,
     )

@@ -39,7 +39,11 @@ def plan_by_model(
     shortest, longest = _CHARACTERS
     good = [text for text in dict.fromkeys(texts) if shortest <= len(text) <= longest and words(text) & asked]
     if not 2 <= len(good) <= MOST or len(good) < len(texts):
-        raise BackendError(f"the model's list of sub-questions has {len(good)} of {len(texts)} that can be used.")
+        raise BackendError(
+            "the model's list of sub-questions has {count} of {total} that can be used.",
+            count=len(good),
+            total=len(texts),
+        )
     return _with_queries(good, plan, gazetteer)
 
 

@@ -112,7 +112,9 @@ class RecordFiles(Generic[AnyRecord]):
         except ValidationError as error:
             # Not the error's own words: they quote what is in the file, to whoever asks for it.
             why = error.errors(include_input=False)[0]["msg"].rstrip(".")
-            raise WorkspaceError(f"The {self._noun} {path} cannot be read: {why}.", help=self._cure) from error
+            raise WorkspaceError(
+                "The {what} {file} cannot be read: {error}.", help=self._cure, what=self._noun, file=path, error=why
+            ) from error
 
     def read_own(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
         """Return the record to be changed, None where there is none that the person may see.

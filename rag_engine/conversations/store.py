@@ -20,6 +20,7 @@ from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import Exchange
 from rag_engine.text.folding import fold
+from rag_engine.text.templates import kept_sentence
 
 _TITLE = 80
 
@@ -99,7 +100,12 @@ class ConversationSummary:
 # The codec of the stored files; a field that an older one lacks has its default.
 CODEC = TypeAdapter(Conversation)
 
-_FILES = RecordFiles("conversations", "conversation", CODEC, "Start a new conversation, or delete that file.")
+_FILES = RecordFiles(
+    "conversations",
+    kept_sentence("conversation"),
+    CODEC,
+    kept_sentence("Start a new conversation, or delete that file."),
+)
 
 
 def new_id() -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rag_engine.errors import InputError
+from rag_engine.text.templates import kept_sentence
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -38,15 +39,20 @@ def read_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         try:
             values = json.loads(line)
         except ValueError as error:
-            raise line_error(path, number, f"not JSON ({error})", "Write one JSON object a line.") from error
+            raise line_error(
+                path,
+                number,
+                kept_sentence("not JSON ({error}).", error=error),
+                kept_sentence("Write one JSON object a line."),
+            ) from error
         if not isinstance(values, dict):
-            raise line_error(path, number, "not a JSON object", 'Write {"_id": ...}.')
+            raise line_error(path, number, kept_sentence("not a JSON object."), kept_sentence('Write {{"_id": ...}}.'))
         yield number, values
 
 
 def line_error(path: Path, number: int, message: str, help: str) -> InputError:
-    """Return the error of a line."""
-    return InputError(f"{path}, line {number}: {message}.", help=help)
+    """Return the error of a line, of which `message` says the fault in a sentence."""
+    return InputError(f"{path}, line {number}: {message}", help=help)
 
 
 def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *, missing: str | None = None) -> str:
@@ -54,12 +60,22 @@ def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *,
     value = values.get(name)
     if value is None:
         if missing is None:
-            raise line_error(path, number, f"no {name!r}", "Every line needs it.")
+            raise line_error(
+                path,
+                number,
+                kept_sentence("the field {name!r} is missing.", name=name),
+                kept_sentence("Every line needs it."),
+            )
         return missing
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str) or (missing is None and not value.strip()):
-        raise line_error(path, number, f"{name!r} is {value!r}, not a text", "Write it as a text.")
+        raise line_error(
+            path,
+            number,
+            kept_sentence("{name!r} is {value!r}, not a text.", name=name, value=value),
+            kept_sentence("Write it as a text."),
+        )
     return value
 
 
@@ -225,7 +241,7 @@ def _read_queries(paths: Iterable[Path]) -> dict[str, Query]:
         for number, values in read_objects(path):
             query = Query(text_field(path, number, values, "_id"), text_field(path, number, values, "text"))
             if not any(character.isalnum() for character in query.text):
-                raise line_error(path, number, f"question {query.id!r} has no word in it", "Write it or remove it.")
+                raise line_error(path, number, f"question {query.id!r} has no word in it.", "Write it or remove it.")
             _refuse_second(path, number, query.id, queries)
             queries[query.id] = query
     return queries
@@ -233,7 +249,7 @@ def _read_queries(paths: Iterable[Path]) -> dict[str, Query]:
 
 def _refuse_second(path: Path, number: int, id: str, known: Mapping[str, object]) -> None:
     if id in known:
-        raise line_error(path, number, f"the id {id!r} was given before", "Give each its own, or remove the second.")
+        raise line_error(path, number, f"the id {id!r} was given before.", "Give each its own, or remove the second.")
 
 
 def _read_qrels(paths: Iterable[Path], documents: set[str], queries: set[str] | None) -> dict[str, dict[str, int]]:
@@ -246,7 +262,7 @@ def _read_qrels(paths: Iterable[Path], documents: set[str], queries: set[str] | 
                 continue
             if len(columns) not in (3, 4):
                 cure = "Write query-id, corpus-id, score between tabs, or TREC's query, 0, document, grade."
-                raise line_error(path, number, f"{len(columns)} columns, not 3 or 4", cure)
+                raise line_error(path, number, f"{len(columns)} columns, not 3 or 4.", cure)
             query, document, reported = (columns[place].strip() for place in (0, -2, -1))
             grade = _grade(path, number, reported)
             _refuse_unknown(path, number, "document", document, documents, "corpus.jsonl")
@@ -254,14 +270,14 @@ def _read_qrels(paths: Iterable[Path], documents: set[str], queries: set[str] | 
                 _refuse_unknown(path, number, "question", query, queries, "the queries")
             graded = qrels.setdefault(query, {})
             if graded.setdefault(document, grade) != grade:
-                message = f"{query!r} and {document!r} have grade {grade}, before {graded[document]}"
+                message = f"{query!r} and {document!r} have grade {grade}, before {graded[document]}."
                 raise line_error(path, number, message, "Keep one of the two lines.")
     return qrels
 
 
 def _refuse_unknown(path: Path, number: int, kind: str, id: str, known: set[str], where: str) -> None:
     if id not in known:
-        raise line_error(path, number, f"no {kind} has the id {id!r}", f"Add it to {where}, or remove the line.")
+        raise line_error(path, number, f"no {kind} has the id {id!r}.", f"Add it to {where}, or remove the line.")
 
 
 def _grade(path: Path, number: int, reported: str) -> int:
@@ -271,7 +287,7 @@ def _grade(path: Path, number: int, reported: str) -> int:
         grade = -1.0
     if grade < 0 or not grade.is_integer():
         cure = "Write 0 for a document that does not answer, 1 or more for one that does."
-        raise line_error(path, number, f"the grade {reported!r} is not a whole number from 0 up", cure)
+        raise line_error(path, number, f"the grade {reported!r} is not a whole number from 0 up.", cure)
     return int(grade)
 
 

@@ -11,6 +11,7 @@ from rag_engine.errors import InputError
 from rag_engine.evaluation.datasets import Split, line_error, read_objects, text_field
 from rag_engine.evaluation.passage_metrics import Passage
 from rag_engine.text.folding import fold
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import ExtractedText
 
 
@@ -46,7 +47,9 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
     for number, values in read_objects(path):
         id = text_field(path, number, values, "id")
         if id in questions:
-            raise line_error(path, number, f"the id {id!r} was given before", "Give it its own.")
+            raise line_error(
+                path, number, kept_sentence("the id {id!r} was given before.", id=id), kept_sentence("Give it its own.")
+            )
         questions[id] = GoldQuestion(
             id,
             text_field(path, number, values, "question"),
@@ -108,12 +111,19 @@ def alternatives(question: GoldQuestion, texts: Mapping[str, ExtractedText]) -> 
 def read_quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
     """Return the quotes of a line, at least one; InputError names the line and its fault."""
     if not isinstance(passages, Sequence) or isinstance(passages, str) or not passages:
-        raise line_error(path, number, "no 'passages'", "Give at least one: document, page, quote.")
+        raise line_error(
+            path,
+            number,
+            kept_sentence("the field 'passages' is missing."),
+            kept_sentence("Give at least one: document, page, quote."),
+        )
     quotes = []
     for values in passages:
         page = values.get("page") if isinstance(values, dict) else None
         if not isinstance(page, int) or page < 1:
-            raise line_error(path, number, f"the page is {page!r}", "Count pages from 1.")
+            raise line_error(
+                path, number, kept_sentence("the page is {page!r}.", page=page), kept_sentence("Count pages from 1.")
+            )
         document = text_field(path, number, values, "document")
         quotes.append(Quote(document, page, text_field(path, number, values, "quote")))
     return tuple(quotes)

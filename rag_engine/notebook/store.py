@@ -14,6 +14,7 @@ from rag_engine.conversations.record_files import RecordFiles
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
 from rag_engine.notebook.notebook import Notebook
+from rag_engine.text.templates import kept_sentence
 
 # The local person's, of which there is always one though its file is not before its first entry.
 DEFAULT = Notebook("0" * 32, "Evidence")
@@ -21,7 +22,7 @@ DEFAULT = Notebook("0" * 32, "Evidence")
 # The codec of the stored files; a field that an older one lacks has its default.
 CODEC = TypeAdapter(Notebook)
 
-_FILES = RecordFiles("notebooks", "notebook", CODEC, "Repair that file, or move it away.")
+_FILES = RecordFiles("notebooks", kept_sentence("notebook"), CODEC, kept_sentence("Repair that file, or move it away."))
 
 
 def default_notebook(person: Person) -> Notebook:

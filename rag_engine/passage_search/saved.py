@@ -16,6 +16,7 @@ from rag_engine.errors import InputError
 from rag_engine.filters import left_documents
 from rag_engine.passage_search.query import PassageQuery
 from rag_engine.text.key_words import wanted_words
+from rag_engine.text.templates import kept_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,12 @@ class SavedSearch:
         return ""
 
 
-_FILES = RecordFiles("searches", "saved search", TypeAdapter(SavedSearch), "Repair that file, or move it away.")
+_FILES = RecordFiles(
+    "searches",
+    kept_sentence("saved search"),
+    TypeAdapter(SavedSearch),
+    kept_sentence("Repair that file, or move it away."),
+)
 
 
 def list_searches(workspace: Path, person: Person = LOCAL) -> list[SavedSearch]:

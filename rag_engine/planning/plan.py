@@ -112,10 +112,16 @@ def _model_queries(reply: dict[str, object]) -> tuple[str, ...]:
     for key, limit in (("query_1", CONTENT_WORDS), ("query_2", CONTENT_WORDS), ("query_3", TERM_WORDS)):
         value = reply.get(key)
         if not isinstance(value, str):
-            raise BackendError(f"the model's plan has no {key}.")
+            raise BackendError("the model's plan has no {key}.", key=key)
         query = " ".join(value.split()[:limit])
         if not shortest <= len(query) <= longest or not any(character.isalnum() for character in query):
-            raise BackendError(f"the model's {key} has {len(query)} characters, not {shortest} to {longest}.")
+            raise BackendError(
+                "the model's {key} has {count} characters, not {shortest} to {longest}.",
+                key=key,
+                count=len(query),
+                shortest=shortest,
+                longest=longest,
+            )
         queries.append(query)
     return tuple(queries)
 

@@ -65,7 +65,7 @@ def rewrite(
         )
         worded = _checked(reply.get("question"), question, shown, language)
         if kept := _other_places(worded, question, by_rules, language):
-            raise BackendError(f"the model still asks of {', '.join(kept)}.")
+            raise BackendError("the model still asks of {kept}.", kept=", ".join(kept))
         return FollowUp(worded, generator.name)
     except BackendError as error:
         return FollowUp(by_rules, "rules", (f"The follow-up question was rewritten by rules: {error}",))
@@ -79,13 +79,15 @@ def _checked(reply: object, question: str, before: Sequence[Exchange], language:
     carried = [*(one.question for one in before), *(title for one in before for title in one.titles[:_TITLES])]
     longest = len(question) + max(map(len, carried)) + _JOINING
     if len(written) > longest:
-        raise BackendError(f"the model's question has {len(written)} characters, more than {longest}.")
+        raise BackendError(
+            "the model's question has {count} characters, more than {longest}.", count=len(written), longest=longest
+        )
     known, made = _stems(" ".join((question, *carried)), language), _stems(written, language)
     if added := sorted(made - known):
-        raise BackendError(f"the model added {', '.join(added[:5])}.")
+        raise BackendError("the model added {added}.", added=", ".join(added[:5]))
     # "The second one" is named, not repeated.
     if dropped := sorted(_stems(without_ordinals(question, language), language) - made):
-        raise BackendError(f"the model left out {', '.join(dropped[:5])}.")
+        raise BackendError("the model left out {dropped}.", dropped=", ".join(dropped[:5]))
     if not made & _stems(" ".join(carried), language) - _stems(question, language):
         raise BackendError("the model's question still leans on the one before.")
     return written

@@ -308,8 +308,9 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
     except (sql.exc.ArgumentError, ModuleNotFoundError) as error:
         raise InputError(
             # Neither the address, which may hold a password, nor SQLAlchemy's words where they quote it.
-            f"SEXTANT_CATALOG_URL cannot be used: {str(error).replace(url, '…')}.",
+            "SEXTANT_CATALOG_URL cannot be used: {error}.",
             help="Give it as postgresql+psycopg://USER:PASSWORD@HOST/NAME, with psycopg installed.",
+            error=str(error).replace(url, "…"),
         ) from error
     if engine.dialect.name == "sqlite":
         path = Path(engine.url.database or "")
@@ -326,8 +327,10 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
                 set_state(connection, "workspace", secrets.token_hex(4))
     except sql.exc.DatabaseError as error:
         raise WorkspaceError(
-            f"The catalog {engine.url.render_as_string(hide_password=True)} cannot be opened: {error.orig}.",
+            "The catalog {catalog} cannot be opened: {error}.",
             help="Check that the file is a Sextant catalog and the folder can be written, or name another --workspace.",
+            catalog=engine.url.render_as_string(hide_password=True),
+            error=error.orig,
         ) from error
     return Catalog(workspace, engine)
 
@@ -352,8 +355,9 @@ def _check_not_lost(workspace: Path) -> None:
     """Raise WorkspaceError for a lost catalog: with an empty one, the next writer would remove every original."""
     if is_lost(workspace):
         raise WorkspaceError(
-            f"The catalog {catalog_file(workspace)} is missing or empty, and the workspace holds documents.",
+            "The catalog {catalog} is missing or empty, and the workspace holds documents.",
             help=CURE,
+            catalog=catalog_file(workspace),
         )
 
 
@@ -430,8 +434,12 @@ def _check_schema(connection: Connection, workspace: Path) -> None:
         return
     if schema.isdigit() and int(schema) < SCHEMA:
         raise WorkspaceError(
-            f"The catalog of {workspace} was made by an older Sextant: it has schema {schema}, this one {SCHEMA}.",
-            help=f"Add the files in {files(workspace)} to a new workspace with `sextant add FOLDER --workspace NEW`.",
+            "The catalog of {workspace} was made by an older Sextant: it has schema {schema}, this one {current}.",
+            help="Add the files in {files} to a new workspace with `sextant add FOLDER --workspace NEW`.",
+            workspace=workspace,
+            schema=schema,
+            current=SCHEMA,
+            files=files(workspace),
         )
     raise WorkspaceError(
         "The catalog of {workspace} was made by a newer Sextant: it has schema {schema}, this one reads {current}.",

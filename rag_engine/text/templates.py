@@ -14,7 +14,7 @@ _FEWEST_LETTERS = 6
 # A text may hold what a document or a server said: longer ones are left as they are, and a template is looked for in
 # so many sentences together.
 _LONGEST, _MOST_SENTENCES = 1000, 4
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"“<])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"“<]|https?://)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 
 
@@ -27,7 +27,8 @@ class KnownSentence:
     values: Mapping[str, str | int] = field(default_factory=dict)
 
 
-# Each template with its literal parts, all of which an example holds, and what fits its examples.
+# Each template with its literal parts, all of which an example holds, the first one first and the longest of the others
+# last, and what fits its examples.
 TemplatePatterns = tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]
 
 
@@ -51,6 +52,8 @@ def known_sentences(text: str, patterns: TemplatePatterns) -> Iterator[KnownSent
     if len(text) > _LONGEST:
         yield KnownSentence(text)
         return
+    # Looked for once in all of the text: few templates are left for its parts.
+    patterns = tuple(one for one in patterns if one[1][-1] in text and all(part in text for part in one[1]))
     while text:
         ends = [*islice((match.span() for match in _SENTENCE_END.finditer(text)), _MOST_SENTENCES)]
         if len(ends) < _MOST_SENTENCES:
@@ -80,7 +83,8 @@ def _value(text: str) -> str | int:
 
 
 def _literals(template: str) -> tuple[str, ...]:
-    return tuple(literal for literal, *_place in string.Formatter().parse(template))
+    first, *others = (literal for literal, *_place in string.Formatter().parse(template))
+    return (first, *sorted(others, key=len))
 
 
 def _pattern(template: str) -> re.Pattern[str]:

@@ -24,7 +24,19 @@ STREAMLIT = {
     # The drop zone of the file uploader has a name and no role; the button in it is what counts.
     ("presentation-role-conflict", "stFileUploaderDropzone"),
 }
-TABS = ("sources", "run", "review", "quarantine", "metadata", "dataset", "knowledge", "settings")
+TABS = (
+    "sources",
+    "run",
+    "review",
+    "quarantine",
+    "metadata",
+    "dataset",
+    "knowledge",
+    "feedback",
+    "settings",
+    "people",
+    "backups",
+)
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +208,9 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.mark.parametrize("path", ["", "search", "library", "compare", "admin"])
+@pytest.mark.parametrize(
+    "path", ["", "search", "library", "compare", "notebook", "evaluation", "admin", "admin?tab=backups"]
+)
 def test_pages_can_be_read_on_a_phone(page: Page, empty: str, full: str, path: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     for address in (empty, full):

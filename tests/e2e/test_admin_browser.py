@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -226,3 +227,16 @@ def put_on_list(page: Page, address: str, name: str, text: str) -> None:
     )
     page.get_by_role("button", name="Add document").click()
     expect(page.get_by_text("1 source added.")).to_be_visible()
+
+
+def test_a_backup_is_made_on_a_phone_and_taken_away(page: Page, admin: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{admin}?tab=backups")
+    page.get_by_role("button", name="Make a backup").click()
+    button = page.get_by_role("button", name="Download workspace-")
+    expect(button).to_be_visible()
+    with page.expect_download() as taken:
+        button.click()
+    assert taken.value.suggested_filename.endswith(".zip")
+    with zipfile.ZipFile(taken.value.path()) as archive:
+        assert "catalog.sqlite" in archive.namelist()

@@ -375,3 +375,26 @@ def test_an_italian_browser_is_answered_in_an_italian_interface(browser: Browser
         expect(page.get_by_text("Come è stata trovata")).to_be_visible()
         expect(page.get_by_role("link", name="Vai alla domanda")).to_have_count(1)
         expect(page.get_by_role("combobox", name="Lingua dell’interfaccia")).to_be_attached()
+
+
+def test_the_widgets_of_streamlit_say_their_words_in_the_language(
+    browser: Browser, address: str, tmp_path: Path
+) -> None:
+    (tmp_path / "tool.exe").write_bytes(b"MZ")
+    with browser.new_context(locale="es-ES") as context:
+        context.set_default_timeout(60_000)
+        page = context.new_page()
+        page.goto(f"{address}/library")
+        page.get_by_text("Añadir documentos").click()
+        place = page.get_by_test_id("stFileUploader")
+        expect(place.get_by_role("button", name="Examinar")).to_be_visible()
+        expect(place).to_contain_text("500 MB por archivo")
+        place.locator("input").set_input_files(tmp_path / "tool.exe")
+        expect(place).to_contain_text("no se pueden leer aquí")
+        expect(place.get_by_label("Quitar tool.exe")).to_be_visible()
+        expect(page.get_by_role("button", name="Mostrar u ocultar columnas")).to_have_count(1)
+        # The person chooses another language while the page is open.
+        choice = page.get_by_role("combobox", name="Idioma de la interfaz")
+        choice.click()
+        page.get_by_role("option", name="English").click()
+        expect(page.get_by_role("button", name="Show/hide columns")).to_have_count(1)

@@ -60,7 +60,8 @@ def administered(engine: Engine, together: Sequence[str]) -> Iterator[str]:
     _answer(engine, together)
     _list(engine, together)
     yield from (
-        f"/admin?tab={tab}" for tab in ("run", "quarantine", "metadata", "dataset", "knowledge", "settings", "people")
+        f"/admin?tab={tab}"
+        for tab in ("run", "quarantine", "metadata", "dataset", "knowledge", "settings", "people", "backups")
     )
 
 

@@ -23,7 +23,7 @@ from cli.main import app as terminal
 from ingestion import operations
 from ingestion.jobs.worker import work
 from ingestion.operations import documents, indexes, runs, sources
-from ingestion.operations.acts import ACTS, ENTERED, ClosedDesk, why_not
+from ingestion.operations.acts import ACTS, ENTERED, ClosedDesk, missing_role
 from ingestion.operations.corrections import agree
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.operations.library import save_filters, saved_filters
@@ -79,7 +79,7 @@ def test_an_act_refuses_a_lesser_role_before_it_does_anything(name: str, role: P
     place = ClosedDesk(Path("nowhere"), replace(READER, role=role))
     least, words = ACTS[name]
     if place.person.has_role(least):
-        assert why_not(place.person, name) == ""
+        assert missing_role(place.person, name) is None
         return
     with pytest.raises(InputError, match=f"takes the role {least}; you are a {role}.*sextant people set") as refused:
         _public_acts()[name](place)

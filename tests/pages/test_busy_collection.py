@@ -31,6 +31,30 @@ with write_lock(Path(sys.argv[1])):
     sys.stdin.read()
 """
 
+# A worker at a rebuilding, which stops in its midst until its input ends.
+_REBUILDING = """
+import sys
+from contextlib import closing
+from pathlib import Path
+from ingestion.jobs import worker
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+
+def pausing(pulse, stoppable=worker._stoppable):
+    move, paused = stoppable(pulse), []
+    def moved(done, total, name):
+        move(done, total, name)
+        if done and not paused:
+            paused.append(done)
+            print("in the midst", flush=True)
+            sys.stdin.read()
+    return moved
+
+worker._stoppable = pausing
+with closing(open_engine(read_config(Path(sys.argv[1])))) as engine:
+    worker.work(engine)
+"""
+
 
 @pytest.fixture
 def own(collection: Path, tmp_path: Path) -> Path:
@@ -109,18 +133,32 @@ def test_an_addition_that_waits_for_the_writer_says_so_in_the_language(
 
 def test_the_old_index_answers_while_a_new_one_is_made(start: Start, own: Path) -> None:
     app = start(own)
-    queue = JobQueue(resources.engine().catalog)
-    queue.queue("rebuild", {"encode": False})
-    run = queue.next()
-    assert run is not None
-    queue.beat(run.id, Progress(1, 3, 0, 0, ""))
+    catalog, generation = resources.engine().catalog, resources.engine().collection.generation
+    before = generation()
+    run = JobQueue(catalog).queue("rebuild", {"encode": False})
+    command = [sys.executable, "-c", _REBUILDING, str(own)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.readline() == "in the midst\n"
 
-    app = answered(app.chat_input[0].set_value(QUESTION).run())
+        app = answered(app.chat_input[0].set_value(QUESTION).run())
+        assert not app.error
+        assert any("six years" in one.value for one in app.markdown)
+        for page in ("library", "admin"):
+            app.switch_page(f"pages/{page}.py").run()
+            assert not app.exception
+            assert f"(process {process.pid})" in captions(app)
+        app.switch_page("pages/library.py").run()
+        assert any("Rebuilding the indexes" in one.value for one in app.markdown)
+        assert generation() == before
+
+        process.stdin.close()
+        assert process.wait(60) == 0
+    done = JobQueue(catalog).find(run)
+    assert done is not None
+    assert done.status == "done"
+    assert generation() != before
+    app = answered(app.switch_page("pages/ask.py").run().chat_input[0].set_value(QUESTION).run())
     assert not app.error
     assert any("six years" in one.value for one in app.markdown)
-
-    # It lives, so that no page takes it up.
-    queue.beat(run.id, Progress(2, 3, 0, 0, ""))
-    app = app.switch_page("pages/library.py").run()
-    assert not app.exception
-    assert any("Rebuilding the indexes" in one.value for one in app.markdown)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
 
 import pytest
+from openpyxl import load_workbook
 
+from ingestion.dataset.export import export
+from ingestion.dataset.knowledge_base import knowledge_base_bytes
 from pages._shared import errors, filter_widgets, interface_language, numbers_and_dates
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import in_this_language
 from rag_engine.conversations.store import Turn
+from rag_engine.grounding.knowledge import GroundedEntry
 from rag_engine.takeaway.exported_text import export_answer
 from rag_engine.takeaway.markdown import to_markdown
 from tests.rag_engine.conversations.test_store import CITATION
@@ -52,3 +58,23 @@ def test_a_file_is_written_in_the_language_of_the_page_that_offered_it(in_french
     in_french.undo()
     assert "Citations uniquement" in download()
     assert "Quotations only" in written()
+
+
+def test_workbooks_explain_themselves_in_the_words_of_the_page(in_french: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    entry = GroundedEntry(
+        "1", "own", "digue", "", "fr", (), (), "insufficient_evidence", "", (), (), "extractive", (), "2026-11-26"
+    )
+    base = load_workbook(BytesIO(knowledge_base_bytes([entry], ".xlsx", WORDING))).worksheets[0]
+    assert [cell.value for cell in base[1]][:5] == ["Index", "Entrée", "Pages", "Texte", "Statut"]
+    assert [cell.value for cell in base[2]][4:6] == ["preuves insuffisantes", "citations seules"]
+
+    export(tmp_path / "dataset.xlsx", [], words=WORDING)
+    book = load_workbook(tmp_path / "dataset.xlsx")
+    about = {row[0].value: row[1].value for row in book["À propos"].rows}
+    assert about["Policy Title"] == "Le titre propre du document. Vous pouvez la modifier."
+    # What is read back stays as it is.
+    in_french.undo()
+    export(tmp_path / "english.xlsx", [])
+    for sheet in ("Dataset", "Not documents", "Exported"):
+        rows = [[cell.value for cell in row] for row in book[sheet].rows]
+        assert rows == [[cell.value for cell in row] for row in load_workbook(tmp_path / "english.xlsx")[sheet].rows]

@@ -37,6 +37,25 @@ def test_an_empty_library_offers_the_place_for_files(start: Start, tmp_path: Pat
     assert len(app.get("file_uploader")) == 1
 
 
+def test_what_became_of_each_file_is_said_below_the_table_in_full(start: Start, tmp_path: Path) -> None:
+    app = library(start(tmp_path / "empty"))
+    jobs, note = resources.jobs(), "plan.pdf is damaged: no pages. Download or save it again and add that. "
+    added = {"path": "/in/plan.pdf", "status": "rejected", "pages": 0, "children": 0, "reason": note * 3}
+    fine = {**added, "path": "/in/fine.pdf", "status": "indexed", "reason": ""}
+    jobs.queue("add", {"paths": ["/in/plan.pdf", "/in/fine.pdf"]})
+    run = jobs.next()
+    assert run is not None
+    jobs.finish(run.id, "done", [added, fine])
+
+    app.run()
+
+    assert not app.exception
+    assert list(app.dataframe[0].value.columns) == ["File", "Result", "Pages", "Passages"]
+    [said] = [one.value for one in app.caption if one.value.startswith("**plan")]
+    assert said.count("is damaged") == 3
+    assert not [one for one in app.caption if one.value.startswith("**fine")]
+
+
 def test_the_table_lists_every_document(start: Start, collection: Path) -> None:
     app = library(start(collection))
 

@@ -133,10 +133,11 @@ def test_a_reader_finds_the_buttons_of_curators_disabled_with_the_reason(
     button = app.button(key="run all")
     assert button.disabled
     assert "takes the role curator; you are a reader" in str(button.help)
-    app.query_params["tab"] = "people"
-    app.run()
-    assert "takes the role admin; you are a reader" in app.info[0].value
-    assert not app.exception
+    for tab in ("people", "backups"):
+        app.query_params["tab"] = tab
+        app.run()
+        assert "takes the role admin; you are a reader" in app.info[0].value
+        assert not app.exception
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ingestion.operations.acts import ACTS, check_role
 from ingestion.types import Refusal
 from pages._shared import errors, interface_language, numbers_and_dates
 from pages._shared.errors import shown_error, shown_sentence
+from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError, SextantError
 from tests.pages.test_interface_language import browser
 
@@ -80,6 +82,41 @@ def test_an_error_that_was_kept_as_text_reads_as_one_that_is_raised(
         ),
         # A name with the marks of a sentence in it.
         ("v. 2. Final (1).pdf is empty. Download or save it again.", "v. 2. Final (1).pdf est vide. "),
+        # What became of an address, with its cause, and the browser that was asked.
+        (
+            "https://a.example/x may not be fetched: 10.0.0.1 is not a public address. If the host belongs to your own "
+            "network, name it in SEXTANT_INTRANET.",
+            "https://a.example/x ne peut pas être récupéré\u202f: 10.0.0.1 n’est pas une adresse publique. Si l’hôte",
+        ),
+        (
+            "https://a.example/x gave an empty file. Check the address. https://a.example shows nothing without "
+            "its scripts; a browser was asked.",
+            "https://a.example/x a donné un fichier vide. Vérifiez l’adresse. https://a.example n’affiche rien sans "
+            "ses scripts\u202f; un navigateur a été utilisé.",
+        ),
+        (
+            "Rights are reserved (All rights reserved). Restrictions: NC. Evidence: footer: “© 2020. All rights "
+            "reserved.”. No language model was asked: none is connected.",
+            "Droits réservés (All rights reserved). Restrictions\u202f: NC. Preuve\u202f: footer: “© 2020. All rights "
+            "reserved.”. Aucun modèle de langage n’a été interrogé",
+        ),
+        # A row of a list, and where it stands.
+        ("Sheet1, row 7", "Sheet1, ligne 7"),
+        (
+            "Sheet1, row 7, Geographical Level: https://a.example/b c holds a space; write it as %20 or remove what "
+            "is not the address",
+            "Sheet1, ligne 7, Geographical Level\u202f: https://a.example/b c contient une espace\u202f;",
+        ),
+        (
+            "questions.jsonl, line 2: the kind is 'guess'. Use fact, or leave it out.",
+            "questions.jsonl, ligne 2\u202f: le type est «\u202fguess\u202f». Utilisez fact, ou omettez-le.",
+        ),
+        # What the audit log says of an act.
+        (
+            "Run all phases for what is new or changed of DOC-1, except DOC-2.",
+            "Exécuter toutes les phases",
+        ),
+        ("role before: reader, now: curator", "rôle précédent\u202f: lecteur, désormais\u202f: curateur"),
         # What is of no template stays as it was written, and what follows it is translated.
         ("Disk on fire. Try again.", "Disk on fire. Réessayez."),
     ],
@@ -87,6 +124,15 @@ def test_an_error_that_was_kept_as_text_reads_as_one_that_is_raised(
 def test_what_is_known_of_a_text_is_translated(speak: Callable[[str], None], text: str, french: str) -> None:
     speak("fr")
     assert shown_sentence(text).startswith(french)
+
+
+def test_a_refused_role_is_said_in_the_language_of_the_page(speak: Callable[[str], None]) -> None:
+    speak("fr")
+    with pytest.raises(InputError) as refused:
+        check_role(Person("Ada", "ada@example.org", "reader"), "set_role")
+    assert shown_error(refused.value).endswith("ou avec `sextant people set`.")
+    assert "il faut le rôle d’administrateur\u202f; vous êtes lecteur." in shown_error(refused.value)
+    assert ACTS["set_role"][1] not in shown_error(refused.value)
 
 
 def test_a_question_without_words_is_refused_in_the_language_of_the_page(

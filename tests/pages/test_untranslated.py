@@ -15,6 +15,7 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po
 
+from docs.list_messages import ERRORS, KEEPER
 from ingestion.status.source_status import STATES
 from ingestion.status.views import display_reason
 from ingestion.types import PHASES, OutcomeReason, OutcomeStatus
@@ -51,6 +52,26 @@ FILES = sorted(
 SCRIPTS = {ROOT / "app.py", *PAGES.glob("*.py")}
 EVERY = sorted({*PAGES.rglob("*.py"), ROOT / "app.py"})
 CATALOGS = sorted(PAGES.glob("locale/*/LC_MESSAGES/*.po"))
+
+# Phases and readers of lists, whose errors and notes are kept with a source and drawn later.
+SOURCES = sorted(
+    path
+    for name in (
+        "acquisition",
+        "catalogues",
+        "dataset",
+        "deduplication",
+        "licence",
+        "navigation",
+        "operations",
+        "portals",
+        "quality",
+        "seeds",
+        "spreadsheets",
+        "web",
+    )
+    for path in (ROOT / "ingestion" / name).rglob("*.py")
+)
 
 MESSAGES = {"_", "ngettext", "counted", "to_translate"}
 # What Streamlit draws of its first argument, and our own functions that hand it on.
@@ -199,6 +220,18 @@ def test_every_message_is_translated_with_the_same_placeholders(path: Path) -> N
     catalog = _read(path)
     wrong = [f"{one.id!r}: {why}" for one in catalog if one.id and (why := _fault(one, catalog))]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=_name)
+def test_what_becomes_of_a_source_is_said_by_templates(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) in {*ERRORS, KEEPER}]
+    said = [(node.lineno, one) for node in calls for one in (*node.args[:2], *_cures(node))]
+    assert not [f"{_name(path)}:{line}: {ast.unparse(one)}" for line, one in said if isinstance(one, ast.JoinedStr)]
+
+
+def _cures(node: ast.Call) -> Iterator[ast.expr]:
+    yield from (one.value for one in node.keywords if one.arg == "help")
 
 
 def _read(path: Path) -> Catalog:

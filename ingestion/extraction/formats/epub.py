@@ -11,6 +11,7 @@ from ingestion.extraction.assemble import Draft, DraftBlock
 from ingestion.extraction.formats.html import html_blocks
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
 from ingestion.types import ExtractionLimits, Refusal
+from rag_engine.text.templates import kept_sentence
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 OPF = "{http://www.idpf.org/2007/opf}"
@@ -44,7 +45,11 @@ def extract_epub(path: Path, limits: ExtractionLimits) -> Draft:
             if chapter in package.names:
                 blocks += [replace(block, page=number) for block in html_blocks(package.read(chapter)).blocks]
             else:
-                warnings.append(f"Chapter {number} ({chapter}) is listed but not in the file.")
+                warnings.append(
+                    kept_sentence(
+                        "Chapter {number} ({name}) is listed but not in the file.", number=number, name=chapter
+                    )
+                )
     return Draft(blocks, root.findtext(f"{OPF}metadata/{_TITLE}") or "", max(1, len(chapters)), tuple(warnings))
 
 

@@ -36,6 +36,7 @@ from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture, Refusal
 from rag_engine.errors import BackendError
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Box, ExtractedText
 
 _DPI = 200
@@ -80,17 +81,24 @@ def extract_pdf(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> 
                 _raise_out_of_memory(error)
                 unread.append(number)
                 pages.append(PageRows(number, 0.0, 0.0, ()))
-                warnings.append(f"Page {number} is damaged: {one_line(str(error))}.")
+                warnings.append(
+                    kept_sentence("Page {number} is damaged: {error}.", number=number, error=one_line(str(error)))
+                )
         recognised: list[int] = []
         scrambled = [number for number in pictured if is_scrambled(_texts(pages[number - 1]))]
         if pictured and ocr is not None:
             recognised, undrawn = _recognise(document, path, pictured, pages, ocr)
             warnings += [ocr.note] if ocr.note else []
-            warnings += [f"Page {number} could not be drawn for OCR: {cause}." for number, cause in undrawn.items()]
+            warnings += [
+                kept_sentence("Page {number} could not be drawn for OCR: {error}.", number=number, error=cause)
+                for number, cause in undrawn.items()
+            ]
         missed = [number for number in pictured if number not in recognised and not pages[number - 1].rows]
         if missed and ocr is None:
             _refuse_unless_text(path, pages)
-            warnings.append(f"{len(missed)} scanned pages were not read: no OCR is installed.")
+            warnings.append(
+                kept_sentence("{count} scanned pages were not read: no OCR is installed.", count=len(missed))
+            )
         warnings += _scrambled_warnings(scrambled, recognised, ocr)
         figures = without_letterheads(figures)
         if ocr is not None and figures:

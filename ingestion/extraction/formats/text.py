@@ -29,9 +29,12 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise Refusal(
             "not_utf8",
-            f"{path.name} is not {'UTF-16' if wide else 'UTF-8'}: byte 0x{raw[error.start]:02x} "
-            f"at offset {error.start}.",
+            "{file} is not {encoding}: byte {byte} at offset {start}.",
             help="Save it as UTF-8.",
+            file=path.name,
+            encoding="UTF-16" if wide else "UTF-8",
+            byte=f"0x{raw[error.start]:02x}",
+            start=error.start,
         ) from error
 
 

@@ -15,6 +15,7 @@ from ingestion.extraction.assemble import one_line
 from ingestion.types import OcrLine, Picture
 from rag_engine.errors import BackendError
 from rag_engine.text.languages import READ_LANGUAGES
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Box
 
 # Tesseract's name and ISO 639-1 of the languages that are read, most likely first.
@@ -73,13 +74,18 @@ class TesseractOcr:
         except subprocess.TimeoutExpired:
             return ()
         except OSError as error:
-            raise BackendError(f"tesseract cannot be started: {error}.", help=_CURE) from error
+            raise BackendError("tesseract cannot be started: {error}.", help=_CURE, error=error) from error
         complaint = one_line(done.stderr.decode("utf-8", "replace"))
         if done.returncode != 0:
             # It read its data and gave up on this one picture, as on one wider than 32,767 pixels.
             if _PICTURE_AT_FAULT in complaint:
                 return ()
-            raise BackendError(f"tesseract ended with code {done.returncode}: {complaint or 'no message'}.", help=_CURE)
+            raise BackendError(
+                "tesseract ended with code {returncode}: {error}.",
+                help=_CURE,
+                returncode=done.returncode,
+                error=complaint or kept_sentence("no message"),
+            )
         return parse_tsv(done.stdout.decode("utf-8", "replace"))
 
 

@@ -13,6 +13,7 @@ import jsonschema
 
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import NOT_STATED
 
 AttributeKind = Literal["text", "whole number", "number", "yes/no", "list of texts"]
@@ -73,8 +74,11 @@ def read_schema(file: Path) -> AnswerSchema:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"The schema {file} cannot be read: {error}.",
-            help=f"Give a JSON file in UTF-8; {' and '.join(map(str, shipped_schemas()))} come with the program.",
+            "The schema {file} cannot be read: {error}.",
+            help="Give a JSON file in UTF-8; {schemas} come with the program.",
+            file=file,
+            error=error,
+            schemas=", ".join(map(str, shipped_schemas())),
         ) from error
     return parse_schema(text, file.name)
 
@@ -88,9 +92,16 @@ def parse_schema(text: str, name: str) -> AnswerSchema:
     try:
         schema = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"The schema {name} is not JSON: {error}.", help="Check it with a JSON validator.") from error
+        raise InputError(
+            "The schema {name} is not JSON: {error}.", help="Check it with a JSON validator.", name=name, error=error
+        ) from error
     if not isinstance(schema, dict):
-        raise _unusable(name, "$", "is not an object", 'Begin with {"type": "object", "properties": ...}.')
+        raise _unusable(
+            name,
+            "$",
+            kept_sentence("is not an object"),
+            kept_sentence('Begin with {{"type": "object", "properties": ...}}.'),
+        )
     _check(schema, name)
     reading = _SchemaReading(name, schema)
     reading.refuse_recursion(schema, "$", ("#",), set())
@@ -141,10 +152,15 @@ def _check(schema: JsonSchema, name: str) -> None:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError as error:
         raise _unusable(
-            name, error.json_path, f"is no JSON schema: {error.message[:200]}", "Correct it there."
+            name,
+            error.json_path,
+            kept_sentence("is no JSON schema: {error}", error=error.message[:200]),
+            kept_sentence("Correct it there."),
         ) from error
     except RecursionError as error:
-        raise _unusable(name, "$", "is nested too deeply", "Use an object with one array of objects.") from error
+        raise _unusable(
+            name, "$", kept_sentence("is nested too deeply"), kept_sentence("Use an object with one array of objects.")
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +173,9 @@ class _SchemaReading:
     def refuse_recursion(self, value: object, place: str, above: tuple[str, ...], finite: set[str]) -> None:
         """Raise InputError where a reference leads back to what holds it; `finite` gathers those that do not."""
         if place.count(".") > _DEEPEST:
-            raise self._error(place, "is nested too deeply", "Use an object with one array of objects.")
+            raise self._error(
+                place, kept_sentence("is nested too deeply"), kept_sentence("Use an object with one array of objects.")
+            )
         if isinstance(value, list):
             value = dict(enumerate(value))
         if not isinstance(value, dict):
@@ -165,7 +183,11 @@ class _SchemaReading:
         for key, inner in value.items():
             if key == "$ref" and isinstance(inner, str):
                 if inner in above:
-                    raise self._error(place, f"refers to itself ({inner})", "Write it out, without recursion.")
+                    raise self._error(
+                        place,
+                        kept_sentence("refers to itself ({reference})", reference=inner),
+                        kept_sentence("Write it out, without recursion."),
+                    )
                 if inner not in finite:
                     self.refuse_recursion(self._target(inner, place), place, (*above, inner), finite)
                     finite.add(inner)
@@ -187,7 +209,9 @@ class _SchemaReading:
         if len(lists) != 1:
             found = ", ".join(name for name, *_ in lists) or "none"
             raise self._error(
-                "$.properties", f"needs one array of objects for the records, and has {found}", "Keep or add one."
+                "$.properties",
+                kept_sentence("needs one array of objects for the records, and has {found}", found=found),
+                kept_sentence("Keep or add one."),
             )
         list_name, listed, items, place = lists[0]
         most = min(int(listed.get("maxItems", _MOST_RECORDS)), _MOST_RECORDS)
@@ -211,14 +235,22 @@ class _SchemaReading:
             if name != CITATION:
                 attributes.append(attribute)
             elif attribute.kind != "whole number":
-                raise self._error(place, "is the number of a source", 'Make it {"type": "integer"}.')
+                raise self._error(
+                    place, kept_sentence("is the number of a source"), kept_sentence('Make it {{"type": "integer"}}.')
+                )
             cited = cited or name == CITATION
         if not cited:
             raise self._error(
-                f"{at}.properties", "has no citation", 'Add "citation": {"type": "integer"}, the number of a source.'
+                f"{at}.properties",
+                kept_sentence("has no citation"),
+                kept_sentence('Add "citation": {{"type": "integer"}}, the number of a source.'),
             )
         if not attributes:
-            raise self._error(f"{at}.properties", "has nothing besides the citation", "Add what is to be found.")
+            raise self._error(
+                f"{at}.properties",
+                kept_sentence("has nothing besides the citation"),
+                kept_sentence("Add what is to be found."),
+            )
         if not any(one.required for one in attributes):
             # What a record is about: without it, the others say nothing.
             attributes[0] = replace(attributes[0], required=True)
@@ -227,12 +259,20 @@ class _SchemaReading:
     def _properties(self, schema: JsonSchema, at: str) -> list[tuple[str, str, JsonSchema, bool]]:
         """Return name, place, schema and whether it is nullable, of each property of an object."""
         if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
-            raise self._error(at, "is no object with properties", 'Give it "type": "object" and "properties".')
+            raise self._error(
+                at,
+                kept_sentence("is no object with properties"),
+                kept_sentence('Give it "type": "object" and "properties".'),
+            )
         found = []
         for name, value in schema["properties"].items():
             place = f"{at}.properties.{name}"
             if not _NAME.fullmatch(name):
-                raise self._error(place, "has a name that is no word", "Use letters, digits and _, at most 64.")
+                raise self._error(
+                    place,
+                    kept_sentence("has a name that is no word"),
+                    kept_sentence("Use letters, digits and _, at most 64."),
+                )
             resolved, nullable = self._resolved(value, place)
             found.append((name, place, resolved, nullable))
         return found
@@ -244,11 +284,19 @@ class _SchemaReading:
         written = schema.get("type", "string" if choices else "")
         kind = _KINDS.get(written) if isinstance(written, str) else None
         if kind is None:
-            raise self._error(place, f"is of type {written!r}", f"Use one of {', '.join(_KINDS)} (of texts).")
+            raise self._error(
+                place,
+                kept_sentence("is of type {written!r}", written=written),
+                kept_sentence("Use one of {kinds} (of texts).", kinds=", ".join(_KINDS)),
+            )
         if kind == "list of texts" and items.get("type") != "string":
-            raise self._error(f"{place}.items", "is no text", 'Make it {"type": "string"}.')
+            raise self._error(
+                f"{place}.items", kept_sentence("is no text"), kept_sentence('Make it {{"type": "string"}}.')
+            )
         if not all(isinstance(one, str) for one in choices):
-            raise self._error(place, "has a closed list of other values than texts", "List texts.")
+            raise self._error(
+                place, kept_sentence("has a closed list of other values than texts"), kept_sentence("List texts.")
+            )
         return SchemaAttribute(
             name=name,
             kind=kind,
@@ -272,10 +320,16 @@ class _SchemaReading:
                 break
             schema = {**chosen, **{k: v for k, v in schema.items() if k not in ("$ref", "anyOf", "oneOf")}}
         if not isinstance(schema, dict):
-            raise self._error(place, "is true or false instead of a schema", "Give it a type.")
+            raise self._error(
+                place, kept_sentence("is true or false instead of a schema"), kept_sentence("Give it a type.")
+            )
         unsupported = [word for word in _UNSUPPORTED if word in schema]
         if unsupported:
-            raise self._error(place, f"uses {', '.join(unsupported)}", "Write one plain type.")
+            raise self._error(
+                place,
+                kept_sentence("uses {words}", words=", ".join(unsupported)),
+                kept_sentence("Write one plain type."),
+            )
         kinds = schema.get("type")
         if isinstance(kinds, list):
             nullable = nullable or "null" in kinds
@@ -290,7 +344,11 @@ class _SchemaReading:
             key = step.replace("~1", "/").replace("~0", "~")
             found = found.get(key) if isinstance(found, dict) else None
         if not isinstance(found, dict):
-            raise self._error(place, f"refers to {reference!r}, which is not in it", "Refer to #/$defs/NAME.")
+            raise self._error(
+                place,
+                kept_sentence("refers to {reference!r}, which is not in it", reference=reference),
+                kept_sentence("Refer to #/$defs/NAME."),
+            )
         return found
 
     def _error(self, place: str, fault: str, cure: str) -> InputError:
@@ -313,4 +371,12 @@ def _is_array(schema: JsonSchema) -> bool:
 
 
 def _unusable(name: str, place: str, fault: str, cure: str) -> InputError:
-    return InputError(f"The schema {name} cannot be used: {place} {fault}.", help=cure)
+    return InputError(
+        "The schema {name} cannot be used: {place} {fault}.",
+        # A value, for it may hold braces.
+        help="{cure}",
+        name=name,
+        place=place,
+        fault=fault,
+        cure=cure,
+    )

@@ -20,6 +20,7 @@ from rag_engine.answering.structured.support import (
     unsupported,
 )
 from rag_engine.text.sentences import Span, sentence_spans
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import NOT_STATED, Attribute, AttributeContent, Citation, CitedRecord, DocumentRecord, Source
 
 # The id of the child of a document that holds most of characters [start, end) of its text.
@@ -247,7 +248,11 @@ def _bind_note(note: str, passages: str, language: str) -> tuple[str | None, lis
     for start, end in sentence_spans(note, language):
         sentence = note[start:end]
         if missing := unknown_numbers(sentence, passages) or unknown_names(sentence, passages, language):
-            warnings.append(f"A sentence of the {NOTE} was left out: no source has {missing}.")
+            warnings.append(
+                kept_sentence(
+                    "A sentence of the {note} was left out: no source has {missing}.", note=NOTE, missing=missing
+                )
+            )
         else:
             kept.append(sentence)
     return " ".join(kept) or None, warnings

@@ -110,7 +110,13 @@ def assess(
             found = _judged(found, held, judge.reach())
         except BackendError as error:
             asked = SupportJudge(judge.name, failed=True)
-            warnings.append(f"{judge.name} did not judge whether the sources support the sentences. {error}")
+            warnings.append(
+                kept_sentence(
+                    "{model} did not judge whether the sources support the sentences. {error}",
+                    model=judge.name,
+                    error=error,
+                )
+            )
     return AssessedSentences(tuple(found), tuple(warnings), asked)
 
 
@@ -191,7 +197,12 @@ def _judged(found: Sequence[SentenceSupport], held: Sequence[HeldSentence], judg
     listed = reply.get("labels")
     labels = [label for label in listed if label in LABELS] if isinstance(listed, list) else []
     if len(labels) != len(asked):
-        raise BackendError(f"It gave {len(labels)} labels for {len(asked)} sentences.", help="Use another model.")
+        raise BackendError(
+            "It gave {count} labels for {total} sentences.",
+            help="Use another model.",
+            count=len(labels),
+            total=len(asked),
+        )
     remaining = iter(labels)
     judged = []
     for own, one in zip(found, held, strict=True):

@@ -85,7 +85,7 @@ class AdapterReader:
                 )
         except (RuntimeError, ValueError) as error:
             raise BackendError(
-                f"The reader broke off: {error}", help="Try again, or set SEXTANT_READER to none."
+                "The reader broke off: {error}", help="Try again, or set SEXTANT_READER to none.", error=error
             ) from error
         return [found[row] for row in range(len(passages))]
 
@@ -116,13 +116,18 @@ def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path |
     card = read_card(adapter)
     if card.get("encoder") != packaged_name():
         raise BackendError(
-            f"The adapter in {adapter} was trained on {card.get('encoder')}, installed is {packaged_name()}.",
+            "The adapter in {adapter} was trained on {encoder}, installed is {packaged}.",
             help="Train it again (training/README.md), or set SEXTANT_READER to none.",
+            adapter=adapter,
+            encoder=card.get("encoder"),
+            packaged=packaged_name(),
         )
     digest = hashlib.sha256((adapter / "adapter.safetensors").read_bytes()).hexdigest()
     if digest != card.get("sha256"):
         raise BackendError(
-            f"The adapter in {adapter} is not the one that its card describes.", help="Restore both files."
+            "The adapter in {adapter} is not the one that its card describes.",
+            help="Restore both files.",
+            adapter=adapter,
         )
     name = f"{adapter.name}@{digest[:12]}"
     folder = build_once(
@@ -144,8 +149,9 @@ def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path |
         )
     if found is None:
         raise BackendError(
-            f"The reader cannot be computed: {settings.failure or '; '.join(passed_over)}.",
+            "The reader cannot be computed: {error}.",
             help="Set SEXTANT_READER to none; answers are quoted by likeness then.",
+            error=settings.failure or "; ".join(passed_over),
         )
     return found
 

@@ -44,7 +44,9 @@ class QuestionAnsweringReader:
             try:
                 return [self._read(question, passage) for passage in passages]
             except RuntimeError as error:
-                raise BackendError(f"Reader {self.name} broke off: {first_line(error)}.", retryable=True) from error
+                raise BackendError(
+                    "Reader {model} broke off: {error}.", retryable=True, model=self.name, error=first_line(error)
+                ) from error
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """Return the relevance of each text, of shape (len(texts),); BackendError when the model breaks off."""

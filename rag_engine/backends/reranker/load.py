@@ -137,8 +137,11 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
     if source.folder is not None:
         return TorchCrossEncoder(source.name, str(source.folder), describe_execution("torch", passed_over))
     raise BackendError(
-        f"No runtime computes the reranker {source.name}: {'; '.join(passed_over)}.",
-        help=f"Remove {folder} so that it is made anew, or leave reranking off.",
+        "No runtime computes the reranker {model}: {error}.",
+        help="Remove {folder} so that it is made anew, or leave reranking off.",
+        model=source.name,
+        error="; ".join(passed_over),
+        folder=folder,
     )
 
 
@@ -188,5 +191,9 @@ def _export_packaged(folder: Path) -> None:
 
 def _broken_off(reranker: Reranker, error: Exception) -> BackendError:
     return BackendError(
-        f"Reranker {reranker.name} broke off on {reranker.execution}: {first_line(error)}.", retryable=True
+        "Reranker {model} broke off on {execution}: {error}.",
+        retryable=True,
+        model=reranker.name,
+        execution=reranker.execution,
+        error=first_line(error),
     )

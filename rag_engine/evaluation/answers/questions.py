@@ -14,6 +14,7 @@ from rag_engine.evaluation.datasets import line_error, read_objects, text_field
 from rag_engine.evaluation.gold import Quote, read_quotes
 from rag_engine.filters import Filter
 from rag_engine.text.languages import language_name
+from rag_engine.text.templates import kept_sentence
 
 # "" is a kind that nobody has named.
 QuestionKind = Literal["identification", "terminology", "geographic", "institutional", ""]
@@ -55,10 +56,15 @@ def read_answer_questions(path: Path) -> tuple[AnswerQuestion, ...]:
     for number, values in read_objects(path):
         question = _question(path, number, values)
         if question.id in questions:
-            raise line_error(path, number, f"the id {question.id!r} was given before", "Give it its own.")
+            raise line_error(
+                path,
+                number,
+                kept_sentence("the id {id!r} was given before.", id=question.id),
+                kept_sentence("Give it its own."),
+            )
         questions[question.id] = question
     if not questions:
-        raise InputError(f"{path} has no question.", help="Give a question a line.")
+        raise InputError("{file} has no question.", help="Give a question a line.", file=path)
     return tuple(questions.values())
 
 
@@ -71,26 +77,48 @@ def question_lines(questions: Iterable[AnswerQuestion]) -> str:
 def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuestion:
     unknown = ", ".join(sorted(values.keys() - set(_FIELDS)))
     if unknown:
-        raise line_error(path, number, f"unknown field {unknown}", f"Use {', '.join(_FIELDS)}.")
+        raise line_error(
+            path,
+            number,
+            kept_sentence("unknown field {unknown}.", unknown=unknown),
+            kept_sentence("Use {fields}.", fields=", ".join(_FIELDS)),
+        )
     kind = text_field(path, number, values, "kind", missing="")
     if kind not in get_args(QuestionKind):
         kinds = ", ".join(filter(None, get_args(QuestionKind)))
-        raise line_error(path, number, f"the kind is {kind!r}", f"Use {kinds}, or leave it out.")
+        raise line_error(
+            path,
+            number,
+            kept_sentence("the kind is {kind!r}.", kind=kind),
+            kept_sentence("Use {kinds}, or leave it out.", kinds=kinds),
+        )
     language = text_field(path, number, values, "language")
     if not language_name(language):
-        raise line_error(path, number, f"the language is {language!r}", "Use an ISO 639-1 code, for example en.")
+        raise line_error(
+            path,
+            number,
+            kept_sentence("the language is {language!r}.", language=language),
+            kept_sentence("Use an ISO 639-1 code, for example en."),
+        )
     passages = values.get("passages")
     quotes = read_quotes(path, number, passages) if passages else ()
     answer = text_field(path, number, values, "answer", missing="")
     keywords = _keywords(path, number, values.get("keywords", []))
     if not quotes and (answer.strip() or keywords):
-        message = "an answer or keywords without passages"
-        raise line_error(path, number, message, "Give the passages, or none of the three where nothing answers.")
+        message = kept_sentence("an answer or keywords without passages.")
+        raise line_error(
+            path, number, message, kept_sentence("Give the passages, or none of the three where nothing answers.")
+        )
     question = text_field(path, number, values, "question")
     id = text_field(path, number, values, "id")
     split = text_field(path, number, values, "split", missing="")
     if split not in _SPLITS:
-        raise line_error(path, number, f"the split is {split!r}", "Use dev or heldout, or leave it out.")
+        raise line_error(
+            path,
+            number,
+            kept_sentence("the split is {split!r}.", split=split),
+            kept_sentence("Use dev or heldout, or leave it out."),
+        )
     filters = _filters(path, number, values.get("filters", {}))
     return AnswerQuestion(id, language, cast("QuestionKind", kind), question, answer, quotes, keywords, split, filters)
 
@@ -100,7 +128,10 @@ def _filters(path: Path, number: int, given: Any) -> Filter:
     lists = given.values() if isinstance(given, dict) else [None]
     if not all(isinstance(values, list) and all(isinstance(one, str) for one in values) for values in lists):
         raise line_error(
-            path, number, f"the filters are {given!r}", 'Write them as lists, for example {"country": ["Italy"]}.'
+            path,
+            number,
+            kept_sentence("the filters are {given!r}.", given=given),
+            kept_sentence('Write them as lists, for example {{"country": ["Italy"]}}.'),
         )
     return {name: tuple(values) for name, values in given.items()}
 
@@ -108,6 +139,9 @@ def _filters(path: Path, number: int, given: Any) -> Filter:
 def _keywords(path: Path, number: int, given: Any) -> tuple[str, ...]:
     if not isinstance(given, list) or not all(isinstance(one, str) and any(map(str.isalnum, one)) for one in given):
         raise line_error(
-            path, number, f"the keywords are {given!r}", 'Write them as a list, for example ["42 percent"].'
+            path,
+            number,
+            kept_sentence("the keywords are {given!r}.", given=given),
+            kept_sentence('Write them as a list, for example ["42 percent"].'),
         )
     return tuple(given)

@@ -111,7 +111,7 @@ def test_questions_that_nobody_judged_are_left_out_and_said(write_dataset: Write
         ("corpus.jsonl", "", "has no document"),
         ("corpus.jsonl", '{"_id": "flood", "text": "a"}\n{"_id": ', r"corpus\.jsonl, line 2: not JSON"),
         ("corpus.jsonl", '["flood"]', "line 1: not a JSON object"),
-        ("corpus.jsonl", '{"text": "a"}', "line 1: no '_id'"),
+        ("corpus.jsonl", '{"text": "a"}', "line 1: the field '_id' is missing"),
         ("corpus.jsonl", '{"_id": "a", "text": ["b"]}', "'text' is .'b'., not a text"),
         ("corpus.jsonl", '{"_id": "a"}\n\n{"_id": "a"}', "line 3: the id 'a' was given before"),
         ("queries.jsonl", '{"_id": "q1", "text": "x"}\n{"_id": "q1", "text": "y"}', "line 2: the id 'q1' was given"),

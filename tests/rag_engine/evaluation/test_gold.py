@@ -79,10 +79,10 @@ def test_the_committed_questions_are_read_by_split() -> None:
 @pytest.mark.parametrize(
     ("passages", "said"),
     [
-        ([], "line 1: no 'passages'"),
+        ([], "line 1: the field 'passages' is missing"),
         ([{"document": "a", "quote": "b"}], "line 1: the page is None"),
         ([{"document": "a", "page": 0, "quote": "b"}], "the page is 0"),
-        ([{"document": "a", "page": 1}], "line 1: no 'quote'"),
+        ([{"document": "a", "page": 1}], "line 1: the field 'quote' is missing"),
         (["a"], "the page is None"),
     ],
 )

@@ -1,0 +1,1 @@
+"""Backups of the workspace, on the Admin page."""

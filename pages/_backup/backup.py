@@ -1,0 +1,78 @@
+"""Backups tab of the admin page: the button that has one made, and those that are kept."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from ingestion import workspace as folders
+from ingestion.operations.backups import BACKUP, KeptBackup, backup_bytes, list_backups, queue_backup
+from pages._shared import resources
+from pages._shared.elements import act_button, why_disabled
+from pages._shared.errors import show_errors
+from pages._shared.interface_language import _
+from pages._shared.jobs import draw_runs_of
+from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import moment, number
+
+# A download passes through the memory of the server.
+_LARGEST_DOWNLOAD = 1_000_000_000
+_SHOWN = 50
+
+
+def draw_backups() -> None:
+    """Draw how a backup is made, one that is being made, and those that are kept, for an admin."""
+    if why := why_disabled("list_backups"):
+        st.info(why, icon=":material/lock:")
+        return
+    with show_errors():
+        st.header(_("Backups"), anchor=False)
+        st.markdown(
+            _(
+                "A backup is one file with everything in the workspace: documents, decisions, corrections, "
+                "conversations, notebooks, people, settings and the audit log. Everybody can go on working meanwhile."
+            )
+        )
+        folder = folders.backups(resources.workspace())
+        st.caption(
+            _(
+                "Kept in {folder}. Copy them to another disk: they are lost with this one. A document that is deleted "
+                "stays in the backups that were made before."
+            ).format(folder=f"`{folder}`")
+        )
+        if act_button("queue_backup", _("Make a backup"), type="primary", icon=":material/backup:", key="make backup"):
+            queue_backup(resources.desk())
+        draw_runs_of(lambda run: run.action == BACKUP)
+        found = list_backups(resources.desk())
+        if not found:
+            st.info(_("No backup has been made yet."))
+        for one in found[:_SHOWN]:
+            _draw_one(one)
+        st.caption(
+            _(
+                "A backup is restored in the terminal of the server, as a new workspace beside this one: "
+                "`sextant restore FILE --workspace NEW`"
+            )
+        )
+
+
+def _draw_one(one: KeptBackup) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"backup {one.file.name}"):
+        size = _("{n} MB").format(n=number(one.size / 1e6, 1))
+        st.markdown(f"{moment(one.made)} · {size}", width=260)
+        if one.size > _LARGEST_DOWNLOAD:
+            st.caption(
+                _("{file} is too large for the browser: copy it from the folder.").format(file=escape(one.file.name))
+            )
+            return
+        st.download_button(
+            _("Download {file}").format(file=one.file.name),
+            partial(backup_bytes, resources.desk(), one.file.name),
+            one.file.name,
+            "application/zip",
+            key=f"download {one.file.name}",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+        )

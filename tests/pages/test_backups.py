@@ -1,0 +1,67 @@
+"""Backups tab of the Admin page, without a browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ingestion import workspace as folders
+from ingestion.jobs.queue import JobQueue
+from ingestion.jobs.worker import work
+from pages._shared.markdown import escape
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from tests.pages.test_admin import admin, words
+from tests.pages.test_interface_language import browser
+
+Start = Callable[..., AppTest]
+
+
+@pytest.fixture
+def workspace(collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a workspace whose runs are carried out by the test itself."""
+    monkeypatch.setattr("ingestion.jobs.process._may_start", lambda _: False)
+    workspace = tmp_path / "workspace"
+    shutil.copytree(collection, workspace)
+    return workspace
+
+
+def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, workspace: Path) -> None:
+    app = admin(start(workspace), "backups")
+    assert [one.value for one in app.info] == ["No backup has been made yet."]
+    assert str(folders.backups(workspace)) in words(app)
+    assert "sextant restore FILE" in words(app)
+
+    app.button(key="make backup").click().run()
+    assert "**Backing up the workspace** · waiting" in words(app)
+    with closing(open_engine(read_config(workspace))) as engine:
+        assert [run.action for run in JobQueue(engine.catalog).runs()] == ["backup"]
+        work(engine)
+    [file] = folders.backups(workspace).iterdir()
+
+    app = admin(start(workspace), "backups")
+    assert not app.exception
+    assert not app.info
+    [download] = app.get("download_button")
+    assert download.proto.label == f"Download {file.name}"
+    app = app.switch_page("pages/library.py").run()
+    assert f"{escape(file.name)}: 3 documents" in words(app)
+
+
+def test_the_page_says_why_there_can_be_no_backup(
+    start: Start, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders.backups(workspace).write_text("not a folder")
+    browser(monkeypatch, "fr-FR")
+    app = admin(start(workspace), "backups")
+    app.button(key="make backup").click().run()
+    with closing(open_engine(read_config(workspace))) as engine:
+        work(engine)
+    app = admin(start(workspace), "backups")
+    assert "Le dossier des sauvegardes" in app.error[0].value
+    assert "sextant backup FILE" in app.error[0].value
