@@ -64,9 +64,9 @@ def bind_reply(
 
     A record stays where it cites one of the sources, and the words, numbers and names of what it must have are in one
     sentence of that source, beside it, above it, or in what the source is called. Another value that is not there is
-    left empty, a yes or no becomes NOT_STATED. The quote holds every sentence that a value is from. Entities may also
-    be in the question; of the note the sentences stay whose numbers and names are in either. `language` is the
-    question's.
+    left empty, a yes or no becomes NOT_STATED. The quote holds the sentence and those beside it that a value is from.
+    Entities may also be in the question; of the note the sentences stay whose numbers and names are in either.
+    `language` is the question's.
     """
     numbered = {source.n: source for source in sources}
     given = reply.get(schema.list_name)
