@@ -33,6 +33,7 @@ def record_reply(
     from the parts, by Ctrl-C, or by closing this iterator.
     """
     text, evidence, reply = "", None, None
+    steps: tuple[ControllerStep, ...] = ()
     warnings: tuple[str, ...] = ()
     try:
         for part in parts:
@@ -40,6 +41,8 @@ def record_reply(
                 case FollowUp():
                     warnings = part.warnings
                     begun = replace(begun, turns=(*begun.turns[:-1], replace(begun.turns[-1], rewritten=part.question)))
+                case ControllerStep():
+                    steps += (part,)
                 case Evidence():
                     evidence = part
                 case Answer():
@@ -56,7 +59,9 @@ def record_reply(
         raise
     finally:
         reply = reply or failed_reply(_UNEXPECTED)
-        end_turn(workspace, begun, replace(reply, warnings=tuple(dict.fromkeys((*warnings, *reply.warnings)))))
+        warnings = tuple(dict.fromkeys((*warnings, *reply.warnings)))
+        # An answer that ended among its searches has no evidence that would hold them.
+        end_turn(workspace, begun, replace(reply, warnings=warnings, steps=reply.steps or steps))
 
 
 def _cancelled(text: str, evidence: Evidence | None) -> Reply:
