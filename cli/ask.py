@@ -19,8 +19,8 @@ from cli.terminal import (
     err,
     errors_end,
     out,
+    print_end,
     print_json,
-    print_line,
     print_table,
     spinner,
     warn,
@@ -95,6 +95,7 @@ def ask(
         return
     from rag_engine.answering.bundle import asked_question
     from rag_engine.answering.json_contract import answer_json, error_json
+    from rag_engine.conversations.reply import reply_of
     from rag_engine.filters import parse_filters
 
     with engine_of(workspace, as_json, error_json, profile=profile, mmr=mmr) as engine:
@@ -105,30 +106,8 @@ def ask(
     if as_json:
         print_json(answer_json(answer))
     else:
-        _print_end(answer)
+        print_end(reply_of(answer))
     raise typer.Exit(1 if answer.status == "error" else 0)
-
-
-def _print_end(answer: Answer) -> None:
-    """Print what follows the words of an answer, which are on the terminal already, or why there is none."""
-    from rag_engine.answering.reference_list import references_of
-    from rag_engine.answering.support.summary import support_summary, unsupported_sentences
-
-    if answer.status == "error":
-        err.print(answer.text, style="red", markup=False)
-    if answer.quotations:
-        out.print(emphasised(("" if answer.status == "error" else "\n\n") + answer.quotations), soft_wrap=True)
-    out.print("\n")
-    for reference in references_of(answer.citations):
-        out.print(f"{reference.marks} {reference.text} ({reference.file})", style="dim", markup=False)
-    if summary := support_summary(answer.support, answer.judge):
-        print_line(summary, style="dim")
-    warn(tuple(unsupported_sentences(answer.text, answer.support)))
-    if answer.withheld:
-        # The words are on the terminal already, as they came.
-        warn((answer.text,))
-    warnings = dict.fromkeys((*answer.evidence.warnings, *answer.warnings))
-    warn(tuple(one for one in warnings if one != answer.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from rag_engine.waiting import while_waiting
 if TYPE_CHECKING:
     from ingestion.operations.acts import ClosedDesk
     from ingestion.operations.desk import Desk
+    from rag_engine.conversations.reply import Reply
     from rag_engine.engine import Engine
 
 Workspace = Annotated[Path | None, typer.Option("--workspace", "-w", help="Folder of the collection.")]
@@ -229,6 +230,37 @@ def emphasised(text: str) -> Text:
     for place, piece in enumerate(_BOLD.split(text)):
         shown.append(piece, style="bold" if place % 2 else "")
     return shown
+
+
+def print_end(reply: Reply) -> None:
+    """Print what follows an answer's words, which are on the terminal already, or why there is none.
+
+    Its references, how far it is supported and how often such labels are right; what was withheld, and how often
+    refusing is right; and warnings. Where a model failed or found no answer, the quotations that there are without it
+    come first.
+    """
+    from rag_engine.answering.chances import describe_refusals
+    from rag_engine.answering.reference_list import references_of
+    from rag_engine.answering.support.summary import support_summary, unsupported_sentences
+
+    if reply.status == "error":
+        err.print(reply.text, style="red", markup=False)
+    if reply.quotations:
+        out.print(emphasised(("" if reply.status == "error" else "\n\n") + reply.quotations), end="", soft_wrap=True)
+    if reply.status != "error" or reply.quotations:
+        out.print("\n")
+    for reference in references_of(reply.citations):
+        shown = f"{reference.marks} {reference.text} ({reference.file})"
+        out.print(shown, style="dim", markup=False, soft_wrap=True)
+    if summary := support_summary(reply.support, reply.judge):
+        out.print(summary, style="dim", markup=False, soft_wrap=True)
+    if reply.refusals:
+        out.print(describe_refusals(reply.refusals), style="dim", markup=False, soft_wrap=True)
+    warn(tuple(unsupported_sentences(reply.text, reply.support)))
+    if reply.withheld:
+        # The words are on the terminal already, as they came.
+        warn((reply.text,))
+    warn(tuple(one for one in reply.warnings if one != reply.text))
 
 
 def print_line(text: str, style: str = "", *, indent: str = "") -> None:

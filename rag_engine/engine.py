@@ -176,9 +176,8 @@ class Engine:
     def find(self, plan: QueryPlan, wanted: Filter | None = None, retrieval: RetrievalConfig | None = None) -> Evidence:
         """Find the passages that a plan asks for, in the documents that the filter allows."""
         if not self.collection.snapshot().documents or self.collection.manifest() is None:
-            return Evidence(
-                plan, (), (), (*plan.warnings, kept_sentence("The collection is empty: add documents first.")), {}
-            )
+            empty = kept_sentence("The collection is empty: add documents first.")
+            return Evidence(plan, (), (), (*plan.warnings, empty), {}, ground="none")
         view = self.collection.view()
         allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
         settings = retrieval or self.config.retrieval

@@ -422,8 +422,8 @@ class ResidualGap:
 class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
 
-    `ground` says whether it is enough to answer from, by the best chance of a hit. `steps` and `gaps`
-    are those of the controller, where it ran.
+    `ground` says whether it is enough to answer from, by the best chance of a hit, and `read` whether a reader helped
+    to judge that. `steps` and `gaps` are those of the controller, where it ran.
     """
 
     plan: QueryPlan
@@ -435,6 +435,7 @@ class Evidence:
     ground: Ground = "enough"
     steps: tuple[ControllerStep, ...] = ()
     gaps: tuple[ResidualGap, ...] = ()
+    read: bool = False
 
 
 @dataclass(frozen=True, slots=True)

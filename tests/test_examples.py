@@ -70,6 +70,12 @@ def test_the_sentence_that_answers_is_quoted(engine: Engine, question: str, word
     assert any(words in quote for quote in quotes), answer.text
 
 
+def test_what_is_done_is_quoted_where_measures_are_asked_for_and_no_definition(engine: Engine) -> None:
+    first, *others = ask(engine, "Taşkın riski yüksek bölgelerde hangi önlemler alınır?").citations
+    assert "acil önlemler için izin aranmaz" in first.quote
+    assert not [one for one in (first, *others) if "yatağından çıkarak" in one.quote]
+
+
 @pytest.mark.parametrize("question", WITHOUT_ANSWER)
 def test_what_the_documents_do_not_answer_is_refused(engine: Engine, question: str) -> None:
     answer = ask(engine, question)

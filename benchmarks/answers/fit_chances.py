@@ -25,10 +25,11 @@ import numpy as np
 from scipy.optimize import minimize
 
 from benchmarks.answers.quotations import answers
+from benchmarks.answers.shown_shares import write_shown_shares
 from benchmarks.report import machine, write_table
 from benchmarks.retrieval.page_questions import own_questions
 from ingestion.add_files import add_paths
-from rag_engine.answering.chances import chance, signals_of
+from rag_engine.answering.chances import CHANCES, chance, signals_of
 from rag_engine.config import DATA, read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.evaluation.gold import read_gold
@@ -36,15 +37,12 @@ from rag_engine.protocols import PassageReader
 from rag_engine.types import Hit
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE = DATA / "chances.toml"
 # Weights stay small where the questions say little about a signal.
 _RIDGE = 0.5
 # The share of questions with an answer that may be refused, on the development half.
 FALSE_REFUSALS = 0.03
 # The chance from which a passage is called strong, and moderate; what share is right in each is measured.
 STRONG, MODERATE = 0.4, 0.15
-# Of fewer passages no share is shown.
-FEWEST = 10
 READER_SIGNALS = ("answer", "relevance")
 
 
@@ -168,7 +166,8 @@ def main() -> None:
         models[title] = (weights, bounds)
     report(asked, models)
     if arguments.write:
-        FILE.write_text(_toml(models, [one for one in asked if one.half == "heldout"]), encoding="utf-8")
+        CHANCES.write_text(_toml(models), encoding="utf-8")
+        write_shown_shares()
 
 
 Models = Mapping[str, tuple[Mapping[str, float], Mapping[str, float]]]
@@ -212,7 +211,8 @@ def report(asked: Sequence[Asked], models: Models) -> None:
     write_table("tiers", "Right passages by tier", ["by", "strong", "moderate", "weak"], tiers, [machine(), note])
 
 
-def _toml(models: Models, heldout: Sequence[Asked]) -> str:
+def _toml(models: Models) -> str:
+    """Return the file of chances without what was measured of them."""
     lines = [
         "# The chance that a passage answers the question (rag_engine/answering/chances.py).",
         f'date = "{date.today().isoformat()}"',
@@ -221,10 +221,6 @@ def _toml(models: Models, heldout: Sequence[Asked]) -> str:
     for title, (weights, bounds) in models.items():
         lines += ["", f"[{title}]", *(f"{name} = {value}" for name, value in bounds.items())]
         lines += ["", f"[{title}.weights]", *(f"{name} = {value}" for name, value in weights.items())]
-        for name, same in (("same", True), ("across", False)):
-            tiers = zip(("strong", "moderate", "weak"), by_tier(heldout, weights, bounds, same), strict=True)
-            enough = [f"{tier} = {share(right):.2f}" for tier, right in tiers if len(right) >= FEWEST]
-            lines += ["", f"[{title}.measured.{name}]", *enough]
     return "\n".join([*lines, ""])
 
 

@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.report import machine, write_table
 from ingestion.add_files import add_paths
+from rag_engine.answering.chances import judge
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoting
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED_LANGUAGE
 from rag_engine.config import DATA, read_config
@@ -74,6 +75,10 @@ WAYS = {
     "margin .15": (BOTH, Quoting(margin=0.15)),
     "margin .35": (BOTH, Quoting(margin=0.35)),
     "of one source at most 2": (BOTH, Quoting(of_one=2)),
+    "weak passages fill up": (BOTH, Quoting(weak=True)),
+    "the question's language does not come first": (BOTH, Quoting(own_language=0.0)),
+    "the question's language comes first within .1": (BOTH, Quoting(own_language=0.1)),
+    "the question's language comes first within .2": (BOTH, Quoting(own_language=0.2)),
 }
 
 
@@ -135,7 +140,8 @@ def search(
     retrievers = replace(
         engine.retrievers(), reranker=lambda language: models.reranker(which, language), rerank_depth=lambda _: RERANKED
     )
-    return [Found(one, retrieve(engine.plan(one.question), None, view, retrievers, settings)) for one in questions]
+    found = [retrieve(engine.plan(one.question), None, view, retrievers, settings) for one in questions]
+    return [Found(one, judge(evidence, models.reader)) for one, evidence in zip(questions, found, strict=True)]
 
 
 def ndcg(right: Sequence[bool]) -> float:

@@ -4,7 +4,8 @@
 
 The questions without an answer are those of data/eval/unanswerable.tsv; the answerable ones are those of
 data/eval/passages.jsonl and page_questions.tsv. Each half by itself (benchmarks/answers/fit_chances.py fitted on dev);
-below what happens today is what the best chance of a passage alone would refuse at other bounds.
+below what happens today is what the best chance of a passage alone would refuse at other bounds. What happens on the
+held-out half is written into data/chances.toml, and stated wherever an answer is refused.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.answers.fit_chances import half_of
+from benchmarks.answers.shown_shares import write_shown_shares
 from benchmarks.report import machine, write_table
 from benchmarks.retrieval.page_questions import own_questions
 from ingestion.add_files import add_paths
@@ -92,6 +94,7 @@ def main() -> None:
         table,
         [machine(), "`python -m benchmarks.answers.refusals`, no language model; fitted on dev."],
     )
+    write_shown_shares()
 
 
 if __name__ == "__main__":

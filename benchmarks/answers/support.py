@@ -166,7 +166,8 @@ def main() -> None:
         machine(),
     ]
     title = "Labels of sentences: balanced accuracy, and the share that is right"
-    write_table("support", title, ["pairs", "dev", "held out"], rows_of(pairs, given), notes)
+    name, title = ("support_reader", f"{title}, with a reader's relevance") if reader else ("support", title)
+    write_table(name, title, ["pairs", "dev", "held out"], rows_of(pairs, given), notes)
     if arguments.write:
         right = balanced([(p.label, label) for p, label in zip(pairs, given, strict=True) if p.half == "heldout"])
         values = {"date": date.today().isoformat(), "right": round(right, 3), "weights": weights}

@@ -7,8 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.terminal import emphasised, err, out, warn, watched
-from rag_engine.answering.reference_list import references_of
+from cli.terminal import emphasised, err, out, print_end, watched
 from rag_engine.config import Config
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.recording import record_reply
@@ -82,7 +81,7 @@ def ask(session: ChatSession, question: str, *, as_written: bool = False) -> Non
     finally:
         session.conversation = read_conversation(session.workspace, begun.id) or session.conversation
     if session.reply:
-        _print_end(session.reply)
+        print_end(session.reply)
 
 
 def _print_parts(parts: Generator[object]) -> None:
@@ -94,24 +93,3 @@ def _print_parts(parts: Generator[object]) -> None:
                 err.print(describe_step(part), style="dim", markup=False, soft_wrap=True)
             case str():
                 out.print(emphasised(part), end="", soft_wrap=True)
-
-
-def _print_end(reply: Reply) -> None:
-    """Print what follows an answer's words, its references and warnings, or why there is no answer.
-
-    Where a model failed or found no answer, the quotations that there are without it come first.
-    """
-    if reply.status == "error":
-        err.print(reply.text, style="red", markup=False)
-        if not reply.quotations:
-            return
-    if reply.quotations:
-        out.print(emphasised(("" if reply.status == "error" else "\n\n") + reply.quotations), end="", soft_wrap=True)
-    out.print("\n")
-    for reference in references_of(reply.citations):
-        shown = f"{reference.marks} {reference.text} ({reference.file})"
-        out.print(shown, style="dim", markup=False, soft_wrap=True)
-    if reply.withheld:
-        # The words are on the terminal already, as they came.
-        warn((reply.text,))
-    warn(tuple(one for one in reply.warnings if one != reply.text))

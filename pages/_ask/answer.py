@@ -22,7 +22,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
 from pages._shared.numbers_and_dates import counted, number, percent
 from pages._shared.shown_names import page_noun, page_place, shown_name
-from rag_engine.answering.chances import chance_model
+from rag_engine.answering.chances import describe_refusals
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
@@ -105,6 +105,9 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
         _draw_sources(conversation, number, reply, latest=latest)
     if reply.queries:
         _draw_details(reply)
+    elif reply.steps:
+        # Of an answer that ended among its searches.
+        st.caption("  \n".join(escape(describe_step(step, WORDING)) for step in reply.steps))
 
 
 def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
@@ -120,6 +123,8 @@ def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
         with in_language(resources.text_language(reply.text), f"refusal-{turn}"):
             st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
         st.caption(_advice())
+        if reply.refusals:
+            st.caption(f":material/fact_check: {escape(describe_refusals(reply.refusals, WORDING))}")
         if reply.withheld:
             with st.expander(_("What the model wrote"), icon=":material/edit_note:"):
                 st.markdown(escape_paragraphs(reply.withheld))
@@ -175,12 +180,10 @@ def tier_words(tier: Tier) -> str:
 
 def tier_help(source: ShownSource) -> str:
     """Return how often passages of the source's tier answered in our tests, "" where that was not measured."""
-    measured = chance_model(resources.engine().config.reader != "none").measured
-    share = measured.get("across" if source.foreign else "same", {}).get(source.tier)
-    if share is None:
+    if source.tier_share is None:
         return ""
     told = _FOREIGN_SHARES if source.foreign else _SHARES
-    return _(told[source.tier]).format(share=percent(share))
+    return _(told[source.tier]).format(share=percent(source.tier_share))
 
 
 def _mark(n: int, turn: int, *, linked: bool, cited: Citation | None = None) -> str:

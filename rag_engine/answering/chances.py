@@ -1,7 +1,8 @@
 """Chance that a passage answers the question, from how near it is, the words it shares, and what a reader finds.
 
 A logistic regression over a handful of signals, fitted by benchmarks/answers/fit_chances.py on questions to real
-documents and kept in data/chances.toml with what it reached: the share of right passages in each tier.
+documents and kept in data/chances.toml with what it reached: the share of right passages in each tier, and how many
+questions were refused (benchmarks/answers/shown_shares.py).
 """
 
 from __future__ import annotations
@@ -17,10 +18,22 @@ from rag_engine.answering.answer_spans import answer_score
 from rag_engine.config import DATA
 from rag_engine.protocols import PassageReader
 from rag_engine.text.analyzer import analyse
-from rag_engine.types import Evidence, Ground, Hit, PassageReading, QueryPlan, Source, Tier
+from rag_engine.text.wording import ENGLISH, Wording
+from rag_engine.types import AnswerStatus, Evidence, Ground, Hit, PassageReading, QueryPlan, Source, Tier
 
+CHANCES = DATA / "chances.toml"
 # Logits beyond these say no more.
 _SUREST = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalRates:
+    """How many of so many questions that have an answer were refused in our tests, and of those that have none."""
+
+    mistaken: int
+    answerable: int
+    caught: int
+    unanswerable: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +41,8 @@ class ChanceModel:
     """Weights of the signals, the chance from which a passage is strong or moderate, and the least to answer from.
 
     `measured` holds the share of right passages by tier, for passages in the question's language ("same") and in
-    another ("across"), on questions that it was not fitted on.
+    another ("across"), and `refusals` what was refused, both on questions that it was not fitted on. The latter is None
+    where it was not measured.
     """
 
     weights: Mapping[str, float]
@@ -36,6 +50,7 @@ class ChanceModel:
     moderate: float
     least: float
     measured: Mapping[str, Mapping[str, float]]
+    refusals: RefusalRates | None = None
 
 
 def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
@@ -45,7 +60,7 @@ def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
     stays None, and the evidence counts as enough. BackendError when the reader breaks off.
     """
     if not evidence.hits:
-        return evidence
+        return replace(evidence, ground="none", read=reader is not None)
     hits = {hit.child_id: hit for source in evidence.sources for hit in source.hits}
     readings = _read(evidence.plan.question, list(hits.values()), reader)
     model = chance_model(reader is not None)
@@ -54,7 +69,8 @@ def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
         replace(source, hits=tuple(judged[hit.child_id] for hit in source.hits)) for source in evidence.sources
     )
     chosen = tuple(judged[hit.child_id] for hit in evidence.hits)
-    return replace(evidence, hits=chosen, sources=sources, ground=_ground(list(judged.values()), model))
+    ground = _ground(list(judged.values()), model)
+    return replace(evidence, hits=chosen, sources=sources, ground=ground, read=reader is not None)
 
 
 def with_sources(evidence: Evidence, sources: Sequence[Source], *, with_reader: bool) -> Evidence:
@@ -64,6 +80,38 @@ def with_sources(evidence: Evidence, sources: Sequence[Source], *, with_reader: 
     ground = _ground(hits, chance_model(with_reader)) if hits else "none"
     best = tuple(hit for hit in evidence.hits if hit.child_id in kept)
     return replace(evidence, hits=best, sources=tuple(sources), ground=ground)
+
+
+def share_right(hit: Hit, language: str, *, with_reader: bool) -> float | None:
+    """Return the share of the passages of a hit's tier that held the answer in our tests, None where it is not known.
+
+    `language` is the question's: in another one fewer are right.
+    """
+    if hit.chance is None or not language:
+        return None
+    place = "same" if hit.document.metadata.language == language else "across"
+    return chance_model(with_reader).measured.get(place, {}).get(hit.tier)
+
+
+def refusal_rates(status: AnswerStatus, seconds: Mapping[str, float], *, with_reader: bool) -> RefusalRates | None:
+    """Return how often refusing was right in our tests, None for what is no refusal and for a language model's own.
+
+    `seconds` are those of the answer: where a model was asked, they have a "prompt".
+    """
+    refused = status == "insufficient_evidence" and "prompt" not in seconds
+    return chance_model(with_reader).refusals if refused else None
+
+
+def describe_refusals(rates: RefusalRates, words: Wording = ENGLISH) -> str:
+    """Return how often refusing is right, in words."""
+    return words.message(
+        "In our tests, refused by mistake: {mistaken} of {answerable} questions with an answer; rightly refused: "
+        "{caught} of {unanswerable} without one.",
+        mistaken=words.number(rates.mistaken),
+        answerable=words.number(rates.answerable),
+        caught=words.number(rates.caught),
+        unanswerable=words.number(rates.unanswerable),
+    )
 
 
 def _ground(hits: Sequence[Hit], model: ChanceModel) -> Ground:
@@ -104,10 +152,11 @@ def chance(signals: Mapping[str, float], weights: Mapping[str, float]) -> float:
 @cache
 def chance_model(with_reader: bool) -> ChanceModel:
     """Return the fitted model, with the signals of the reader or without."""
-    table: dict[str, Any] = tomllib.loads((DATA / "chances.toml").read_text(encoding="utf-8"))
+    table: dict[str, Any] = tomllib.loads(CHANCES.read_text(encoding="utf-8"))
     chosen = table["reader" if with_reader else "likeness"]
-    measured = chosen.get("measured", {})
-    return ChanceModel(chosen["weights"], chosen["strong"], chosen["moderate"], chosen["least"], measured)
+    measured, refusals = chosen.get("measured", {}), chosen.get("refusals")
+    rates = RefusalRates(**refusals) if refusals else None
+    return ChanceModel(chosen["weights"], chosen["strong"], chosen["moderate"], chosen["least"], measured, rates)
 
 
 def _read(question: str, hits: Sequence[Hit], reader: PassageReader | None) -> dict[str, PassageReading]:

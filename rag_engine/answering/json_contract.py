@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from rag_engine.answering.chances import refusal_rates, share_right
 from rag_engine.answering.reference_list import CitedDocument, limits_of, references_of
 from rag_engine.answering.support.labels import fitted_support
 from rag_engine.prompts import absent_sections
@@ -40,10 +41,12 @@ def answer_json(answer: Answer) -> Json:
     """Return the reply of a question."""
     return {
         "status": answer.status,
+        "ground": answer.evidence.ground,
+        "refusal_rates": _rates_json(answer),
         "text": answer.text,
         "citations": [citation_json(citation) for citation in answer.citations],
         "references": [reference_json(reference) for reference in references_of(answer.citations)],
-        "evidence": [source_json(source) for source in answer.evidence.sources],
+        "evidence": _sources_json(answer.evidence),
         "support": [support_json(one, answer.text) for one in answer.support],
         "support_accuracy": None if not answer.support or _is_judged(answer) else fitted_support().right,
         "judge": asdict(answer.judge) if answer.judge else None,
@@ -65,7 +68,7 @@ def structured_json(answer: StructuredAnswer) -> Json:
         "answer": _values(answer.entities) | {answer.list_name: records},
         "references": [reference_json(one) for one in references_of(record.citation for record in answer.records)],
         "generator": answer.generator,
-        "evidence": [source_json(source) for source in answer.evidence.sources],
+        "evidence": _sources_json(answer.evidence),
         "plan": plan_json(answer.evidence.plan),
         "warnings": list(answer.warnings),
         "seconds": _rounded({**answer.evidence.seconds, **answer.seconds}),
@@ -76,6 +79,8 @@ def error_json(message: str) -> Json:
     """Return the reply of a question that could not be asked."""
     return {
         "status": "error",
+        "ground": None,
+        "refusal_rates": None,
         "text": message,
         "citations": [],
         "references": [],
@@ -127,11 +132,31 @@ def reference_json(reference: CitedDocument) -> Json:
     }
 
 
-def source_json(source: Source) -> Json:
-    """Return a passage that was read, with its hits and what it refers to."""
+def _rates_json(answer: Answer) -> Json | None:
+    """Return the share of questions that were refused in our tests though they have an answer, and of the others."""
+    rates = refusal_rates(answer.status, answer.seconds, with_reader=answer.evidence.read)
+    if rates is None:
+        return None
+    return {
+        "mistaken": round(rates.mistaken / rates.answerable, 3),
+        "caught": round(rates.caught / rates.unanswerable, 3),
+    }
+
+
+def _sources_json(evidence: Evidence) -> list[Json]:
+    return [source_json(source, evidence.plan.language, with_reader=evidence.read) for source in evidence.sources]
+
+
+def source_json(source: Source, language: str, *, with_reader: bool) -> Json:
+    """Return a passage that was read, with its hits and what it refers to; `language` is the question's.
+
+    `tier_share` is the share of the passages of its tier that held the answer in our tests.
+    """
     return {
         "n": source.n,
         **_named(source.document),
+        "tier": source.hits[0].tier,
+        "tier_share": share_right(source.hits[0], language, with_reader=with_reader),
         "page": source.page,
         "act": source.act,
         "section": source.section,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from rag_engine.answering.chances import RefusalRates, refusal_rates, share_right
 from rag_engine.conversations.describe_hit import HitScores, scores_of
 from rag_engine.prompts import insufficient
 from rag_engine.types import (
@@ -15,6 +16,7 @@ from rag_engine.types import (
     CitedRecord,
     ControllerStep,
     Evidence,
+    Ground,
     SentenceSupport,
     Source,
     StructuredAnswer,
@@ -39,7 +41,8 @@ class ShownLink:
 class ShownSource:
     """A source as it is drawn; `start` and `end` are the text's span in the document, `passage` the best hit's.
 
-    `foreign` says whether it is in another language than the question. `clause` is where in its section the best hit
+    `foreign` says whether it is in another language than the question, `tier_share` how many passages of its tier held
+    the answer in our tests, None where that is not known. `clause` is where in its section the best hit
     begins, `indexed_under` where an index lists what is in it, `scores` those that put the best hit where it is.
     """
 
@@ -71,12 +74,17 @@ class ShownSource:
     linked: tuple[ShownLink, ...] = ()
     licence: str = ""
     foreign: bool = False
+    tier_share: float | None = None
     scores: HitScores | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as it is drawn; that of a form has records instead of a text."""
+    """An answer as it is drawn; that of a form has records instead of a text.
+
+    `ground` says whether the passages found are enough to answer from: if not, the quotations are the closest ones.
+    `refusals` is how often refusing was right in our tests, for an answer that is a refusal by rule.
+    """
 
     status: AnswerStatus
     text: str
@@ -96,6 +104,8 @@ class Reply:
     records: tuple[CitedRecord, ...] = ()
     quotations: str = ""
     judge: SupportJudge | None = None
+    ground: Ground = "enough"
+    refusals: RefusalRates | None = None
 
 
 def reply_of(answer: Answer) -> Reply:
@@ -118,6 +128,8 @@ def reply_of(answer: Answer) -> Reply:
         withheld=answer.withheld,
         quotations=answer.quotations,
         judge=answer.judge,
+        ground=answer.evidence.ground,
+        refusals=refusal_rates(answer.status, answer.seconds, with_reader=answer.evidence.read),
     )
 
 
@@ -129,7 +141,8 @@ def reply_of_form(answer: StructuredAnswer) -> Reply:
     plain = Answer(
         answer.status, text, citations, answer.evidence, answer.generator, answer.warnings, dict(answer.seconds)
     )
-    return replace(reply_of(plain), entities=answer.entities, records=answer.records)
+    # How often a form is rightly left empty was not measured.
+    return replace(reply_of(plain), entities=answer.entities, records=answer.records, refusals=None)
 
 
 def failed_reply(message: str) -> Reply:
@@ -140,10 +153,10 @@ def failed_reply(message: str) -> Reply:
 def shown_sources(evidence: Evidence) -> tuple[ShownSource, ...]:
     """Return the sources of an answer as they are drawn, by their numbers."""
     numbered = sorted(evidence.sources, key=lambda one: one.n)
-    return tuple(_shown(source, evidence.plan.language) for source in numbered)
+    return tuple(_shown(source, evidence.plan.language, with_reader=evidence.read) for source in numbered)
 
 
-def _shown(source: Source, asked: str) -> ShownSource:
+def _shown(source: Source, asked: str, *, with_reader: bool) -> ShownSource:
     document, best = source.document, source.hits[0]
     metadata = document.metadata
     return ShownSource(
@@ -185,5 +198,6 @@ def _shown(source: Source, asked: str) -> ShownSource:
         ),
         licence=metadata.licence,
         foreign=bool(asked) and metadata.language != asked,
+        tier_share=share_right(best, asked, with_reader=with_reader),
         scores=scores_of(best),
     )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from rag_engine.answering.chances import describe_refusals
 from rag_engine.answering.reference_list import pages_text, references_of
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 from rag_engine.conversations.reply import Reply
@@ -104,9 +105,11 @@ def missing_documents(citations: Iterable[Citation], present: Container[str]) ->
 
 
 def reply_notes(reply: Reply, words: Wording = ENGLISH) -> Iterator[str]:
-    """Yield what a reader of an answer has to know: its warnings, how far it is supported, sentences to check."""
+    """Yield what a reader of an answer has to know: how often refusing is right, warnings, support, what to check."""
+    if reply.refusals:
+        yield describe_refusals(reply.refusals, words)
     yield from (words.kept(warning) for warning in reply.warnings if warning != reply.text)
-    if summary := support_summary(reply.support, words=words):
+    if summary := support_summary(reply.support, reply.judge, words):
         yield summary
     yield from unsupported_sentences(reply.text, reply.support, words)
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from benchmarks import page_server
-from tests.e2e.slow_model import slow_model
+from tests.e2e.slow_model import CITING_TWO, slow_model
 from tests.pages.collection import build_collection
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,8 +59,8 @@ def model_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, thread
 
 @pytest.fixture
 def silent_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, threading.Event]]:
-    """Where a server answers whose language model writes no word, and the event that lets it."""
-    with slow_model(silent=True) as (url, go_on):
+    """Where a server answers whose language model writes no word, and the event that lets it cite two sources."""
+    with slow_model(CITING_TWO, silent=True) as (url, go_on):
         settings = {"SEXTANT_OPENAI_URL": url, "SEXTANT_OPENAI_MODEL": "slow"}
         with serving(workspace, tmp_path / "log", **settings) as address:
             yield address, go_on

@@ -13,12 +13,15 @@ ANSWER = (
     "![x](http://evil.example/x.png) <b>bold</b>\n\n- First, the council prepares it [Sources 1].\n- The last-words."
 )
 
+CITING_TWO = "A local flood plan remains valid for six years [Source 1]. Others say more [Source 2]. The last-words."
+
 
 class _Model(BaseHTTPRequestHandler):
-    """Plans nothing, and writes the answer as the test lets it go on."""
+    """Plans nothing, and writes its answer as the test lets it go on."""
 
     go_on: threading.Event
     silent: bool
+    answer: str
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -39,7 +42,7 @@ class _Model(BaseHTTPRequestHandler):
         """Log nothing."""
 
     def _write(self) -> None:
-        *words, last = ANSWER.split(" ")
+        *words, last = self.answer.split(" ")
         if self.silent:
             self.go_on.wait(60)
         for word in words:
@@ -57,10 +60,11 @@ class _Model(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def slow_model(*, silent: bool = False) -> Iterator[tuple[str, threading.Event]]:
+def slow_model(answer: str = ANSWER, *, silent: bool = False) -> Iterator[tuple[str, threading.Event]]:
     """Its address, and the event that lets it write its last words; one that is silent writes none before."""
     go_on = threading.Event()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Model", (_Model,), {"go_on": go_on, "silent": silent}))
+    kind = type("Model", (_Model,), {"go_on": go_on, "silent": silent, "answer": answer})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -21,6 +21,7 @@ from tests.rag_engine.conversations.test_store import REPLY
 pytestmark = pytest.mark.needs("chromium")
 
 QUESTION = "How long does a local flood plan remain valid?"
+SEVERAL_PARTS = "How long does a local flood plan remain valid, and what does the red alert level mean for vineyards?"
 
 
 def ask(page: Page, question: str) -> None:
@@ -312,13 +313,15 @@ def test_an_answer_that_is_stopped_keeps_its_words(page: Page, model_address: tu
     expect(page.get_by_text("Answer cancelled before its end")).to_be_visible()
 
 
-def test_a_model_that_is_slow_to_begin_is_watched_cancelled_at_once_and_asked_again(
+def test_a_slow_model_is_watched_cancelled_at_once_and_asked_again_and_its_citations_lead_to_their_pages(
     page: Page, silent_address: tuple[str, threading.Event]
 ) -> None:
     address, go_on = silent_address
     page.goto(address)
-    ask(page, QUESTION)
-    expect(page.get_by_text(re.compile(r"Reading \d+ passages? from \d+ documents? … · [2-9] s"))).to_be_visible()
+    ask(page, SEVERAL_PARTS)
+    expect(
+        page.get_by_text(re.compile(r"Reading \d+ passages? from \d+ documents? … · ([2-9]|\d\d+) s"))
+    ).to_be_visible()
 
     page.get_by_role("button", name="Stop").click()
 
@@ -329,8 +332,30 @@ def test_a_model_that_is_slow_to_begin_is_watched_cancelled_at_once_and_asked_ag
     go_on.set()
     page.get_by_role("button", name="Ask again").click()
 
-    expect(page.get_by_text("The last-words.", exact=True)).to_be_visible()
+    expect(page.get_by_text("The last-words.").first).to_be_visible()
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()
+
+    page.locator("p a[href='#answer-1-source-2']").first.click()
+
+    expect(page.get_by_alt_text(re.compile("^Page of (?!Flood Act)"))).to_be_in_viewport()
+    expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_have_count(0)
+
+
+def test_the_searches_for_the_parts_of_a_question_are_seen_and_kept_when_it_is_stopped(
+    page: Page, model_address: tuple[str, threading.Event]
+) -> None:
+    address, _ = model_address
+    page.goto(address)
+    ask(page, SEVERAL_PARTS)
+    expect(page.get_by_text("2 parts in this question, 1 covered by the first search")).to_be_visible()
+    expect(page.get_by_text("Search 1: What does the red alert level mean for vineyards?")).to_be_visible()
+    expect(page.get_by_text("First, the council prepares it")).to_be_visible()
+
+    page.get_by_role("button", name="Stop").click()
+
+    expect(page.get_by_text("Answer cancelled before its end")).to_be_visible()
+    page.get_by_text("How this was found").click()
+    expect(page.get_by_text("2 parts in this question, 1 covered by the first search")).to_be_visible()
 
 
 def test_an_answer_is_exported_to_word_and_a_quote_goes_into_the_notebook(

@@ -43,9 +43,11 @@ class Quoting:
     that the reader is surest of: encoding is half of the wait. Likeness is (1 - `keywords`) x meaning + `keywords` x
     shared words, both 0..1, + `rank` / the source's number; where there is a reader the score is (1 - `reader`) x
     likeness + `reader` x its chance. The best `reread` are then read by a cross-encoder that knows the language, whose
-    score has the share `reranker`. A unit gains `own_language` in the question's language, and `asked` where it looks
-    like what is asked for. A unit more than `margin` below the best is only shown to reach the fewest; a second source
-    is brought in within `second`. With `header` a unit is read under its document's.
+    score has the share `reranker`. A unit gains `asked` where it looks like what is asked for. A unit more than
+    `margin` below the best is only shown to reach the fewest, and a second source is brought in within `second`; where
+    a passage is likely to answer, units of weak ones are then left out unless `weak`. Of what was chosen, a quotation
+    in the question's language comes before others that are less than `own_language` better. With `header` a unit is
+    read under its document's.
     """
 
     most: int = 6
@@ -59,10 +61,11 @@ class Quoting:
     reader: float = 0.3
     reranker: float = 0.3
     reread: int = 32
-    own_language: float = 0.0
+    own_language: float = 0.05
     asked: float = 0.1
     margin: float = 0.25
     second: float = 0.35
+    weak: bool = False
     header: bool = True
 
 
@@ -148,16 +151,15 @@ class ExtractiveAnswerer:
         shares = _shares(question, language, candidates)
         likely = _likeliest(candidates, shares, quoting)
         candidates, shares = [candidates[row] for row in likely], shares[likely]
-        scores = self._scores(question, asked, language, candidates, shares)
+        scores = self._scores(question, asked, candidates, shares)
         scores, warnings = self._reread(question, language, candidates, scores)
         chosen = _choose(candidates, scores, quoting, listing="list" in asked)
-        return Chosen(tuple(chosen), (*self._warnings, *warnings))
+        return Chosen(tuple(_own_language_first(chosen, language, quoting)), (*self._warnings, *warnings))
 
     def _scores(
         self,
         question: str,
         asked: frozenset[Asked],
-        language: str,
         candidates: Sequence[_Quotable],
         shares: NDArray[np.float64],
     ) -> NDArray[np.float64]:
@@ -177,9 +179,8 @@ class ExtractiveAnswerer:
         if self._reader is not None:
             chances = np.array([_chance(one.found) for one in candidates])
             scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
-        own = np.array([one.source.document.metadata.language == language for one in candidates])
         fitting = np.array([_fits_question(asked, one) for one in candidates])
-        result: NDArray[np.float64] = scores + quoting.own_language * own + quoting.asked * fitting
+        result: NDArray[np.float64] = scores + quoting.asked * fitting
         return result
 
     def _reread(
@@ -299,26 +300,48 @@ def _found(candidate: _Quotable, readings: Mapping[tuple[int, str], PassageReadi
 def _choose(
     candidates: Sequence[_Quotable], scores: NDArray[np.float64], quoting: Quoting, *, listing: bool
 ) -> list[Quotation]:
-    """Return what to show: best first, nothing twice, a few of one source, two sources if about as good."""
+    """Return what to show: best first, nothing twice, a few of one source, two sources if about as good.
+
+    What only fills up is not taken from weak passages where there are others.
+    """
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = [_quotation(candidates[place], float(scores[place]), listing=listing) for place in order]
     best = ranked[0].score
+    left_out = set() if quoting.weak else _weak_among([one.source for one in candidates])
     chosen: list[Quotation] = []
     for quotation in ranked:
-        if len(chosen) >= (quoting.most if quotation.score >= best - quoting.margin else quoting.fewest):
+        good = quotation.score >= best - quoting.margin
+        if len(chosen) >= (quoting.most if good else quoting.fewest):
             break
-        if _fits(quotation, chosen, quoting):
+        if (good or quotation.source.n not in left_out) and _fits(quotation, chosen, quoting):
             chosen.append(quotation)
     if len({quotation.source.n for quotation in chosen}) == 1:
         others = (
             quotation
             for quotation in ranked
             if quotation.source.n != chosen[0].source.n
+            and quotation.source.n not in left_out
             and quotation.score >= best - quoting.second
             and _fits(quotation, chosen, quoting)
         )
         chosen += list(others)[:1]
     return chosen
+
+
+def _weak_among(sources: Sequence[Source]) -> set[int]:
+    """Return the numbers of the sources with weak passages alone, where another one is likely to answer."""
+    weak = {one.n: all(hit.tier == "weak" and hit.chance is not None for hit in one.hits) for one in sources}
+    return {n for n, is_weak in weak.items() if is_weak} if not all(weak.values()) else set()
+
+
+def _own_language_first(chosen: Sequence[Quotation], language: str, quoting: Quoting) -> list[Quotation]:
+    """Return the quotations in the order in which they are shown: what about as good is comes in the question's own."""
+
+    def shown(quotation: Quotation) -> float:
+        own = quotation.source.document.metadata.language == language
+        return quotation.score + quoting.own_language * own
+
+    return sorted(chosen, key=shown, reverse=True)
 
 
 def _quotation(candidate: _Quotable, score: float, *, listing: bool) -> Quotation:

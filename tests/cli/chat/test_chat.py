@@ -10,6 +10,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.main import app
+from rag_engine.answering.support.summary import support_accuracy
+from tests.cli.test_ask import PLAN, QUESTION, model, said
+from tests.rag_engine.backends.scripted_server import Reply, Script
+from tests.rag_engine.backends.test_openai import CHAT, words
+
+# A fixture of the tests of answers.
+__all__ = ["model"]
 
 
 @pytest.fixture
@@ -45,3 +52,25 @@ def test_a_filter_that_no_document_has_ends_the_command(workspace: Path) -> None
     result = chat(workspace, "/help", filters=("hazard=Volcano",))
     assert result.exit_code == 2
     assert "Flood, Heatwaves" in " ".join(result.stderr.split())
+
+
+def test_how_far_what_a_model_writes_is_supported_is_said_with_how_often_that_is_right(
+    workspace: Path, model: Script
+) -> None:
+    written = "Residents leave their homes within 90 days of the order [Source 1]."
+    model.replies[CHAT] = [said(PLAN), Reply(words(written))]
+    result = chat(workspace, QUESTION)
+    assert "0 of 1 sentence supported by the cited passages" in " ".join(result.stdout.split())
+    assert support_accuracy() in " ".join(result.stdout.split())
+    assert "number 90 is not in the passage" in " ".join(result.stderr.split())
+
+
+def test_what_a_model_writes_without_a_source_is_said_to_be_no_answer(workspace: Path, model: Script) -> None:
+    model.replies[CHAT] = [said(PLAN), Reply(words("Residents leave when they like."))]
+    result = chat(workspace, QUESTION)
+    assert "named no source" in " ".join(result.stderr.split())
+
+
+def test_a_refusal_states_how_often_refusing_is_right(workspace: Path) -> None:
+    result = chat(workspace, "What is the best recipe for carbonara?")
+    assert "refused by mistake: 1 of 84 questions with an answer" in " ".join(result.stdout.split())

@@ -13,6 +13,7 @@ import pytest
 from cli.chat.chat import hold
 from cli.chat.commands import COMMANDS, take
 from cli.chat.session import ChatSession
+from rag_engine.answering.chances import chance_model
 from rag_engine.config import Config, RetrievalConfig, changed, read_config
 from rag_engine.conversations.store import Conversation, new_id, read_conversation
 from rag_engine.engine import Engine
@@ -193,7 +194,11 @@ def test_sources_are_listed_with_their_place(session: ChatSession, capsys: pytes
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("1. Dyke Protection Act, ")
     assert first.endswith("page 1 (Dyke Protection Act.txt)")
-    assert second.strip() in {f"{cited}, {tier} match" for cited in ("cited", "not cited") for tier in TIERS}
+    cited, _, rated = second.strip().partition(", ")
+    assert cited in ("cited", "not cited")
+    [tier] = [tier for tier in TIERS if rated.startswith(f"{tier} match")]
+    share = chance_model(True).measured["same"][tier]
+    assert rated == f"{tier} match ({share:.0%} of such passages held the answer in our tests)"
 
 
 def test_the_page_of_a_source_is_drawn(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:

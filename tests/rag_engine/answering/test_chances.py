@@ -77,6 +77,11 @@ def test_what_is_named_by_number_or_not_compared_is_enough(found: Callable[..., 
     assert (alone.ground, alone.hits[0].chance) == ("enough", None)
 
 
+def test_nothing_found_is_no_ground(make_evidence: Callable[..., Evidence]) -> None:
+    evidence = judge(make_evidence("How are guitars tuned?", []), SureReader(0.0))
+    assert (evidence.ground, evidence.read) == ("none", True)
+
+
 def test_some_of_the_sources_are_a_ground_of_their_own(
     found: Callable[..., Evidence], make_source: Callable[..., Source]
 ) -> None:

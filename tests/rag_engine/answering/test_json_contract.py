@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import jsonschema
+import pytest
 
+from rag_engine.answering.chances import chance_model
 from rag_engine.answering.json_contract import answer_json
 from rag_engine.answering.support.labels import fitted_support
 from rag_engine.types import Answer, Evidence, SentenceSupport, Source, SupportJudge
@@ -50,3 +53,31 @@ def test_no_accuracy_is_stated_for_the_labels_of_a_judge(
     reply = answer_json(Answer("answered", "Dykes.", (), evidence, "model", support=support, judge=judge))
     jsonschema.validate(reply, {**SCHEMA, "anyOf": [{"$ref": "#/$defs/ask"}]})
     assert (reply["judge"], reply["support_accuracy"]) == ({"name": "qwen3:8b", "failed": False}, None)
+
+
+def test_whether_the_passages_are_a_ground_and_what_their_tiers_mean_is_in_the_json(
+    make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]
+) -> None:
+    source = make_source(1, "The dyke was raised.")
+    source = replace(source, hits=tuple(replace(hit, tier="weak", chance=0.1) for hit in source.hits))
+    evidence = replace(make_evidence("Which dykes?", [source]), ground="doubtful", read=True)
+    reply = answer_json(Answer("answered", "The dyke was raised [Source 1].", (), evidence, "extractive"))
+    jsonschema.validate(reply, {**SCHEMA, "anyOf": [{"$ref": "#/$defs/ask"}]})
+    assert (reply["ground"], reply["refusal_rates"]) == ("doubtful", None)
+    [shown] = reply["evidence"]
+    assert (shown["tier"], shown["tier_share"]) == ("weak", chance_model(True).measured["same"]["weak"])
+
+
+@pytest.mark.parametrize(("seconds", "stated"), [({"answer": 0.1}, True), ({"prompt": 0.1, "answer": 3.0}, False)])
+def test_how_often_refusing_is_right_is_in_the_json_of_a_refusal_that_no_model_gave(
+    make_source: Callable[..., Source],
+    make_evidence: Callable[..., Evidence],
+    seconds: dict[str, float],
+    stated: bool,
+) -> None:
+    evidence = replace(make_evidence("Which dykes?", [make_source(1, "Lunch.")]), ground="none", read=True)
+    reply = answer_json(Answer("insufficient_evidence", "None.", (), evidence, "model", seconds=seconds))
+    jsonschema.validate(reply, {**SCHEMA, "anyOf": [{"$ref": "#/$defs/ask"}]})
+    rates = reply["refusal_rates"]
+    assert (rates is not None) == stated
+    assert rates is None or 0 <= rates["mistaken"] < 0.1 < rates["caught"] <= 1

@@ -12,7 +12,7 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, Quoti
 from rag_engine.config import GenerationConfig
 from rag_engine.prompts import CLOSEST, QUOTATIONS_ONLY
 from rag_engine.protocols import PassageReader, Reranker, Scores
-from rag_engine.types import Answer, Evidence, Ground, IndexListing, PassageReading, Source
+from rag_engine.types import Answer, Evidence, Ground, IndexListing, PassageReading, Source, Tier
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import ByHand
 
@@ -297,3 +297,30 @@ def test_a_date_is_quoted_before_the_number_of_an_act_where_a_time_is_asked_for(
     )
     first, *_ = quotations(quote("By when is the neutrality of the dykes to be reached?", [source]))
     assert "2050" in first[0]
+
+
+def rated(source: Source, tier: Tier) -> Source:
+    return replace(source, hits=tuple(replace(hit, tier=tier, chance=0.5) for hit in source.hits))
+
+
+def test_weak_passages_do_not_fill_up_where_another_is_likely_to_answer(
+    quote: Callable[..., Answer], make_source: Callable[..., Source]
+) -> None:
+    question = "How often does the water authority inspect every dyke?"
+    good = rated(make_source(1, "The water authority inspects every dyke twice a year."), "strong")
+    weak = rated(make_source(2, "The museum opens at ten. Lunch is served in the garden."), "weak")
+    assert [n for _, n in quotations(quote(question, [good, weak]))] == ["1"]
+    assert len(quotations(quote(question, [rated(good, "weak"), weak], ground="doubtful"))) == 3
+
+
+@pytest.mark.parametrize(("other", "first"), [(1.0, "Deich"), (0.98, "Deich"), (0.5, "dyke")])
+def test_of_two_quotations_about_as_good_that_in_the_questions_language_comes_first(
+    make_source: Callable[..., Source], embedder: CountingEmbedder, other: float, first: str
+) -> None:
+    english = make_source(1, "The water authority inspects every dyke twice a year. Lunch is served in the garden.")
+    german = make_source(2, "Die Wasserbehörde prüft jeden Deich zweimal im Jahr.", language="de")
+    reads = ByHand(lambda text: other if "Deich" in text else float("dyke" in text))
+    answerer = ExtractiveAnswerer(embedder, reranker=reads, quoting=Quoting(reranker=1.0))
+    chosen = answerer.choose("Wie oft wird ein Deich geprüft?", [english, german], "de").quotations
+    assert first in chosen[0].text
+    assert {one.source.n for one in chosen} == {1, 2}

@@ -1,0 +1,55 @@
+"""The searches for the parts of a question, as the page shows them while they are made, and Stop among them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from pages._shared import resources
+from rag_engine.conversations.recording import AnswerPart
+from rag_engine.conversations.store import new_id
+from rag_engine.types import ControllerStep
+from tests.pages.test_ask import answered
+from tests.pages.test_ask import texts as marked_up
+
+Start = Callable[..., AppTest]
+
+SHOWN = ("2 parts in this question, 1 covered by the first search", "Search 1: Who pays the lifeguards?")
+
+
+def texts(app: AppTest) -> str:
+    return marked_up(app).replace("\\", "")
+
+
+def test_a_question_of_several_parts_shows_its_searches_and_keeps_them_when_it_is_stopped_in_one(
+    start: Start, collection: Path
+) -> None:
+    searching, go_on = threading.Event(), threading.Event()
+
+    def ask(_: object) -> Iterator[AnswerPart]:
+        yield ControllerStep("plan", 0, done=1, of=2)
+        yield ControllerStep("retrieve", 1, "Who pays the lifeguards?")
+        searching.set()
+        go_on.wait(60)
+        yield ControllerStep("read", 1, done=4, of=14)
+
+    start(collection)
+    id = new_id()
+    resources.answer_jobs().start(id, "How long is a plan valid, and who pays the lifeguards?", ask)
+    assert searching.wait(60)
+    app = start(collection, conversation=id)
+    assert all(step in texts(app) for step in SHOWN)
+
+    [stop] = [button for button in app.button if button.label == "Stop"]
+    app = stop.click().run()
+    assert "Stopping" in texts(app)
+    go_on.set()
+    app = answered(app)
+
+    assert not app.exception
+    assert "Answer cancelled." in texts(app)
+    assert all(step in texts(app) for step in SHOWN)
+    assert "4 new passages" not in texts(app)

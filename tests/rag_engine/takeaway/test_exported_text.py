@@ -1,0 +1,32 @@
+"""What an exported answer says of how far to trust it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rag_engine.answering.chances import RefusalRates
+from rag_engine.conversations.reply import Reply
+from rag_engine.conversations.store import Turn
+from rag_engine.takeaway.exported_text import export_answer
+from rag_engine.types import SentenceSupport, SupportJudge
+from tests.rag_engine.conversations.test_store import REPLY
+
+SUPPORTED = replace(REPLY, support=(SentenceSupport(0, 10, "supported"),))
+
+
+def notes(reply: Reply) -> str:
+    [section] = export_answer(Turn("How long?", "2026-11-24T10:00", reply)).sections
+    return "\n".join(section.notes)
+
+
+def test_labels_of_a_second_model_are_not_exported_as_our_own() -> None:
+    judged = replace(SUPPORTED, judge=SupportJudge("qwen3:8b"))
+    assert "Judged by a second model, qwen3:8b." in notes(judged)
+    assert "Checked automatically" not in notes(judged)
+    assert "Checked automatically: right in" in notes(SUPPORTED)
+
+
+def test_a_refusal_is_exported_with_how_often_refusing_is_right() -> None:
+    refused = replace(REPLY, status="insufficient_evidence", refusals=RefusalRates(1, 84, 37, 48))
+    assert "refused by mistake: 1 of 84 questions" in notes(refused)
+    assert "refused by mistake" not in notes(REPLY)
