@@ -70,10 +70,10 @@ def _sources(session: ChatSession, _: str) -> None:
         named = ", ".join(filter(None, (source.title, place, f"page {source.page}")))
         mark = "cited" if source.n in quoted else "not cited"
         out.print(f"{source.n}. {named} ({source.file})", markup=False, soft_wrap=True)
-        out.print(f"   {mark}, {tier_text(source)}", style="dim", markup=False, soft_wrap=True)
+        out.print(f"   {mark}, {_tier_text(source)}", style="dim", markup=False, soft_wrap=True)
 
 
-def tier_text(source: ShownSource) -> str:
+def _tier_text(source: ShownSource) -> str:
     """Return how likely a source answers, with how often such passages did: "weak match (9% of such ... tests)"."""
     if source.tier_share is None:
         return f"{source.tier} match"

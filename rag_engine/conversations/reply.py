@@ -147,7 +147,7 @@ def reply_of_form(answer: StructuredAnswer) -> Reply:
 
 def failed_reply(message: str) -> Reply:
     """Return the reply to a question that could not be answered, with the reason as its text."""
-    return Reply("error", message, "", "", (), (), (), (), (), (), {})
+    return Reply("error", message, "", "", (), (), (), (), (), (), {}, ground="none")
 
 
 def shown_sources(evidence: Evidence) -> tuple[ShownSource, ...]:
