@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tests.conftest import ROOT
