@@ -466,10 +466,14 @@ def _migrate(engine: sql.Engine, workspace: Path) -> None:
         if _schema(connection) not in _MIGRATED:
             # Another process was faster.
             return
-        add_missing_columns(connection, {"headings": "'[]'", "blocks": f"X'{pack_blocks(()).hex()}'"})
+        none = pack_blocks(()).hex()
+        blocks = f"X'{none}'" if engine.dialect.name == "sqlite" else f"'\\x{none}'"
+        add_missing_columns(connection, {"headings": "'[]'", "blocks": blocks})
         connection.execute(sql.delete(vectors))
         set_state(connection, "generation", str(int(_value(connection, "generation") or 1) + 1))
         set_state(connection, "schema", str(SCHEMA))
+    # Made when everybody on the machine could read it.
+    workspace.chmod(0o700)
 
 
 def _report_damage(path: Path, context: sql.engine.ExceptionContext) -> None:

@@ -129,6 +129,7 @@ def test_a_workspace_of_an_older_schema_answers_once_its_texts_are_encoded_again
         assert engine.catalog.extracted(record).text == TEXT
         assert engine.catalog.damaged_documents() == []
         assert engine.catalog.state("schema") == str(SCHEMA)
+        assert workspace.stat().st_mode & 0o077 == 0
         with pytest.raises(WorkspaceError, match=r"sextant rebuild --encode"):
             engine.search("When was the dyke raised?")
         rebuild(open_desk(engine, local_person("Ada")), encode=True)
