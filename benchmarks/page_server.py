@@ -14,6 +14,12 @@ import httpx
 
 from rag_engine.config import ROOT
 
+# It ends with whoever started it, also where that one is killed.
+_SERVER = (
+    "from rag_engine.confinement.parent import end_with_parent; end_with_parent(); "
+    "from streamlit.web.cli import main; main()"
+)
+
 
 @contextmanager
 def serving(script: Path = ROOT / "app.py", log: Path | None = None, **settings: str) -> Iterator[str]:
@@ -21,10 +27,13 @@ def serving(script: Path = ROOT / "app.py", log: Path | None = None, **settings:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless", "true"]
+    command = [sys.executable, "-c", _SERVER, "run", str(script), "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
     with (log or Path(os.devnull)).open("wb") as output:
-        server = subprocess.Popen(command, cwd=ROOT, env=os.environ | settings, stdout=output, stderr=output)
+        environment = os.environ | settings
+        server = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=output, stderr=output
+        )
         try:
             # The transport tries again, at growing distances, while nothing listens yet.
             with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60.0) as client:
@@ -33,3 +42,5 @@ def serving(script: Path = ROOT / "app.py", log: Path | None = None, **settings:
         finally:
             server.terminate()
             server.wait(20)
+            assert server.stdin is not None
+            server.stdin.close()

@@ -9,7 +9,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from ingestion.records.audit import AuditEntry, append_entry, begun
+from ingestion.records.audit import AuditEntry, append_entry, begun, name_begun
 from ingestion.records.source_store import now
 from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.conversations.person import Person, PersonRole
@@ -141,19 +141,30 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "own_files": ("reader", "Finding own files"),
 }
 
-# Acts that `enter` what they changed: they are in the audit log before they begin. Of the first ones the first argument
-# names what they are upon; what names a document may be its title, which is not to stay in the log. An erasure enters
-# its beginning itself; a backup would hold its own as interrupted, and a workspace that is restored is not there yet.
+# Acts that `enter` what they changed: they are in the audit log before they begin, with what they are upon. Of some the
+# first argument names it, of others it is always the same. The last ones name it themselves (`name_act`), before they
+# change anything: what a person called a document may be its title, which is not to stay in the log. An erasure enters
+# its beginning itself, and a restored workspace is not there when its restoring begins.
 _NAMING = frozenset({
-    "add_files", "apply_index_table", "change_setting", "correct_address", "decide", "remove_answers",
-    "remove_index_table", "remove_sources", "reset_setting", "set_role",
+    "add_files", "apply_index_table", "backup", "change_setting", "correct_address", "decide", "import_corrections",
+    "remove_answers", "remove_index_table", "remove_sources", "reset_setting", "set_role",
 })  # fmt: skip
-ENTERED = _NAMING | frozenset({
-    "accept_index", "add_sources", "agree", "ask_cell_again", "ask_columns_again", "ask_comparison", "ask_documents",
-    "begin_comparison", "bring_back", "control", "correct", "discard_index", "extend_comparison", "ground",
-    "import_corrections", "measure_gate", "read_again", "rebuild", "remove_comparison", "rename_comparison",
-    "restore_comparison", "run", "shrink_comparison", "take_up_journal", "undo",
+_ALWAYS_UPON = {
+    "accept_index": "index",
+    "bring_back": "catalog",
+    "discard_index": "index",
+    "ground": "knowledge base",
+    "measure_gate": "answers",
+    "read_again": "documents",
+    "rebuild": "index",
+    "take_up_journal": "decisions and corrections",
+}
+NAMED_INSIDE = frozenset({
+    "add_sources", "agree", "ask_cell_again", "ask_columns_again", "ask_comparison", "ask_documents",
+    "begin_comparison", "control", "correct", "extend_comparison", "remove_comparison", "rename_comparison",
+    "restore_comparison", "run", "shrink_comparison", "undo",
 })  # fmt: skip
+ENTERED = _NAMING | _ALWAYS_UPON.keys() | NAMED_INSIDE
 # Where the log has another name for it, as it is the same act by another door.
 _NAME_IN_LOG = {"add_list": "add_sources"}
 
@@ -195,7 +206,7 @@ def act(function: Callable[Concatenate[AnyPlace, Given], Returned]) -> Callable[
         in_log = _NAME_IN_LOG.get(name, name)
         if in_log not in ENTERED:
             return function(desk, *args, **kwargs)
-        on = _named(args[0]) if name in _NAMING and args else ""
+        on = _named(args[0]) if name in _NAMING and args else _ALWAYS_UPON.get(in_log, "")
         with begun(desk.workspace, _entry(desk, in_log, on, by=str(kwargs.get("author", "")))):
             return function(desk, *args, **kwargs)
 
@@ -242,6 +253,12 @@ def signed(desk: ActingPlace, author: str) -> str:
     if not name:
         raise InputError("A decision needs the name of who decides.", help="Give your name; it is kept.")
     return name
+
+
+def name_act(desk: ActingPlace, on: str, by: str = "") -> None:
+    """Enter what the act under way is upon, by a name that may stay in the log, before it changes anything."""
+    person = desk.person
+    name_begun(on, (by if person.key else by.strip()) or person.name)
 
 
 def enter(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> None:

@@ -9,7 +9,7 @@ from ingestion.dataset.answer_sheets import answers_workbook, write_answers
 from ingestion.dataset.answer_store import AnsweredForm, AnswerStore, form_id
 from ingestion.dataset.document_answers import DocumentsRequest
 from ingestion.jobs.queue import Run
-from ingestion.operations.acts import act, check_role, enter
+from ingestion.operations.acts import act, check_role, enter, name_act
 from ingestion.operations.dataset import answered_forms
 from ingestion.operations.desk import Desk, queue_action, queue_once
 from rag_engine.errors import InputError
@@ -30,6 +30,7 @@ def ask_documents(desk: Desk, request: DocumentsRequest) -> Run:
     snapshot = desk.engine.collection.snapshot()
     answering_documents(request.wanted, snapshot.facets, snapshot.documents)
     desk.engine.require_language_model()
+    name_act(desk, request.question)
     enter(desk, "ask_documents", request.question)
     return queue_once(desk, "ask", request.to_json())
 

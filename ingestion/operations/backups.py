@@ -17,10 +17,11 @@ from ingestion.backup.bring_back import CatalogBroughtBack, bring_back_catalog
 from ingestion.backup.read_again import ReadAgain, read_documents_again
 from ingestion.backup.restore import Restored, restore_files
 from ingestion.jobs.queue import JobQueue, Run
-from ingestion.operations.acts import ActingPlace, ClosedDesk, act, enter
+from ingestion.operations.acts import ActingPlace, ClosedDesk, act, enter, entered_as_begun
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
 from ingestion.operations.documents import finish_erasures
+from ingestion.records.audit import end_copied
 from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
@@ -105,6 +106,16 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
     _check_catalog(desk.workspace)
 
     def finish(folder: Path, restored: Restored) -> Restored:
+        place = ClosedDesk(folder, desk.person)
+        # The log was copied while the backup was being made.
+        end_copied(folder, "backup")
+        with entered_as_begun(place, "restore", archive.name):
+            missing = index(folder)
+            made = kept_sentence("made {made} of {former}", made=restored.made, former=restored.former)
+            enter(place, "restore", archive.name, made)
+        return replace(restored, without_vectors=missing)
+
+    def index(folder: Path) -> int:
         with closing(open_engine(read_config(folder, kept=False))) as engine:
             _end_backups(JobQueue(engine.catalog))
             collection = engine.collection
@@ -114,13 +125,7 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
                 missing = collection.missing_vectors() + damaged
             if collection.snapshot().documents and not missing:
                 collection.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
-        enter(
-            ClosedDesk(folder, desk.person),
-            "restore",
-            archive.name,
-            kept_sentence("made {made} of {former}", made=restored.made, former=restored.former),
-        )
-        return replace(restored, without_vectors=missing)
+        return missing
 
     return restore_files(archive, desk.workspace, progress, finish)
 

@@ -20,7 +20,7 @@ from ingestion.dataset.comparison.comparison import (
 from ingestion.dataset.comparison.sheets import comparison_workbook
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.jobs.queue import Run
-from ingestion.operations.acts import act, enter
+from ingestion.operations.acts import act, enter, name_act
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
@@ -63,6 +63,7 @@ def begin_comparison(
     plain = _short_name(name or begun.questions[0])
     numbered = (f"{plain} ({number})" for number in range(2, len(taken) + 3))
     begun = replace(begun, name=next(one for one in (plain, *numbered) if one not in taken))
+    name_act(desk, begun.name)
     _store(desk).put(begun)
     enter(desk, "begin_comparison", begun.name)
     return begun
@@ -84,6 +85,7 @@ def extend_comparison(
             name=before.name,
         )
     after = extended(before, questions) if wanted is None else _with_columns(desk, before, questions, wanted, only)
+    name_act(desk, before.name)
     _store(desk).put(after)
     enter(desk, "extend_comparison", after.name)
     return after
@@ -105,6 +107,7 @@ def continue_comparison(
 def shrink_comparison(desk: Desk, id: str, *, question: str = "", column: str = "") -> Comparison:
     """Remove a question or a column with its cells; return the comparison as it was, for `restore_comparison`."""
     before = _store(desk).require(id)
+    name_act(desk, before.name)
     _store(desk).restore(without(before, question=question, column=column))
     enter(desk, "shrink_comparison", before.name)
     return before
@@ -118,6 +121,7 @@ def ask_comparison(desk: Desk, id: str) -> Run | None:
     if not any(column in present for _, column in comparison.open_places):
         return None
     columns = tuple(column.key for column in comparison.columns)
+    name_act(desk, comparison.name)
     enter(desk, "ask_comparison", comparison.name)
     return queue_once(desk, "compare", CellsRequest(id, comparison.questions, columns).to_json())
 
@@ -128,6 +132,7 @@ def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
     comparison = _store(desk).require(id)
     if column not in present_columns(comparison, desk.engine.collection.snapshot()):
         raise InputError("This column is no longer in the collection.", help="Add its documents again.")
+    name_act(desk, comparison.name)
     enter(desk, "ask_cell_again", comparison.name)
     return queue_once(desk, "compare", CellsRequest(id, (question,), (column,), moment()).to_json())
 
@@ -136,6 +141,7 @@ def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
 def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
     """Have the worker ask every cell of some columns once more: the documents of a country may have changed."""
     comparison = _store(desk).require(id)
+    name_act(desk, comparison.name)
     enter(desk, "ask_columns_again", comparison.name)
     return queue_once(
         desk, "compare", CellsRequest(id, comparison.questions, tuple(sorted(columns)), moment()).to_json()
@@ -150,7 +156,9 @@ def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
         raise InputError("The name is empty.", help="Give one.")
     if any(one.name.casefold() == wanted.casefold() for one in list_comparisons(desk) if one.id != id):
         raise InputError("The name {wanted!r} is taken already.", help="Choose another name.", wanted=wanted)
-    renamed = replace(_store(desk).require(id), name=wanted)
+    before = _store(desk).require(id)
+    renamed = replace(before, name=wanted)
+    name_act(desk, before.name)
     _store(desk).put(renamed)
     enter(desk, "rename_comparison", wanted)
     return renamed
@@ -160,6 +168,7 @@ def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
 def remove_comparison(desk: Desk, id: str) -> Comparison:
     """Remove a comparison with its cells, and end the runs that ask them; return it for `restore_comparison`."""
     removed = _store(desk).require(id)
+    name_act(desk, removed.name)
     for run in comparison_runs(desk, id):
         desk.jobs.cancel(run.id)
     _store(desk).remove(id)
@@ -170,6 +179,7 @@ def remove_comparison(desk: Desk, id: str) -> Comparison:
 @act
 def restore_comparison(desk: Desk, comparison: Comparison) -> None:
     """Bring back a comparison as it was; cells that were asked since stay."""
+    name_act(desk, comparison.name)
     now = _store(desk).find(comparison.id)
     since = now.cells if now else {}
     _store(desk).restore(replace(comparison, cells={**comparison.cells, **since}))

@@ -11,7 +11,7 @@ from ingestion.dataset.allowed_values import CONTROLLED
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
 from ingestion.indexing.phase import code_of, described_anew, indexed_metadata
 from ingestion.metadata.taxonomy import load_taxonomy
-from ingestion.operations.acts import act, enter, signed
+from ingestion.operations.acts import act, enter, name_act, signed
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk, queue_action
 from ingestion.records.document_corrections import Correction, standing, undoing
@@ -179,6 +179,8 @@ def _enter(desk: Desk, name: str, given: Sequence[Correction], note: str = "") -
     """Enter corrections in the journal and have the collection say what they say."""
     batch, when = secrets.token_hex(8), now()
     stamped = [replace(one, batch=batch, when=one.when or when) for one in given]
+    if stamped:
+        name_act(desk, ", ".join(_by_code(stamped)), by=stamped[0].author)
     _apply(desk, {one.code for one in stamped}, stamped)
     fields = _by_code(stamped)
     for code, entered in fields.items():

@@ -9,7 +9,7 @@ from typing import Literal
 from ingestion.jobs.plain_language import Command, interpret
 from ingestion.jobs.queue import JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads
-from ingestion.operations.acts import act, enter
+from ingestion.operations.acts import act, enter, name_act
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_run
 from ingestion.operations.sources import check_codes
 from ingestion.types import PHASES, RunRequest
@@ -30,7 +30,9 @@ _CONTROLLABLE: Mapping[Control, tuple[RunStatus, ...]] = {
 def run(desk: Desk, request: RunRequest) -> Run:
     """Have the worker take sources through phases; InputError for a phase or code that there is not."""
     codes, without = (check_codes(desk.store, codes) for codes in (request.codes, request.without))
-    queued = queue_run(desk, replace(request, codes=codes, without=without))
+    asked = replace(request, codes=codes, without=without)
+    name_act(desk, describe_request(asked))
+    queued = queue_run(desk, asked)
     enter(desk, "run", describe_request(queued.request))
     return queued
 
@@ -94,6 +96,7 @@ def describe_unfinished(run: Run, wording: Wording = ENGLISH) -> str:
 def control(desk: Desk, what: Control, id: int = 0) -> Run:
     """Pause, resume or cancel a run, by its number or the latest that it applies to; return the run after it."""
     run = _choose(desk.jobs, id, _CONTROLLABLE[what])
+    name_act(desk, f"run {run.id}: {what}")
     if what == "pause":
         desk.jobs.pause(run.id)
     elif what == "cancel":

@@ -12,7 +12,7 @@ from typing import IO
 from ingestion.config import read_ingestion_config
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
-from ingestion.operations.acts import act, enter, signed
+from ingestion.operations.acts import act, enter, name_act, signed
 from ingestion.operations.desk import Desk, queue_run
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
@@ -49,6 +49,7 @@ def read_list(desk: Desk, file: Path) -> SeedReport:
 def add_list(desk: Desk, file: Path) -> SeedReport:
     """Put what is new in a list of sources, or the files of a folder, on the list; return what was read."""
     report = read_list(desk, file)
+    name_act(desk, _codes(report.new, report.corrected))
     desk.store.correct_addresses(report.corrected)
     lost, added = desk.store.add_new(report.new), report.new
     while lost:
@@ -68,6 +69,7 @@ def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedS
 
     InputError where somebody else has just given the codes of new ones to others.
     """
+    name_act(desk, _codes(new, corrected))
     desk.store.correct_addresses(corrected)
     lost = desk.store.add_new(new)
     if lost:
@@ -83,7 +85,11 @@ def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedS
 def _enter_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource]) -> None:
     """Enter in the audit log which sources came onto the list and which have new addresses, if any."""
     if new or corrected:
-        enter(desk, "add_sources", ", ".join(one.code for one in (*new, *corrected)))
+        enter(desk, "add_sources", _codes(new, corrected))
+
+
+def _codes(new: Sequence[SeedSource], corrected: Sequence[SeedSource]) -> str:
+    return ", ".join(one.code for one in (*new, *corrected))
 
 
 @act

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -55,6 +55,8 @@ class _Line(AuditEntry):
 
 @dataclass(slots=True)
 class _Begun:
+    workspace: Path
+    entry: AuditEntry
     id: str
     entered: bool = False
 
@@ -69,25 +71,39 @@ def begun(workspace: Path, entry: AuditEntry, *, resumes: bool = False) -> Itera
 
     One that `resumes` what an interrupted act on the same began is that act.
     """
-    act = _Begun((_interrupted(workspace, entry.act, entry.on) if resumes else "") or secrets.token_hex(8))
-    _append(workspace, entry, "begun", act.id, os.getpid(), start_of_this_process())
+    same = (one.id for one in _unended(_lines(workspace)) if (one.act, one.on) == (entry.act, entry.on))
+    resumed = next(same, "") if resumes else ""
+    act = _Begun(workspace, entry, resumed or secrets.token_hex(8))
+    _append_begun(act)
     token = _CURRENT.set(act)
     try:
         yield
     except BaseException as error:
         # Where even that cannot be written, its first line alone says that it has not ended.
         with suppress(OSError):
-            _end(workspace, entry, act, "unchanged" if isinstance(error, InputError) else "failed")
+            _end(act, "unchanged" if isinstance(error, InputError) else "failed")
         raise
     else:
-        _end(workspace, entry, act, "unchanged")
+        _end(act, "unchanged")
     finally:
         _CURRENT.reset(token)
 
 
-def _end(workspace: Path, entry: AuditEntry, act: _Begun, outcome: ActOutcome) -> None:
+def name_begun(on: str, by: str) -> None:
+    """Enter what the act under way is upon and by whom, which was not known when it began."""
+    act = _CURRENT.get()
+    if act is not None and (act.entry.on, act.entry.by) != (on, by):
+        act.entry = replace(act.entry, on=on, by=by)
+        _append_begun(act)
+
+
+def _append_begun(act: _Begun) -> None:
+    _append(act.workspace, act.entry, "begun", act.id, os.getpid(), start_of_this_process())
+
+
+def _end(act: _Begun, outcome: ActOutcome) -> None:
     if not act.entered:
-        _append(workspace, entry, outcome, act.id)
+        _append(act.workspace, act.entry, outcome, act.id)
 
 
 def append_entry(workspace: Path, entry: AuditEntry) -> None:
@@ -104,9 +120,8 @@ def read_entries(workspace: Path) -> list[AuditEntry]:
     Of an act without an end it is said whether its process still runs.
     """
     lines = _lines(workspace)
-    ended = {line.id for line in lines if line.outcome != "begun"}
-    # An act that was resumed has begun more than once.
-    last = {line.id: line for line in lines if line.outcome == "begun" and line.id not in ended}
+    # An act that was resumed, or that named later what it is upon, has begun more than once.
+    last = {line.id: line for line in _unended(lines)}
     entries = []
     for line in lines:
         if line.outcome in ("done", "failed"):
@@ -116,12 +131,17 @@ def read_entries(workspace: Path) -> list[AuditEntry]:
     return entries
 
 
-def _interrupted(workspace: Path, act: str, on: str) -> str:
-    """Return the id of an act on something that has begun and not ended; "" for none."""
-    lines = _lines(workspace)
+def end_copied(workspace: Path, act: str) -> None:
+    """Enter that the last act of a name was done which had begun and not ended when this copy of the log was taken."""
+    begun = [one for one in _unended(_lines(workspace)) if one.act == act]
+    if begun:
+        _append(workspace, begun[-1], "done", begun[-1].id)
+
+
+def _unended(lines: Sequence[_Line]) -> list[_Line]:
+    """Return the lines of acts that have begun and not ended."""
     ended = {line.id for line in lines if line.outcome != "begun"}
-    same = (line.id for line in lines if (line.act, line.on) == (act, on) and line.id not in ended)
-    return next(same, "")
+    return [line for line in lines if line.outcome == "begun" and line.id not in ended]
 
 
 def _append(

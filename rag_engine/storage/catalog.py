@@ -22,9 +22,18 @@ from sqlalchemy.engine import Connection
 
 from rag_engine.backends.sqlite_damage import CURE, damage_reported, damaged_catalog, find_damage, is_damage
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.storage.schema import TABLES, children, documents, parents, state, texts, vectors
+from rag_engine.storage.schema import (
+    TABLES,
+    add_missing_columns,
+    children,
+    documents,
+    parents,
+    state,
+    texts,
+    vectors,
+)
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
-from rag_engine.workspace import catalog_file, files, make_folder, records_file
+from rag_engine.workspace import catalog_file, files, make_folder, records_file, write_lock
 
 Item = TypeVar("Item")
 
@@ -101,6 +110,8 @@ def pack_extracted(extracted: ExtractedText) -> dict[str, bytes]:
 
 
 SCHEMA = 3
+# Schemas of before, whose catalogs only lack columns of this one.
+_MIGRATED = ("1", "2")
 
 _RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
 _PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
@@ -320,6 +331,9 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
         with engine.connect() as connection:
             # Before anything is written: a newer Sextant keeps other things in the tables.
             _check_schema(connection, workspace)
+            older = _schema(connection) in _MIGRATED
+        if older:
+            _migrate(engine, workspace)
         TABLES.create_all(engine)
         with engine.begin() as connection:
             if _value(connection, "schema") is None:
@@ -425,22 +439,15 @@ def _value(connection: Connection, name: str) -> str | None:
     return value
 
 
+def _schema(connection: Connection) -> str | None:
+    return _value(connection, "schema") if sql.inspect(connection).has_table(state.name) else None
+
+
 def _check_schema(connection: Connection, workspace: Path) -> None:
-    """Raise WorkspaceError for a catalog that another Sextant made, newer or older than this one can read."""
-    if not sql.inspect(connection).has_table(state.name):
+    """Raise WorkspaceError for a catalog that another Sextant made and this one cannot read."""
+    schema = _schema(connection)
+    if schema in (None, str(SCHEMA), *_MIGRATED):
         return
-    schema = _value(connection, "schema")
-    if schema in (None, str(SCHEMA)):
-        return
-    if schema.isdigit() and int(schema) < SCHEMA:
-        raise WorkspaceError(
-            "The catalog of {workspace} was made by an older Sextant: it has schema {schema}, this one {current}.",
-            help="Add the files in {files} to a new workspace with `sextant add FOLDER --workspace NEW`.",
-            workspace=workspace,
-            schema=schema,
-            current=SCHEMA,
-            files=files(workspace),
-        )
     raise WorkspaceError(
         "The catalog of {workspace} was made by a newer Sextant: it has schema {schema}, this one reads {current}.",
         help="Install a Sextant at least as new as the one that made it, or name another --workspace.",
@@ -448,6 +455,29 @@ def _check_schema(connection: Connection, workspace: Path) -> None:
         schema=schema,
         current=SCHEMA,
     )
+
+
+def _migrate(engine: sql.Engine, workspace: Path) -> None:
+    """Give an older catalog the tables of this one, in one transaction; documents and decisions stay as they are.
+
+    Its indexes and vectors are of a form that nobody reads any more: the next generation is made anew, and whoever
+    searches is told until then to encode the texts again, which also finds their sections.
+    """
+    with write_lock(workspace), engine.begin() as connection:
+        if engine.dialect.name == "sqlite":
+            # The driver begins no transaction before a statement that changes tables.
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        if _schema(connection) not in _MIGRATED:
+            # Another process was faster.
+            return
+        none = pack_blocks(()).hex()
+        blocks = f"X'{none}'" if engine.dialect.name == "sqlite" else f"'\\x{none}'"
+        add_missing_columns(connection, {"headings": "'[]'", "blocks": blocks})
+        connection.execute(sql.delete(vectors))
+        set_state(connection, "generation", str(int(_value(connection, "generation") or 1) + 1))
+        set_state(connection, "schema", str(SCHEMA))
+    # Made when everybody on the machine could read it.
+    workspace.chmod(0o700)
 
 
 def _report_damage(path: Path, context: sql.engine.ExceptionContext) -> None:

@@ -1,10 +1,12 @@
-"""The tables of the catalog: what is kept of documents, and under which names."""
+"""The tables of the catalog: what is kept of documents, under which names, and how an older catalog gets them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sql
+from sqlalchemy.engine import Connection
 
 TABLES = sql.MetaData()
 
@@ -95,3 +97,18 @@ vectors = sql.Table(
 
 # All that belongs to one document, beside its own row.
 OF_DOCUMENT = (anchors, references, children, parents, texts)
+_EMPTY: dict[type[Any], str] = {sql.Integer: "0", sql.String: "''", sql.LargeBinary: "''"}
+
+
+def add_missing_columns(connection: Connection, given: Mapping[str, str]) -> None:
+    """Give the tables of an older catalog the columns that they lack, empty unless `given` has a value for one."""
+    known = sql.inspect(connection)
+    quoted = connection.dialect.identifier_preparer.quote
+    for table in TABLES.sorted_tables:
+        held = {column["name"] for column in known.get_columns(table.name)} if known.has_table(table.name) else None
+        for column in () if held is None else (one for one in table.columns if one.name not in held):
+            kind = column.type.compile(connection.dialect)
+            value = given.get(column.name, _EMPTY[type(column.type)])
+            connection.exec_driver_sql(
+                f"ALTER TABLE {quoted(table.name)} ADD COLUMN {quoted(column.name)} {kind} NOT NULL DEFAULT {value}"
+            )

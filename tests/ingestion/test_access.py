@@ -23,8 +23,8 @@ from cli.main import app as terminal
 from ingestion import operations
 from ingestion.jobs.worker import work
 from ingestion.operations import documents, indexes, runs, sources
-from ingestion.operations.acts import ACTS, ENTERED, ClosedDesk, missing_role
-from ingestion.operations.corrections import agree
+from ingestion.operations.acts import ACTS, ENTERED, NAMED_INSIDE, ClosedDesk, missing_role
+from ingestion.operations.corrections import agree, correct
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.operations.library import save_filters, saved_filters
 from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
@@ -152,7 +152,30 @@ def test_every_act_that_is_entered_is_entered_before_it_begins() -> None:
     entering = {
         name for file in files for name in re.findall(r'enter\(desk, "(\w+)"', file.read_text(encoding="utf-8"))
     }
-    assert entering - {"erase", "backup"} == ENTERED
+    assert entering - {"erase"} == ENTERED
+
+
+def test_an_act_that_names_itself_what_it_is_upon_does_so_before_it_is_entered() -> None:
+    files = Path(str(operations.__file__)).parent.glob("*.py")
+    acts = [one for file in files for one in re.split(r"\n@act\n", file.read_text(encoding="utf-8"))]
+    named = {name for one in acts for name in re.findall(r"^def (\w+)[\s\S]*name_act\(", one)}
+    # Corrections are entered, and named, in one place for four acts.
+    assert named - {"restore_corrections"} | {"correct", "agree", "undo"} == {*NAMED_INSIDE, "add_list"}
+
+
+def test_a_correction_that_is_broken_off_names_its_document_by_where_it_came_from(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "own.md").write_text(PLAN, encoding="utf-8")
+    documents.add_files(desk, [tmp_path / "own.md"])
+    [record] = desk.engine.collection.documents()
+    (desk.workspace / "journal.jsonl").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        correct(desk, {record.metadata.title: {"authority": ["The town"]}}, "Ada")
+    [failed, _added] = audit_entries(desk)
+    assert (failed.act, failed.on, failed.outcome) == ("correct", record.source, "failed")
+    assert record.metadata.title not in (desk.workspace / "audit.jsonl").read_text()
+    log = [json.loads(line) for line in (desk.workspace / "audit.jsonl").read_text().splitlines()]
+    first = [line["on"] for line in log if line["act"] == "correct" and line["outcome"] == "begun"]
+    assert first == ["", record.source]
 
 
 def test_an_act_whose_process_was_killed_before_it_was_done_is_shown_as_interrupted(desk: Desk) -> None:

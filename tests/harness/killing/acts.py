@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
-from multiprocessing.connection import Connection
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from ingestion.types import ExtractionLimits, FileReading, RunRequest
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.chunking.chunk import chunk
 from rag_engine.config import ChunkingConfig, read_config
+from rag_engine.confinement.parent import end_with_parent
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, SextantError
 from rag_engine.geography import load_gazetteer
@@ -135,10 +138,18 @@ class Failure:
 def reported(
     work: Callable[..., object], arguments: Sequence[object], connection: Connection, *, held: bool, quick: bool
 ) -> None:
-    """Send what the work returns, or how it failed.
+    """Send what the work returns, or how it failed; end with the harness, where that is killed.
 
     Its writes are `held` by who is at the other end; a `quick` one reads files in the process itself.
     """
+    parent = parent_process()
+    assert parent is not None
+    # The end of a pipe that the harness holds open as long as it lives.
+    os.dup2(parent.sentinel, 0)
+    end_with_parent()
+    if wait([parent.sentinel], 0):
+        # It was killed before.
+        sys.exit(1)
     if quick:
         _read_here()
     if held:

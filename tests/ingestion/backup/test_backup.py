@@ -47,8 +47,13 @@ def test_a_restored_workspace_is_the_one_that_was_backed_up(workspace: Path, arc
     assert found(restored.workspace) == found(workspace) != []
     assert [one.title for one in list_conversations(restored.workspace)] == ["How long is a plan valid?"]
     assert read_settings(restored.workspace).state("answer_seconds").value == 600
-    assert audit_entries(place(restored.workspace))[0].act == "restore"
-    assert audit_entries(place(workspace))[0].on == "backup.zip"
+    for folder, last in ((restored.workspace, "restore"), (workspace, "backup")):
+        entered = audit_entries(place(folder))
+        assert (entered[0].act, entered[0].on) == (last, "backup.zip")
+        assert {one.outcome for one in entered} == {"done"}
+    # The log was copied before the backup had ended, and says of it what it does where it was made.
+    [made] = audit_entries(place(restored.workspace), of="backup")
+    assert (made.on, made.by) == ("backup.zip", "Ada")
 
 
 def test_a_backup_is_its_owners_alone_and_nothing_is_left_beside_it(archive: Path) -> None:
@@ -145,14 +150,17 @@ def test_a_backup_that_is_broken_off_leaves_nothing(workspace: Path, tmp_path: P
 def test_what_a_killed_backup_left_goes_with_the_next_one(workspace: Path, tmp_path: Path) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from ingestion.backup.back_up import back_up\n"
+        "from ingestion.operations.backups import backup\n"
+        "from tests.ingestion.backup.workspaces import place\n"
         "kill = lambda done, total, name: name.endswith('.md') and os.kill(os.getpid(), signal.SIGKILL)\n"
-        "back_up(Path(sys.argv[1]), Path(sys.argv[2]), kill)"
+        "backup(place(Path(sys.argv[1])), Path(sys.argv[2]), progress=kill)"
     )
     command = [sys.executable, "-c", code, str(workspace), str(tmp_path / "backup.zip")]
     assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
     assert not (tmp_path / "backup.zip").exists()
     assert len(list(tmp_path.glob(".sextant-*.part"))) == 1
+    [broken_off, *_] = audit_entries(place(workspace))
+    assert (broken_off.act, broken_off.on, broken_off.outcome) == ("backup", "backup.zip", "interrupted")
     backup(place(workspace), tmp_path / "backup.zip")
     assert list(tmp_path.glob(".sextant-*.part")) == []
 
