@@ -67,6 +67,8 @@ def messages() -> Catalog:
             found.add(label, None, [("ingestion/operations/acts.py", 1)], auto_comments=[ERROR])
     for text in _settings_words():
         found.add(text, None, [("data/settings.toml", 1)])
+    for text in filter(None, (setting.only for setting in settings_table().values())):
+        found.add(text, None, [("data/settings.toml", 1)], auto_comments=[ERROR])
     for text in (*(column.meaning for column in COLUMNS), *EDITING):
         found.add(text, None, [("data/dataset.toml", 1)])
     return found

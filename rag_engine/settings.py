@@ -25,6 +25,7 @@ _FILE = "settings.toml"
 _TABLE = Path(__file__).resolve().parents[1] / "data" / _FILE
 # Who changed which entry, and when; a table of the same file.
 _CHANGED = "changed"
+_REMOVE = "`sextant settings unset {name}` removes it."
 
 SettingKind = Literal["text", "choice", "number", "whole", "names", "address", "model"]
 SettingEffect = Literal["question", "run", "index", "restart"]
@@ -205,7 +206,7 @@ def keep_setting(workspace: Path, name: str, given: str, author: str) -> None:
 def allowed_value(setting: Setting, given: str) -> SettingValue:
     """Return a value that may be kept with the workspace; InputError for others, or where the environment sets it."""
     if why := why_not_kept(setting):
-        raise InputError("{name} cannot be changed here.", help=why, name=setting.name)
+        raise InputError("{name} cannot be changed here.", help="{why}", name=setting.name, why=why)
     value = setting.read(given, setting.name)
     if value in ("", ()):
         raise InputError("{name} has no value.", help="`sextant settings unset {name}` resets it.", name=setting.name)
@@ -236,27 +237,30 @@ def _rewriting(workspace: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]
         write_atomic(path, _toml(path, stored, changed).encode())
 
 
-def why_not_kept(setting: Setting) -> str:
-    """Return why a value of a setting cannot be kept with the workspace now, with the remedy; "" where it can be."""
+def why_not_kept(setting: Setting) -> InputError | None:
+    """Return why a value of a setting cannot be kept with the workspace now, with the remedy; None where it can be."""
     if setting.only:
-        return f"Only {setting.variable} sets it ({setting.only})."
+        return InputError("Only {variable} sets it ({why}).", variable=setting.variable, why=setting.only)
     if os.environ.get(setting.variable):
-        return f"{setting.variable} sets it; unset that variable to change it here."
+        return InputError("{variable} sets it; unset that variable to change it here.", variable=setting.variable)
     if setting.name == "openai_url" and environment_value("openai_key"):
-        return f"With SEXTANT_OPENAI_KEY only {setting.variable} sets it: a key goes to no address that a file names."
-    return ""
+        return InputError(
+            "With SEXTANT_OPENAI_KEY only {variable} sets it: a key goes to no address that a file names.",
+            variable=setting.variable,
+        )
+    return None
 
 
 def _checked(workspace: Path, name: str, value: object) -> SettingValue:
     """Return the value of an entry of the file; InputError with the remedy for one that cannot be used."""
-    path, remove = settings_file(workspace), f"`sextant settings unset {name}` removes it."
+    path = settings_file(workspace)
     setting = settings_table().get(name)
     if setting is None:
-        raise InputError("{path} has an entry {name!r} that is no setting.", help=remove, path=path, name=name)
+        raise InputError("{path} has an entry {name!r} that is no setting.", help=_REMOVE, path=path, name=name)
     if setting.only:
         raise InputError(
             "{path} has an entry {name!r}, which is read from {variable} alone ({only}).",
-            help=remove,
+            help=_REMOVE,
             path=path,
             name=name,
             variable=setting.variable,
@@ -266,7 +270,7 @@ def _checked(workspace: Path, name: str, value: object) -> SettingValue:
         read = setting.read(value, name)
         _check_no_password(setting, read)
     except InputError as error:
-        raise InputError(f"{path}: {error}", help=remove) from error
+        raise InputError("{path}: {error}", help=_REMOVE, path=path, error=error, name=name) from error
     return read
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from ingestion.operations.settings import change_setting, describe_effect, list_settings, reset_setting
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
-from pages._shared.errors import show_errors
+from pages._shared.errors import show_errors, shown_error
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
@@ -61,7 +61,7 @@ def _draw_setting(state: SettingState, author: str) -> None:
             locked = why_not_kept(setting)
             if locked:
                 st.markdown(f":material/lock: {escape(_text(setting, state.value))}")
-                st.caption(escape(locked))
+                st.caption(escape(shown_error(locked)))
                 return
             given = _draw_input(state)
             st.caption(_origin(state))

@@ -14,7 +14,7 @@ from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.field_inputs import heading_of
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import counted, moment, number
+from pages._shared.numbers_and_dates import DATE_FORMAT, counted, moment, number
 from pages._shared.shown_names import shown_name
 from rag_engine.conversations.person import ROLES, Person
 
@@ -87,7 +87,7 @@ def _draw_audit() -> None:
     st.header(_("Audit log"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         person = st.text_input(_("Person"), key="audit person", max_chars=200, width=240)
-        since = st.date_input(_("Since"), None, key="audit since", width=160)
+        since = st.date_input(_("Since"), None, format=DATE_FORMAT, key="audit since", width=160)
         entries = audit_entries(resources.desk(), person=person, since=since.isoformat() if since else "")
         acts = sorted({one.act for one in entries}, key=_action)
         chosen = st.selectbox(

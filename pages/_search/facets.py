@@ -23,7 +23,7 @@ from pages._shared.filter_widgets import (
 )
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import number
+from pages._shared.numbers_and_dates import DATE_FORMAT, number
 from rag_engine.engine import Engine
 from rag_engine.filters import AS_OF, VERSIONS, Facets, left_documents, live_counts
 from rag_engine.passage_search.query import PassageQuery
@@ -146,6 +146,7 @@ def _draw_versions(query: PassageQuery, *, versioned: bool) -> None:
         st.date_input(
             _("As of"),
             min_value=date(1700, 1, 1),
+            format=DATE_FORMAT,
             key=as_of,
             help=_("Use the versions in force on that day."),
             on_change=_follow_date,

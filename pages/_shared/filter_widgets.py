@@ -14,7 +14,7 @@ import streamlit as st
 from pages._shared import resources
 from pages._shared.errors import shown_sentence
 from pages._shared.interface_language import ENGLISH, _, interface_language, to_translate
-from pages._shared.numbers_and_dates import counted, known_date, number
+from pages._shared.numbers_and_dates import DATE_FORMAT, counted, known_date, number
 from pages._shared.shown_names import shown_name
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
 from rag_engine.geography import country_in
@@ -271,6 +271,7 @@ def _draw_date(key: str) -> dict[str, tuple[str, ...]]:
         _("As of"),
         value=None,
         min_value=date(1700, 1, 1),
+        format=DATE_FORMAT,
         key=key,
         help=_("Use the versions in force on that day. Without a date, the newest version of each document is used."),
     )

@@ -15,6 +15,9 @@ from pages._shared.interface_language import interface_language, ngettext
 # English with the day before the month, as the documents have it.
 _REGIONS = {"en": "en_GB", "it": "it_IT", "fr": "fr_FR", "es": "es_ES"}
 
+# How a date is typed and shown in an input: the day before the month in each of the languages.
+DATE_FORMAT = "DD/MM/YYYY"
+
 
 def number(value: float, decimals: int = 0) -> str:
     """Return a number with its thousands separated, rounded to so many decimals."""

@@ -257,3 +257,13 @@ def _speak(monkeypatch: pytest.MonkeyPatch, language: str) -> None:
     """Have everything speak a language, without a page."""
     for module in (interface_language, numbers_and_dates, filter_widgets):
         monkeypatch.setattr(module, "interface_language", lambda: language)
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "fr-FR"])
+def test_a_date_is_typed_as_it_is_written_with_the_day_first(
+    start: Callable[..., AppTest], collection: Path, monkeypatch: pytest.MonkeyPatch, locale: str
+) -> None:
+    browser(monkeypatch, locale)
+    app = start(collection).switch_page("pages/admin.py")
+    app.query_params["tab"] = "people"
+    assert [one.proto.format for one in app.run().date_input] == ["DD/MM/YYYY"]
