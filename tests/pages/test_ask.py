@@ -176,7 +176,7 @@ def test_a_question_that_no_passage_comes_near_gets_the_nearest_as_such(start: S
     app = ask(app, "What is the best recipe for carbonara?")
 
     assert "No answer found in these documents" in texts(app)
-    assert "refused by mistake: 1 of 84 questions with an answer" in texts(app)
+    assert "refused by mistake: 1 of 84 questions with an answer" in texts(app).replace("\\", "")
     assert any(expander.label.endswith(("nearest passage", "nearest passages")) for expander in app.expander)
 
 
