@@ -1,13 +1,13 @@
 """Questions of several parts: how often the sources of an answer have a right page for every part.
 
-    python -m benchmarks.answers.controller [--workspace DIR] [--shared DIR] [--fit | --model]
+    python -m benchmarks.answers.controller [--workspace DIR] [--shared DIR] [--fit | --model [--only ID ...]]
 
 data/eval/multi_part.tsv has the questions, their parts and the pages that answer each. The single pass is the search
 that every question gets; the controller searches on for the parts that it leaves uncovered. Both are judged by the
 same number of sources. A question counts where the workspace has the documents of all of its parts. `--fit` tries
 other weights, thresholds and budgets on the development half, which is the only one that they may be chosen by.
 `--model` lets the language model that answers (SEXTANT_OLLAMA_MODEL, ...) take the questions apart and read, and counts
-its tokens.
+its tokens; `--only` asks a few questions by their ids, which is what a model on a slow machine has the time for.
 """
 
 from __future__ import annotations
@@ -293,14 +293,25 @@ def fit(recordings: Sequence[Recorded], settings: ControllerConfig) -> None:
         print(f"{complete} of {len(recordings)} complete, {parts} parts, {-cost} searches: {other}", flush=True)
 
 
-def main() -> None:
+def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspace", type=Path, help="one that holds the documents already")
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
+    parser.add_argument("--only", nargs="+", metavar="ID", help="with --model: ask these questions alone")
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--fit", action="store_true", help="try other settings on the development half")
     ways.add_argument("--model", action="store_true", help="with the language model that answers")
     arguments = parser.parse_args()
+    if arguments.only and not arguments.model:
+        parser.error("--only goes with --model: without a model all questions are asked")
+    unknown = set(arguments.only or ()) - {one.id for one in read_questions()}
+    if unknown:
+        parser.error(f"no question of {QUESTIONS.name} has the id {', '.join(sorted(unknown))}")
+    return arguments
+
+
+def main() -> None:
+    arguments = read_arguments()
     with TemporaryDirectory(prefix="sextant-measure-") as folder:
         engine = open_engine(read_config(arguments.workspace or Path(folder)))
         if not arguments.workspace:
@@ -310,17 +321,19 @@ def main() -> None:
         questions = held(every, files)
         if arguments.fit:
             questions = [one for one in questions if one.half == "dev"]
+        if arguments.only:
+            questions = [one for one in questions if one.id in arguments.only]
         settings, model = engine.config.controller, "No language model."
         recordings, outcomes = [], []
         if arguments.model:
             model = f"{engine.require_language_model().name} takes the questions apart and reads; tokens are the mean "
             model += "of those read and written for a question, in brackets the questions for which they are known."
-        for one in questions:
+        for question in questions:
             if arguments.model:
-                outcomes.append(asked_of_model(engine, one))
+                outcomes.append(asked_of_model(engine, question))
                 continue
-            recordings.append(record(engine, one))
-            print(f"{one.id}: {len(recordings[-1].parts)} parts by rules for {len(one.parts)}", flush=True)
+            recordings.append(record(engine, question))
+            print(f"{question.id}: {len(recordings[-1].parts)} parts by rules for {len(question.parts)}", flush=True)
         engine.close()
     if arguments.fit:
         fit(recordings, settings)
@@ -339,7 +352,8 @@ def main() -> None:
             machine(),
             "`python -m benchmarks.answers.controller`: complete is a question with a right page for every part among "
             "the sources; in brackets 95% Wilson intervals.",
-            f"{len(questions)} of {len(every)} questions, those whose documents the collection of {len(files)} has; "
+            f"{len(questions)} of {len(every)} questions, {'chosen by their ids' if arguments.only else 'those'} whose "
+            f"documents the collection of {len(files)} has; "
             f"the controller ran for {ran} of them and ended with {sum(one.gaps for one in outcomes)} parts uncovered. "
             f"{model} {settings}",
         ],
