@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ _REMEMBERED: frozenset[OutcomeReason] = frozenset(
 )
 _MOST_STOPS = 2
 _RECENT_SECONDS = 24 * 3600.0
+# A mark is written in milliseconds; a disk that hangs keeps nobody from ending.
+_MARKED_SECONDS = 5.0
 _TRIED = "`sextant add --again`, or for a source `sextant run --all --code CODE`, tries it once more."
 _TRIED_LONGER = (
     "`sextant add --again`, or for a source `sextant run --all --code CODE`, tries it once more, with twice the time."
@@ -112,6 +115,9 @@ def _as_before(known: RefusedFile) -> Refusal:
 
 # What this process is at, with the number of workers that it stopped before.
 _at: dict[Path, int] = {}
+# Threads that are writing a mark, and whether this process ends because it was asked to.
+_marking: set[int] = set()
+_ending = threading.Event()
 
 
 class WorkerStops:
@@ -143,15 +149,34 @@ class WorkerStops:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _at[path] = stops
         try:
-            write_atomic(path, json.dumps({"stops": stops + 1}).encode(), durable=True, private=True)
+            _mark(path, stops + 1)
             yield
         finally:
             _at.pop(path, None)
             path.unlink(missing_ok=True)
 
 
+def _mark(path: Path, stops: int) -> None:
+    """Write that the worker is at something, unless it ends because it was asked to."""
+    thread = threading.get_ident()
+    _marking.add(thread)
+    try:
+        if not _ending.is_set():
+            write_atomic(path, json.dumps({"stops": stops}).encode(), durable=True, private=True)
+    finally:
+        _marking.discard(thread)
+
+
 def blame_nobody() -> None:
-    """Take back that this process is at something: it ends because it was asked to."""
+    """Take back that this process is at something: it ends because it was asked to.
+
+    A mark that another thread is writing is waited for; what the thread of this call was writing, as where a signal
+    broke in, is never finished.
+    """
+    _ending.set()
+    deadline = time.monotonic() + _MARKED_SECONDS
+    while _marking - {threading.get_ident()} and time.monotonic() < deadline:
+        time.sleep(0.005)
     for path, stops in list(_at.items()):
         if stops:
             write_atomic(path, json.dumps({"stops": stops}).encode(), durable=True, private=True)

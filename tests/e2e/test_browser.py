@@ -420,6 +420,6 @@ def test_the_widgets_of_streamlit_say_their_words_in_the_language(
         expect(page.get_by_role("button", name="Mostrar u ocultar columnas")).to_have_count(1)
         # The person chooses another language while the page is open.
         choice = page.get_by_role("combobox", name="Idioma de la interfaz")
-        choice.click()
+        choice.press("ArrowDown")
         page.get_by_role("option", name="English").click()
         expect(page.get_by_role("button", name="Show/hide columns")).to_have_count(1)

@@ -203,7 +203,7 @@ def test_nothing_in_a_page_reaches_this_machine(site: Site, browser: ChromiumBro
 
 def test_a_local_file_is_not_read(site: Site, browser: ChromiumBrowser) -> None:
     assert b"root:" not in browser.render(site.url("/to-file")).body
-    with pytest.raises(Refusal, match="not http"):
+    with pytest.raises(Refusal, match="only http and https are read"):
         browser.render("file:///etc/passwd")
 
 
