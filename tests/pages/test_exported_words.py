@@ -66,7 +66,7 @@ def test_workbooks_explain_themselves_in_the_words_of_the_page(in_french: pytest
     )
     base = load_workbook(BytesIO(knowledge_base_bytes([entry], ".xlsx", WORDING))).worksheets[0]
     assert [cell.value for cell in base[1]][:6] == ["Index", "Entrée", "Pages", "Texte", "Références", "Statut"]
-    assert [cell.value for cell in base[2]][4:6] == ["preuves insuffisantes", "citations seules"]
+    assert [cell.value for cell in base[2]][5:7] == ["preuves insuffisantes", "citations seules"]
 
     export(tmp_path / "dataset.xlsx", [], words=WORDING)
     book = load_workbook(tmp_path / "dataset.xlsx")
