@@ -418,3 +418,10 @@ def test_the_widgets_of_streamlit_say_their_words_in_the_language(
         expect(place).to_contain_text("no se pueden leer aquí")
         expect(place.get_by_label("Quitar tool.exe")).to_be_visible()
         expect(page.get_by_role("button", name="Mostrar u ocultar columnas")).to_have_count(1)
+        # The person chooses another language while the page is open; a list closes when its page is scrolled.
+        choice = page.get_by_role("combobox", name="Idioma de la interfaz")
+        choice.scroll_into_view_if_needed()
+        expect(choice).to_be_in_viewport(ratio=1)
+        choice.click(delay=100)
+        page.get_by_role("option", name="English").click()
+        expect(page.get_by_role("button", name="Show/hide columns")).to_have_count(1)
