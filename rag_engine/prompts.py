@@ -24,6 +24,8 @@ SOURCE_WORDS = r"(?:sources?|font[ei]|fuentes?|quellen?|fontes?|kaynak(?:lar)?)"
 # Other words for it in brackets, and what may stand before the number: "[Doc 1]", "[Source no. 1]".
 LABEL_WORDS = r"(?:docs?|documents?|documento|documenti|documentos|dokumente?|belge|citations?|cite)"
 NUMBER_SIGN = r"(?:#\s?|n[°º]\.?\s{0,2}|(?:no|nr|num|núm)\b\.?\s{0,2})?"
+# What they put before a page.
+PAGE_WORDS = r"(?:pp?|pages?|s|seiten?|pag|pagin[ae]|págs?|páginas?|sayfa|sf)"
 
 # What models write above a list of their own, whatever they were told.
 REFERENCE_HEADINGS = frozenset(

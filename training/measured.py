@@ -34,7 +34,7 @@ _PLACED = ("page_questions.tsv", "multi_part.tsv")
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTexts:
-    """What the questions are answered by: runs of words of quotations, and by the name of each file its pages.
+    """Texts that answer the questions: runs of words of quotations, and by the name of each file its pages.
 
     A file that is only quoted has no pages.
     """

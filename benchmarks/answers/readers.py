@@ -1,4 +1,4 @@
-"""What reads beside the encoder, in one table: likeness alone, the packaged cross-encoder, and the reader.
+"""Models that read beside the encoder, in one table: likeness alone, the packaged cross-encoder, and the reader.
 
     python -m benchmarks.answers.readers [--questions 60] [--shared DIR]
 

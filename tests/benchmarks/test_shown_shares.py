@@ -1,4 +1,4 @@
-"""What the interface states of refusals and tiers is what the committed tables say."""
+"""The rates of refusals and tiers that the interface states are those of the committed tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question of the measurements asks for is not trained on, in no language."""
+"""The answers to measured questions are not trained on, in any language."""
 
 from __future__ import annotations
 

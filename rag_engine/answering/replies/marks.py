@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_engine.prompts import LABEL_WORDS, NUMBER_SIGN, SOURCE_WORDS
+from rag_engine.prompts import LABEL_WORDS, NUMBER_SIGN, PAGE_WORDS, SOURCE_WORDS
 from rag_engine.text.sentences import Span
 from rag_engine.text.templates import kept_sentence
 
@@ -20,7 +20,7 @@ _ROUND, _ANY_CLOSE = r"[(（]", r"\\?[\]】］)）}]"
 _JOIN = r"\s*(?:,|;|&|\+|/|[-–—]|\b(?:and|to|through|thru|e|et|und|bis|y|ve|a|à|al|até|hasta|ila|ile)\b)+\s*"
 _NUMBER = rf"(?:{SOURCE_WORDS}\W{{0,2}})?{NUMBER_SIGN}\d{{1,3}}(?!\d)"
 _NUMBERS = rf"({_NUMBER}(?:{_JOIN}{_NUMBER}){{0,20}})"
-_PAGE = r"(?:pp?|pages?|s|seiten?|pag|pagin[ae]|págs?|páginas?|sayfa|sf)\b\.?\s{0,3}\d{1,4}(?:\s?[-–]\s?\d{1,4})?"
+_PAGE = PAGE_WORDS + r"\b\.?\s{0,3}\d{1,4}(?:\s?[-–]\s?\d{1,4})?"
 # Words after the numbers ("p. 12", a title) are dropped: pages and titles are known from the source, not the model.
 _SAID = r"[^\]】］)）}\[\n(]{0,120}(?:\([^()\]】］}\[\n]{0,60}\)?[^\]】］)）}\[\n(]{0,60})?"
 _TAIL = rf"(?:\s*[,;:.–—-]?\s{_SAID})?"

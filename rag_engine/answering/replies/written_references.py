@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from rag_engine.prompts import LABEL_WORDS, REFERENCE_HEADINGS, SOURCE_WORDS
+from rag_engine.prompts import LABEL_WORDS, PAGE_WORDS, REFERENCE_HEADINGS, SOURCE_WORDS
 from rag_engine.text.sentences import Span
 
 _YEAR = r"\(?(?:1[89]|20)\d\d[a-z]?\)?"
-_PAGE = r"(?:pp?|pages?|s|seiten?|pag|pagin[ae]|págs?|páginas?|sayfa|sf)\.?\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?"
+_PAGE = PAGE_WORDS + r"\.?\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?"
 _YEAR_OR_PAGE = re.compile(rf"\s*(?:{_YEAR}|{_PAGE})\s*\.?\s*", re.IGNORECASE)
 _DESCRIBED = re.compile(rf"(?:^|[,;:.(])\s*(?:{_YEAR}|{_PAGE})\s*(?=[,;:.)]|$)", re.IGNORECASE)
 _LICENCE = re.compile(r"\s*(?:CC[ -]BY\b|CC0|public domain)[^,;]*", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""What an exported answer says of how far to trust it."""
+"""An exported answer says how far it can be trusted."""
 
 from __future__ import annotations
 

@@ -308,7 +308,7 @@ def test_a_yes_or_no_of_the_whole_that_sources_state_both_ways_is_open(make_sour
 def test_the_cited_passage_holds_the_quote_even_where_it_was_not_found_by_itself(
     make_source: Callable[..., Source],
 ) -> None:
-    """What was found may be another part of the text that was read."""
+    """The passage found may be another part of the text that was read."""
     text = "Cats sleep in the sun. The council raises the dykes."
     source = make_source(1, text, hits=[(0, 22)])
     [record] = bound_to(source, dykes()).records
