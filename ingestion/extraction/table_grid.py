@@ -84,7 +84,7 @@ class TableGrid:
         """Return the distinct texts of the header above each column."""
         # A text over all columns is the table's title and tells none from another.
         telling = [row for row in self.header if not _is_title(row)]
-        columns = zip(*telling, strict=True) if telling else [()] * len(self.grid[0])
+        columns = zip(*telling, strict=True) if telling else [()] * (len(self.grid[0]) if self.grid else 0)
         return [tuple(dict.fromkeys(cell.text for cell in column if cell.text)) for column in columns]
 
 

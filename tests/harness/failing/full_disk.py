@@ -111,19 +111,22 @@ def really_full_disks(start: Scene, act: str, arguments: Sequence[str]) -> Itera
     grown = sum(path.stat().st_size for path in goal_scene.folder.rglob("*") if path.is_file()) // 1024
     shutil.rmtree(goal_scene.folder)
     most = grown + _BESIDES
-    lost, tried = [], 0
-    for kilobytes in range(taken + 64, most, (most - taken) // _DISKS):
-        place = start.folder.parent / "disk"
-        place.mkdir(exist_ok=True)
-        result = run(_on_a_disk_of, start, place, kilobytes, arguments)
-        tried += 1
-        if isinstance(result, Failure):
-            lost.append(f"{act}, {kilobytes} KiB: {result.words}")
-            continue
-        ended, again, state = result
-        wrong = _wrong(ended, again, state, goal)
-        lost += [f"{act}, {kilobytes} KiB: {wrong}"] if wrong else []
-    yield Tally(f"a disk of memory with too little room: {act}", tried, tuple(lost))
+    sizes = range(taken + 64, most, (most - taken) // _DISKS)
+    # Each process has mounts of its own, so that all of them use the same place.
+    place = start.folder.parent / "disk"
+    place.mkdir(exist_ok=True)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        lost = list(pool.map(partial(_lost_on_a_disk, act, arguments, start, place, goal), sizes))
+    yield Tally(f"a disk of memory with too little room: {act}", len(sizes), _lost(lost))
+
+
+def _lost_on_a_disk(act: str, arguments: Sequence[str], start: Scene, place: Path, goal: State, kilobytes: int) -> str:
+    result = run(_on_a_disk_of, start, place, kilobytes, arguments)
+    if isinstance(result, Failure):
+        return f"{act}, {kilobytes} KiB: {result.words}"
+    ended, again, state = result
+    wrong = _wrong(ended, again, state, goal)
+    return f"{act}, {kilobytes} KiB: {wrong}" if wrong else ""
 
 
 def _on_a_disk_of(

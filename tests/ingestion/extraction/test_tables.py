@@ -191,3 +191,19 @@ def test_names_above_several_columns_are_read_with_the_line_below_them(tmp_path:
         "Owners – Household: Northern Islander; Total occupied units: 61,206; Unhealthy housing (No.): 14,037; "
         "Unhealthy housing (%): 22.9; Unhealthy housing – Odds ratio: 1.1"
     ) in text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("plan.html", "<table><caption>Table 1: Towns (in m)</caption><tr><th><th></table><p>{prose}</p>"),
+        ("plan.md", "# Plan\n\nTable 1: Towns (in m)\n\n|---|---|\n\n{prose}\n"),
+    ],
+)
+def test_an_empty_table_below_a_caption_with_a_unit_loses_nothing_of_its_document(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    path = tmp_path / name
+    prose = "Every town keeps a plan for floods. " * 9
+    path.write_text(text.replace("{prose}", prose), encoding="utf-8")
+    assert extract(path, ExtractionLimits(), None).text.endswith(f"Table 1: Towns (in m)\n\n{prose.strip()}")
