@@ -211,8 +211,10 @@ def main() -> None:
             engine = opened(workspace, arguments.shared / "data" / "indexbook" / BOOKS[name])
             asked = [one for one in read_questions() if one.document == BOOKS[name]]
             index = engine.collection.view().index
-            names_entry = {one: bool(match_index(index, one.question.question, name).passages) for one in asked}
-            asked.sort(key=lambda one: not names_entry[one])
+            names_entry = {
+                one.question.id: bool(match_index(index, one.question.question, name).passages) for one in asked
+            }
+            asked.sort(key=lambda one: not names_entry[one.question.id])
             chosen = asked[: arguments.questions or len(asked)]
             found = prepared(engine, chosen, arguments.top_k)
             generator = None
@@ -221,7 +223,7 @@ def main() -> None:
                 generator = open_judge(engine.config, settings)
             told = rows(engine, found, generator, arguments.runs if generator else 1)
             contexts = sum(any(one.index_context for one in evidence[WITH].sources) for _, evidence in found)
-            named = f"{sum(names_entry[one] for one in chosen)} of {len(chosen)}"
+            named = f"{sum(names_entry[one.question.id] for one in chosen)} of {len(chosen)}"
             table += [[name, named, str(contexts), *row] for row in told]
             reader = engine.config.reader
             engine.close()
