@@ -5,14 +5,19 @@ from starlette.middleware import Middleware
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from cli.serve.browser_requests import RequestRules, checked_requests
+from cli.serve.page_address import with_address
 from pages._shared.errors import show_errors
-from pages._shared.frame import draw_language_choice, open_frame, warm_up
+from pages._shared.frame import PAGE_NAMES, draw_language_choice, open_frame, warm_up
 from pages._shared.login import only_this_machine
 
 if get_script_run_ctx(suppress_warning=True) is None:
     rules = RequestRules(st.get_option("server.allowedHosts"), st.get_option("server.corsAllowedOrigins"))
     # The first is the outermost: whatever is answered bears the headers.
-    middleware = [Middleware(checked_requests, rules), Middleware(only_this_machine)]
+    middleware = [
+        Middleware(checked_requests, rules),
+        Middleware(only_this_machine),
+        Middleware(with_address, PAGE_NAMES),
+    ]
     app = st.App(__file__, middleware=middleware)
     warm_up()
 else:

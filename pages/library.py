@@ -14,13 +14,14 @@ from pages._shared.interface_language import _
 from pages._shared.jobs import draw_runs
 
 guard(__file__)
+# Before the filters, which the browser takes longest to draw.
+st.title(_("Library"))
 engine = resources.engine()
 with st.sidebar:
     wanted = sidebar.draw_filter(engine, "library")
     draw_filter_sets("library", wanted)
     sidebar.draw_collection(engine)
 
-st.title(_("Library"))
 documents = engine.collection.documents(wanted)[::-1]
 total = engine.collection.statistics().documents
 with st.expander(_("Add documents"), icon=":material/upload_file:", expanded=total == 0):

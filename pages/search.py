@@ -10,12 +10,13 @@ from pages._shared.frame import guard
 from pages._shared.interface_language import _
 
 guard(__file__)
+# Before the filters, which the browser takes longest to draw.
+st.title(_("Search"))
 engine = resources.engine()
 query = current_query()
 with st.sidebar:
     saved.draw_saved(engine, query)
     facets.draw_facets(engine, query)
-st.title(_("Search"))
 words.draw_words(query)
 with show_errors():
     results.draw_results(engine, query)

@@ -39,6 +39,8 @@ WORDMARK = (
     'font-size="22" font-weight="600" fill="#2b9a52">Sextant</text></svg>'
 )
 
+# By which the address of a page ends.
+PAGE_NAMES = tuple(path.stem for path in sorted((ROOT / "pages").glob("[!_]*.py")))
 
 _OPEN = "frame is open"
 _ASK = "ask"

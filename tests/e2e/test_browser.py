@@ -69,6 +69,15 @@ def test_the_first_visitor_sees_no_menu_but_that_of_the_pages(page: Page, fresh_
     assert all("Notebook" in menu for menu in seen), seen[0]
 
 
+def test_a_deep_link_asks_for_its_server_where_it_is(page: Page, address: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}/library?language=en")
+    expect(page.get_by_role("heading", name="Library")).to_be_visible()
+    assert f"{address}/_stcore/health" in asked
+    assert not [url for url in asked if "/library/" in url]
+
+
 def test_a_deep_link_to_a_document_keeps_its_place(page: Page, fresh_address: str) -> None:
     page.goto(f"{fresh_address}/document?document=ffffffffffff&page=3")
 

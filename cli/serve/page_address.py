@@ -1,0 +1,60 @@
+"""Address of the server, said in the page that a browser loads first.
+
+At the address of a page ("/library") Streamlit's page asks for the server below that address before it asks above it,
+and nothing is drawn meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_HTML = "text/html"
+_HEAD = b"<head>"
+# Streamlit's page, and not that of a component.
+_OURS = b'<div id="root"></div>'
+# Below a prefix of a proxy too; the address of the first page has no name at its end.
+_BASE = "location.origin + location.pathname.replace(/({names})[/]?$/, '')"
+_SCRIPT = f"<script>window.__streamlit = {{{{BACKEND_BASE_URL: {_BASE}}}}}</script>"
+
+
+def with_address(app: ASGIApp, names: Collection[str]) -> ASGIApp:
+    """Return the app with the address of its server in Streamlit's page, below which the pages have these `names`."""
+    script = _SCRIPT.format(names="|".join(map(re.escape, sorted(names)))).encode()
+
+    async def addressed(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET" or _HTML not in Headers(scope=scope).get("accept", ""):
+            await app(scope, receive, send)
+            return
+        started: Message | None = None
+        page = b""
+
+        async def send_addressed(message: Message) -> None:
+            nonlocal started, page
+            if message["type"] == "http.response.start" and _is_html(message):
+                started = message
+            elif started is None:
+                await send(message)
+            else:
+                page += message.get("body", b"")
+                if not message.get("more_body"):
+                    await send_page(started)
+
+        async def send_page(start: Message) -> None:
+            whole = page.replace(_HEAD, _HEAD + script, 1) if _OURS in page else page
+            MutableHeaders(scope=start)["content-length"] = str(len(whole))
+            await send(start)
+            await send({"type": "http.response.body", "body": whole})
+
+        # What is compressed already can take nothing in.
+        plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+        await app({**scope, "headers": plain}, receive, send_addressed)
+
+    return addressed
+
+
+def _is_html(start: Message) -> bool:
+    return start["status"] == 200 and Headers(raw=start["headers"]).get("content-type", "").startswith(_HTML)
