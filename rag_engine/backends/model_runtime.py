@@ -38,6 +38,10 @@ _PACKAGES = {"openvino": "openvino", "onnx": "onnxruntime"}
 # What a runtime has agreed on with torch, beside the export.
 _AGREED = ".agreed-"
 
+# At its first array OpenVINO makes the table of NumPy's types, and lets other threads run meanwhile: one that has its
+# first array then waits for the table, and keeps from running the one that makes it.
+_FIRST_ARRAY = threading.Lock()
+
 Model = TypeVar("Model")
 
 
@@ -60,6 +64,8 @@ def open_openvino(file: Path, precision: GraphPrecision | None = None, *, orderi
     keep_openvino_quiet()
     import openvino
 
+    with _FIRST_ARRAY:
+        openvino.Type.f32.to_dtype()
     precision = precision or fastest_precision(ordering=ordering)
     folder = prepared_graph(file, precision)
     words = read_words(folder)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rag_engine.backends.model_runtime import Runtime, fastest_precision, first_that_agrees
+from rag_engine.backends.model_runtime import Runtime, fastest_precision, first_that_agrees, open_openvino
 
 
 @pytest.mark.parametrize(
@@ -51,3 +53,42 @@ def test_a_runtime_that_agreed_is_compared_on_one_text_until_something_of_it_cha
     graph.write_bytes(b"other weights")
     assert compared() is None
     assert compared() == 1
+
+
+_OPENED_AT_ONCE = """
+import sys, threading
+from pathlib import Path
+import numpy as np
+import openvino
+from rag_engine.backends.model_runtime import open_openvino
+
+together, sums = threading.Barrier(6), []
+
+def compute():
+    runtime = open_openvino(Path(sys.argv[1]), "f32")
+    together.wait()
+    sums.append(float(runtime.compute({"input_ids": np.ones((1, 2), dtype=np.int64)}).sum()))
+
+threads = [threading.Thread(target=compute) for _ in range(6)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+print(sums)
+"""
+
+
+def test_models_that_are_opened_at_once_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    from openvino import Model, Type, opset13, save_model
+
+    ids = opset13.parameter([-1, -1], Type.i64, "input_ids")
+    ids.output(0).get_tensor().set_names({"input_ids"})
+    file = tmp_path / "model.xml"
+    save_model(Model([opset13.convert(ids, "f32")], [ids]), file)
+    open_openvino(file, "f32")
+
+    # They did in one of three processes.
+    for _ in range(6):
+        command = [sys.executable, "-c", _OPENED_AT_ONCE, str(file)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        assert ended.stdout.strip() == str([2.0] * 6)
