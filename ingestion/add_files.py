@@ -473,7 +473,7 @@ def read_documents(
     those of the questions.
     """
     wanted = sorted(set(names))
-    missing = [name for name in wanted if not (folder / name).is_file()]
+    missing = [name for name in wanted if not (folder / name).is_file() or why_no_file(folder / name, folder)]
     if missing:
         raise InputError(
             f"{folder} has no {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}.",
