@@ -228,14 +228,14 @@ def remove_setting(workspace: Path, name: str) -> None:
 def _rewriting(workspace: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield the entries of the file and who changed them, and write what the block has made of them."""
     path = settings_file(workspace)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
         stored = _stored(path)
         changed = stored.pop(_CHANGED, {})
         if not isinstance(changed, dict):
             changed = {}
         yield stored, changed
-        write_atomic(path, _toml(path, stored, changed).encode())
+        write_atomic(path, _toml(path, stored, changed).encode(), private=True)
 
 
 def why_not_kept(setting: Setting) -> InputError | None:

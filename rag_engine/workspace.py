@@ -168,7 +168,7 @@ def find_writer(workspace: Path) -> CollectionWriter | None:
 
 def announce(workspace: Path, serving: Serving) -> None:
     """Tell other commands of the same user on this workspace where the servers are."""
-    workspace.mkdir(parents=True, exist_ok=True)
+    make_folder(workspace)
     write_atomic(workspace / "serving.json", json.dumps(asdict(serving)).encode(), private=True)
 
 

@@ -54,6 +54,23 @@ def test_an_address_that_cannot_be_read_is_named_without_its_password(
     assert "sesame" not in listed.output
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        ["settings", "set", "answer_seconds", "600", "--by", "Ada"],
+        ["people", "set", "ada@example.org", "--role", "admin", "--by", "Ada"],
+        ["runs"],
+    ],
+)
+def test_whatever_makes_a_workspace_makes_it_its_owners_alone(tmp_path: Path, first: list[str]) -> None:
+    workspace = tmp_path / "workspace"
+    made = runner.invoke(app, [*first, "-w", str(workspace)])
+    assert made.exit_code == 0, made.output
+    assert workspace.stat().st_mode & 0o077 == 0
+    kept = [workspace / name for name in ("settings.toml", "people.json")]
+    assert [path.stat().st_mode & 0o077 for path in kept if path.exists()] in ([], [0])
+
+
 def test_a_value_is_kept_with_who_changed_it_and_reset(tmp_path: Path) -> None:
     words = ["-w", str(tmp_path), "--by", "Ada"]
     kept = runner.invoke(app, ["settings", "set", "answer_seconds", "600", *words])
