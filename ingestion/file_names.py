@@ -66,9 +66,8 @@ def why_no_file(path: Path, folder: Path | None = None) -> str:
     # Of os.path: a link to itself makes Path.resolve raise.
     if folder is not None and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         return kept_sentence("{file} is a link that leads out of the folder", file=path.name)
-    if not path.exists():
-        return ""
-    if path.is_file():
+    # Neither there nor reachable: what is wrong is reported when it is read.
+    if not os.path.exists(path) or os.path.isfile(path):  # noqa: PTH110, PTH113 - Path's raise for too long a name
         return ""
     if path.is_dir():
         return kept_sentence("{file} is a folder and no file", file=path.name)

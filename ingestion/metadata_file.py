@@ -7,6 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ingestion.file_names import why_no_file
 from ingestion.types import LIST_FIELDS
 from rag_engine.errors import InputError
 from rag_engine.text.languages import language_code
@@ -14,15 +15,30 @@ from rag_engine.types import Metadata
 
 NAME = "metadata.jsonl"
 
+# Of as many documents as a folder may well have, read at once and by nobody who hears a cancel.
+_MOST_BYTES = 50_000_000
+
 # What is measured is not given.
 _FIELDS = {field.name for field in fields(Metadata)} - {"quality_score"}
 
 
 def read_descriptions(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return given metadata by file name, from the folder's metadata.jsonl; empty without one."""
+    """Return given metadata by file name, from the folder's metadata.jsonl; empty without one.
+
+    The folder may be anybody's: InputError for what is no file, leads out of the folder, or has no end.
+    """
     path = folder / NAME
+    if why := why_no_file(path, folder):
+        raise InputError("{why}.", help="Replace it by a file, or remove it.", why=why)
     if not path.exists():
         return {}
+    if path.stat().st_size > _MOST_BYTES:
+        raise InputError(
+            "{file} has more than {limit:,} bytes.",
+            help="Put the documents into several folders, each with its own.",
+            file=path,
+            limit=_MOST_BYTES,
+        )
     described: dict[str, dict[str, Any]] = {}
     # Not splitlines(): JSON may hold U+2028 and its like as they are.
     for number, line in enumerate(_read(path).split("\n"), start=1):
@@ -47,9 +63,10 @@ def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
     place = f"{path}, line {number}"
     try:
         values = json.loads(line)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        cause = error.msg if isinstance(error, json.JSONDecodeError) else error
         raise InputError(
-            "{place} is not JSON: {error}.", help="Write one JSON object a line.", place=place, error=error.msg
+            "{place} is not JSON: {error}.", help="Write one JSON object a line.", place=place, error=cause
         ) from error
     if not isinstance(values, dict) or not isinstance(values.get("file"), str):
         raise InputError("{place} does not name its file.", help='Add "file": "NAME" to the object.', place=place)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from rag_engine.workspace import make_folder
+
 
 def uploads(workspace: Path) -> Path:
     """Folder of files that came in through the page and wait to be added."""
@@ -65,7 +67,7 @@ def await_worker(workspace: Path, seconds: float = 0.0) -> bool:
 
 
 def _acquired(workspace: Path, seconds: float) -> FileLock | None:
-    workspace.mkdir(parents=True, exist_ok=True)
+    make_folder(workspace)
     lock = FileLock(workspace / "worker.lock")
     try:
         lock.acquire(timeout=seconds)

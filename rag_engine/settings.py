@@ -19,7 +19,7 @@ from filelock import FileLock
 from pydantic import TypeAdapter
 
 from rag_engine.atomic_write import write_atomic
-from rag_engine.errors import InputError
+from rag_engine.errors import InputError, without_passwords
 
 _FILE = "settings.toml"
 _TABLE = Path(__file__).resolve().parents[1] / "data" / _FILE
@@ -65,7 +65,8 @@ class Setting:
     def read(self, given: object, place: str) -> SettingValue:
         """Return a given value in the setting's kind; InputError names the place that it was given in."""
         given = given.strip() if isinstance(given, str) else given
-        shown = place if self.secret else f"{place}={given!r}"
+        hidden = self.secret or (self.kind == "address" and "@" in str(given))
+        shown = place if hidden else f"{place}={given!r}"
         if self.kind == "choice":
             if given not in self.choices:
                 raise InputError(
@@ -102,14 +103,14 @@ class Setting:
         return int(value) if whole else value
 
     def text(self, value: SettingValue | None) -> str:
-        """Return a value as people write it; what holds in words where there is none, and no secret."""
+        """Return a value as people write it; what holds in words where there is none, no secret and no password."""
         if value is None or value in ("", ()):
             return self.unset
         if self.secret:
             return "(set)"
         if isinstance(value, tuple):
             return ",".join(value)
-        return str(value).removesuffix(".0")
+        return without_passwords(str(value)).removesuffix(".0")
 
 
 _SETTING = TypeAdapter(Setting)
@@ -227,14 +228,14 @@ def remove_setting(workspace: Path, name: str) -> None:
 def _rewriting(workspace: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield the entries of the file and who changed them, and write what the block has made of them."""
     path = settings_file(workspace)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
         stored = _stored(path)
         changed = stored.pop(_CHANGED, {})
         if not isinstance(changed, dict):
             changed = {}
         yield stored, changed
-        write_atomic(path, _toml(path, stored, changed).encode())
+        write_atomic(path, _toml(path, stored, changed).encode(), private=True)
 
 
 def why_not_kept(setting: Setting) -> InputError | None:

@@ -19,7 +19,7 @@ import psutil  # type: ignore[import-untyped]
 from filelock import FileLock, Timeout
 
 from rag_engine.atomic_write import write_atomic
-from rag_engine.errors import WorkspaceError
+from rag_engine.errors import WorkspaceError, without_passwords
 
 # A process that began so much earlier or later than the announced one only bears its number again. Clocks are corrected
 # by seconds while a server runs; a number is not given again so soon.
@@ -49,8 +49,10 @@ class Serving:
 
 def new_serving(workspace: Path, address: str, chroma_url: str = "", key: str = "") -> Serving:
     """Return the announcement of servers of this process."""
-    since = time.strftime("%Y-%m-%d %H:%M:%S")
-    return Serving(os.getpid(), start_of_this_process(), folder_identity(workspace), address, chroma_url, key, since)
+    since, started = time.strftime("%Y-%m-%d %H:%M:%S"), start_of_this_process()
+    # A password of it is in the environment of those who may use it.
+    url = without_passwords(chroma_url)
+    return Serving(os.getpid(), started, folder_identity(workspace), address, url, key, since)
 
 
 def folder_identity(workspace: Path) -> str:
@@ -166,7 +168,7 @@ def find_writer(workspace: Path) -> CollectionWriter | None:
 
 def announce(workspace: Path, serving: Serving) -> None:
     """Tell other commands of the same user on this workspace where the servers are."""
-    workspace.mkdir(parents=True, exist_ok=True)
+    make_folder(workspace)
     write_atomic(workspace / "serving.json", json.dumps(asdict(serving)).encode(), private=True)
 
 

@@ -6,9 +6,12 @@ import ast
 import re
 import subprocess
 import sys
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
 
@@ -84,6 +87,22 @@ def test_the_list_of_licences_is_current_and_knows_every_one() -> None:
     text = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
     assert "| unknown |" not in text
     assert "|  |" not in text
+
+
+def test_what_torch_asks_for_is_installed_by_its_hashes_before_torch() -> None:
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = {canonicalize_name(name) for name in re.findall(r"^([\w.-]+)==", text, re.MULTILINE)}
+    asked = [Requirement(one) for one in requires("torch") or ()]
+    needed = {one.name for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})}
+    # Those of a GPU come with the files of torch that use one.
+    assert {
+        name for name in map(canonicalize_name, needed) if not name.startswith(("nvidia-", "cuda-", "triton"))
+    } <= locked
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    [environment] = re.findall(r"^\.venv/locked:.*?touch", makefile, re.MULTILINE | re.DOTALL)
+    installed = re.findall(r"pip install (.*)", environment)
+    assert [line.split()[-1] for line in installed] == ["requirements.lock", "requirements-torch.lock"]
+    assert "--require-hashes --no-deps" in installed[0]
 
 
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock", "requirements-models.lock"])

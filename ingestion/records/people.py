@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.person import ROLES, Person, PersonRole
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.workspace import make_folder
 
 _CODEC = TypeAdapter(tuple[Person, ...])
 _LONGEST = 200
@@ -74,8 +75,8 @@ def _file(workspace: Path) -> Path:
 def _changing(workspace: Path) -> Iterator[dict[str, Person]]:
     """Yield the people by key, and write what the block has made of them."""
     path = _file(workspace)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(workspace)
     with FileLock(path.with_suffix(".lock")):
         people = {one.key: one for one in known_people(workspace)}
         yield people
-        write_atomic(path, _CODEC.dump_json(tuple(people.values()), indent=1), durable=True)
+        write_atomic(path, _CODEC.dump_json(tuple(people.values()), indent=1), durable=True, private=True)

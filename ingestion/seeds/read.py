@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, islice
@@ -251,10 +252,13 @@ def _read_xml(path: Path, reading: SeedReading) -> None:
     if (entries := read_entries(body)) is not None:
         add_entries(entries, path.name, reading)
     elif list_kind(body) == "sitemap index":
+        taken: set[Path] = set()
         for entry in read_sitemap(body):
-            # Only what is beside the index: reading seeds never uses the network.
             beside = path.parent / entry.url.rstrip("/").rpartition("/")[2]
-            if beside.is_file() and beside != path and list_kind(unpack(beside.read_bytes())) == "sitemap":
+            if beside in taken:
+                continue
+            if _is_sitemap_beside(path, beside):
+                taken.add(beside)
                 _read_xml(beside, reading)
             else:
                 reading.reject(
@@ -268,6 +272,16 @@ def _read_xml(path: Path, reading: SeedReading) -> None:
         )
     if not reading.candidates and not reading.rejected:
         raise InputError("{file} lists no address.", help="Check that it was downloaded whole.", file=path.name)
+
+
+def _is_sitemap_beside(index: Path, path: Path) -> bool:
+    """Return whether an index lies beside a sitemap of this path: reading seeds never uses the network.
+
+    The index names it, and may be anybody's.
+    """
+    if path == index or why_no_file(path, index.parent) or not os.path.isfile(path):  # noqa: PTH113 - too long a name
+        return False
+    return path.stat().st_size > _MOST_XML_BYTES or list_kind(unpack(path.read_bytes())) == "sitemap"
 
 
 def add_entries(entries: Iterable[FeedEntry], name: str, reading: SeedReading) -> None:

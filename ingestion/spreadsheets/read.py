@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from ingestion.extraction.file_type import OLE, is_locked
+from ingestion.file_names import why_no_file
 from ingestion.spreadsheets.row import Row
 from ingestion.spreadsheets.workbook_reader import read_workbook
 from ingestion.types import Refusal
@@ -58,7 +59,9 @@ def read_delimited(path: Path) -> Iterator[Row]:
 
 
 def read_head(path: Path) -> bytes:
-    """Return the first four kilobytes; InputError when there is no such file."""
+    """Return the first four kilobytes; InputError when there is no such file, or it is a device or pipe."""
+    if why := why_no_file(path):
+        raise InputError("{why}.", help="Check the path.", why=why)
     try:
         with path.open("rb") as file:
             return file.read(4096)

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ingestion.types import Refusal
-from rag_engine.errors import InputError
+from rag_engine.errors import InputError, without_passwords
 from rag_engine.text.templates import kept_sentence
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -107,7 +107,7 @@ def read_target(url: str) -> Target:
                 url, kept_sentence("only http and https are read, not {scheme}", scheme=parts.scheme or "nothing")
             )
         if "@" in parts.netloc:
-            raise _forbidden(_without_password(url), kept_sentence("it holds a user name"))
+            raise _forbidden(url, kept_sentence("it holds a user name"))
         if _refusable_host(parts.hostname or ""):
             raise _forbidden(url, _refusable_host(parts.hostname or ""))
         parsed = httpx.URL(url.strip()).copy_with(fragment=None)
@@ -115,7 +115,7 @@ def read_target(url: str) -> Target:
     except (ValueError, httpx.InvalidURL) as error:
         raise Refusal("url_invalid", "{url} is not an address: {error}.", url=_short(url), error=error) from error
     if parsed.userinfo or parsed.scheme not in PORTS or _refusable_host(host):
-        raise _forbidden(_without_password(url), _refusable_host(host) or kept_sentence("its host is unclear"))
+        raise _forbidden(url, _refusable_host(host) or kept_sentence("its host is unclear"))
     port = parsed.port or PORTS[parsed.scheme]
     if not host or not _is_host(host) or not 0 < port < 65536 or parsed.port == 0:
         raise Refusal("url_invalid", "{url} is not an address: it has no proper host and port.", url=_short(url))
@@ -269,18 +269,14 @@ def _is_host(host: str) -> bool:
 
 
 def _forbidden(place: str, why: str) -> Refusal:
+    shown = _short(without_passwords(place))
     return Refusal(
-        "address_forbidden", "{place} may not be fetched: {error}.", help=_INTRANET_CURE, place=_short(place), error=why
+        "address_forbidden", "{place} may not be fetched: {error}.", help=_INTRANET_CURE, place=shown, error=why
     )
 
 
 def _unknown(host: str, why: str) -> Refusal:
     return Refusal("host_unknown", "The host {host} is not known: {error}.", host=_short(host), error=why)
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _short(text: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_engine.config import DATA, ROOT, Config
+from rag_engine.errors import without_passwords
 
 _PACKAGES = (
     *(
@@ -32,7 +33,6 @@ _PACKAGES = (
 )
 # An absolute path of two parts or more; what follows a word, a colon or a slash is a part of an address or a ratio.
 _PATH = re.compile(r"(?:(?<![\w.:/\\])~?|(?<![\w/\\])[A-Za-z]:)(?:[/\\][^\s/\\'\"“”<>|:;,()]+){2,}[/\\]?")
-_PASSWORD = re.compile(r"(?<=://)[^\s/@]+@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def shareable(text: str, config: Config) -> str:
     kind, slash, name = text.partition("/")
     if slash and kind in ("ollama", "openai") and name.startswith(("/", "~")):
         text = f"{kind}/{Path(name).name}"
-    return _PASSWORD.sub("", _PATH.sub(lambda match: re.split(r"[/\\]", match[0].rstrip("/\\"))[-1], text))
+    return _PATH.sub(lambda match: re.split(r"[/\\]", match[0].rstrip("/\\"))[-1], without_passwords(text))
 
 
 def package_versions() -> dict[str, str]:

@@ -117,6 +117,21 @@ def test_a_configured_chroma_that_is_away_is_bad_and_the_rest_is_examined(
     assert found["Keyword index (tantivy)"].state == "good"
 
 
+@pytest.mark.parametrize("model", ["ollama", "openai"])
+def test_no_finding_and_no_announcement_shows_the_password_of_an_address(
+    tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    there = server.replace("http://", "http://ada:opensesame@")
+    monkeypatch.setenv("SEXTANT_CHROMA_URL", there)
+    monkeypatch.setenv(f"SEXTANT_{model.upper()}_URL", there)
+    found = checks(tmp_path)
+    assert server in found["Language model"].found
+    monkeypatch.setenv("SEXTANT_CHROMA_URL", "http://ada:opensesame@127.0.0.1:9")
+    away = checks(tmp_path)
+    announce(tmp_path, new_serving(tmp_path, server, there))
+    assert "opensesame" not in f"{found}{away}" + "".join(path.read_text() for path in tmp_path.glob("*.json"))
+
+
 def test_a_judge_that_is_set_and_missing_is_wrong(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
     assert "Judge" not in checks(workspace)

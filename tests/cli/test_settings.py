@@ -28,6 +28,8 @@ def rows(workspace: Path) -> dict[str, dict[str, str]]:
 def test_every_setting_is_listed_with_value_origin_and_effect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEXTANT_OPENAI_KEY", "opensesame")
     monkeypatch.setenv("SEXTANT_CATALOG_URL", "postgresql://ada:opensesame@here/catalog")
+    for variable in ("SEXTANT_OLLAMA_URL", "SEXTANT_OPENAI_URL", "SEXTANT_CHROMA_URL"):
+        monkeypatch.setenv(variable, "http://ada:open@sesame@here:8000/v1")
     found = rows(tmp_path)
     assert found.keys() == settings_table().keys()
     assert found["encoder"] | {"explanation": ""} == {
@@ -36,7 +38,37 @@ def test_every_setting_is_listed_with_value_origin_and_effect(tmp_path: Path, mo
     }  # fmt: skip
     assert found["openai_key"]["origin"] == "SEXTANT_OPENAI_KEY"
     printed = runner.invoke(app, ["settings", "-w", str(tmp_path)]).stdout
-    assert "opensesame" not in printed + json.dumps(found)
+    assert found["ollama_url"]["value"] == "http://here:8000/v1"
+    assert "sesame" not in printed + json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    "address", ["ada:opensesame@here:99999", "http://ada:open/sesame@here", "ftp://ada:opensesame@here"]
+)
+def test_an_address_that_cannot_be_read_is_named_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("SEXTANT_OLLAMA_URL", address)
+    listed = runner.invoke(app, ["settings", "-w", str(tmp_path)])
+    assert (listed.exit_code, "SEXTANT_OLLAMA_URL is no address" in listed.output) == (2, True)
+    assert "sesame" not in listed.output
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        ["settings", "set", "answer_seconds", "600", "--by", "Ada"],
+        ["people", "set", "ada@example.org", "--role", "admin", "--by", "Ada"],
+        ["runs"],
+    ],
+)
+def test_whatever_makes_a_workspace_makes_it_its_owners_alone(tmp_path: Path, first: list[str]) -> None:
+    workspace = tmp_path / "workspace"
+    made = runner.invoke(app, [*first, "-w", str(workspace)])
+    assert made.exit_code == 0, made.output
+    assert workspace.stat().st_mode & 0o077 == 0
+    kept = [workspace / name for name in ("settings.toml", "people.json")]
+    assert [path.stat().st_mode & 0o077 for path in kept if path.exists()] in ([], [0])
 
 
 def test_a_value_is_kept_with_who_changed_it_and_reset(tmp_path: Path) -> None:

@@ -8,15 +8,19 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 from ingestion.add_files import Added, add_paths
 from ingestion.extraction.sandbox.sandbox import time_for
+from ingestion.metadata_file import NAME
+from ingestion.seeds.read import read_seeds
 from ingestion.types import ExtractionLimits
 from rag_engine.config import ROOT, read_config
 from rag_engine.engine import Engine
-from tests.harness.hostile_files import ESCAPED, HostileFile, hostile_files
+from rag_engine.errors import InputError
+from tests.harness.hostile_files import ESCAPED, HostileFile, hostile_files, no_files
 from tests.harness.tally import Effort, Tally
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -35,6 +39,10 @@ def files(effort: Effort) -> Iterator[Tally]:
             of_kind = [one for one in tried if one.kind == kind]
             yield Tally(f"hostile files and a good one beside them: {kind}", len(of_kind) + 1, tuple(lost[kind]))
         yield Tally("additions of hostile files that wrote nothing outside", 1, tuple([*lost[""], *_outside(home)][:1]))
+        tried = list(no_files())
+        yield Tally(
+            "descriptions that are no file, or lead out", len(tried), tuple(_described(home / "described", tried))
+        )
 
 
 def _added(home: Path, tried: list[HostileFile]) -> dict[str, list[str]]:
@@ -62,6 +70,22 @@ def _added(home: Path, tried: list[HostileFile]) -> dict[str, list[str]]:
             lost[kind].append(f"the good file was not indexed: {added.get(str(good))}")
     changed = before.items() ^ _snapshot(folder).items()
     return {**lost, "": [f"{path} was changed" for path in sorted({path for path, _ in changed})]}
+
+
+def _described(home: Path, tried: list[HostileFile]) -> Iterator[str]:
+    """Yield what is wrong where such a thing bears the name of the descriptions: it is named, or as if not there."""
+    engine = Engine(read_config(home / "workspace"), embedder=CountingEmbedder())
+    for one in tried:
+        folder = replace(one, kind=one.name, name=NAME).write(home).parent
+        (folder / _GOOD).write_text("The mayor of Goodtown orders the evacuation. " * 9)
+        for take in (lambda folder: add_paths([folder], engine), lambda folder: read_seeds(folder, ()).new):
+            try:
+                if len(take(folder)) != 1:
+                    yield f"{one.name}: the file beside it was not taken"
+            except InputError as error:
+                if NAME not in str(error):
+                    yield f"{one.name}: {error}"
+    engine.close()
 
 
 def _late(results: list[Added], begun: list[float]) -> Iterator[str]:

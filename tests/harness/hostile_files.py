@@ -73,7 +73,7 @@ def hostile_files(effort: Effort, seed: int = 15) -> list[HostileFile]:
         if suffix in _PACKED:
             made += _packages(suffix, originals[0], chance)
     made += [*_pdfs(chance, times=1 if short else 16), *_texts(), *_pages(), *_rtfs()]
-    made += [*_mislabelled(), *_no_files(), *_odd_names()]
+    made += [*_mislabelled(), *no_files(), *_odd_names()]
     return [one for kind in _kinds(made) for one in chance.sample(kind, 1)] if short else made
 
 
@@ -439,7 +439,8 @@ def _mislabelled() -> Iterator[HostileFile]:
                 yield HostileFile("content under another suffix", f"{kind}-as.{suffix}".rstrip("."), content)
 
 
-def _no_files() -> Iterator[HostileFile]:
+def no_files() -> Iterator[HostileFile]:
+    """Yield what is no file, leads out of its folder, or has no end."""
     made: dict[str, Callable[[Path], object]] = {
         "pipe.txt": os.mkfifo,
         "socket.txt": _bound,

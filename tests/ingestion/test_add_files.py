@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import os
 import subprocess
 import sys
@@ -196,6 +197,26 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_copied(engine: Engine,
     [added] = add_paths([folder], engine)
     assert (added.status, "3,221,225,472 bytes" in added.reason) == ("rejected", True)
     assert not [path for path in (engine.config.workspace / "files").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    "written", ["ingestion.add_files.shutil.copyfileobj", "rag_engine.storage.indexer.Indexer.add"]
+)
+def test_a_full_disk_ends_the_addition_and_no_file_is_blamed(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    (folder / "a.txt").write_text(FIRST)
+    (folder / "b.txt").write_text(SECOND)
+
+    def full(*_arguments: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(written, full)
+        with pytest.raises(WorkspaceError, match="No space left"):
+            add_paths([folder], engine)
+    assert not list((engine.config.workspace / "files").glob(".incoming/*"))
+    assert outcomes(add_paths([folder], engine)) == {"a.txt": "indexed", "b.txt": "indexed"}
 
 
 def test_a_lost_copy_is_put_back_by_adding_the_file_again(engine: Engine, folder: Path) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,11 @@ from rag_engine.errors import InputError
 def write(folder: Path, *lines: str) -> Path:
     (folder / "metadata.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return folder
+
+
+def vast(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(2**40)
 
 
 def test_a_folder_without_descriptions_has_none(tmp_path: Path) -> None:
@@ -31,11 +38,32 @@ def test_a_folder_without_descriptions_has_none(tmp_path: Path) -> None:
         ('{"file": "a.pdf", "language": "Klingon"}', "line 2: language is 'Klingon'.*ISO 639-1, such as en"),
         ('{"file": "a.pdf", "language": "xx"}', "language is 'xx'"),
         ('{"file": "a.pdf", "language": "eng-lish"}', "language is 'eng-lish'"),
+        ("[" * 100_000, "line 2 is not JSON"),
+        ('{"file": "a.pdf", "year": ' + "1" * 5000 + "}", "line 2 is not JSON"),
     ],
 )
 def test_a_wrong_line_is_named_with_its_number(tmp_path: Path, line: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_descriptions(write(tmp_path, '{"file": "b.pdf"}', line))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (os.mkfifo, "is a pipe"),
+        (Path.mkdir, "is a folder"),
+        (lambda path: path.symlink_to("/dev/zero"), "leads out of the folder"),
+        (lambda path: path.symlink_to("/etc/passwd"), "leads out of the folder"),
+        (vast, "more than 50,000,000 bytes"),
+    ],
+)
+def test_descriptions_that_are_no_file_lead_out_or_have_no_end_are_refused_at_once(
+    tmp_path: Path, make: Callable[[Path], object], said: str
+) -> None:
+    make(tmp_path / "metadata.jsonl")
+    with pytest.raises(InputError, match=rf"metadata\.jsonl.*{said}") as refused:
+        read_descriptions(tmp_path)
+    assert refused.value.help
 
 
 @pytest.mark.parametrize(

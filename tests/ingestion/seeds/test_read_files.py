@@ -57,6 +57,27 @@ def test_a_saved_sitemap_index_reads_those_beside_it_only(tmp_path: Path) -> Non
     assert report.rejected[0].place == "https://a.org/two.xml"
 
 
+def test_a_sitemap_index_leads_to_no_file_elsewhere_and_each_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "lists").mkdir()
+    sitemap = "<urlset><url><loc>https://a.org/{}</loc></url></urlset>"
+    seed_text(tmp_path / "secret.xml", sitemap.format("secret"))
+    seed_text(tmp_path / "lists" / "one.xml", sitemap.format(1))
+    (tmp_path / "lists" / "out.xml").symlink_to(tmp_path / "secret.xml")
+    os.mkfifo(tmp_path / "lists" / "pipe.xml")
+    names = ["one.xml", "out.xml", "pipe.xml", "one.xml", f"{'long' * 100}.xml"]
+    listed = "".join(f"<sitemap><loc>https://a.org/{name}</loc></sitemap>" for name in names)
+    index = seed_text(tmp_path / "lists" / "index.xml", f"<sitemapindex>{listed}</sitemapindex>")
+    report = read_seeds(index, [])
+    assert [one.url for one in report.new] == ["https://a.org/1"]
+    assert [one.place.rpartition("/")[2] for one in report.rejected] == ["out.xml", "pipe.xml", names[-1]]
+
+
+def test_a_list_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "list.csv")
+    with pytest.raises(InputError, match=r"list\.csv is a pipe"):
+        read_seeds(tmp_path / "list.csv", [])
+
+
 def test_a_saved_feed_gives_its_entries(tmp_path: Path) -> None:
     feed = (
         '<rss version="2.0"><channel><title>t</title><item><title>Heat plan</title><link>https://a.org/1</link></item>'

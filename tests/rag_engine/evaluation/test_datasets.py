@@ -110,6 +110,7 @@ def test_questions_that_nobody_judged_are_left_out_and_said(write_dataset: Write
         ("qrels.tsv", None, r"no qrels\.dev\.tsv or qrels\.tsv"),
         ("corpus.jsonl", "", "has no document"),
         ("corpus.jsonl", '{"_id": "flood", "text": "a"}\n{"_id": ', r"corpus\.jsonl, line 2: not JSON"),
+        ("corpus.jsonl", "[" * 100_000, "line 1: not JSON"),
         ("corpus.jsonl", '["flood"]', "line 1: not a JSON object"),
         ("corpus.jsonl", '{"text": "a"}', "line 1: the field '_id' is missing"),
         ("corpus.jsonl", '{"_id": "a", "text": ["b"]}', "'text' is .'b'., not a text"),
