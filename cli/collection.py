@@ -118,7 +118,8 @@ def erase(
 ) -> None:
     """Remove a document everywhere: files, catalog, vectors, both indexes; one of the list needs a --note.
 
-    Conversations and notebooks keep the sentences that they quote of it, unless --redact is given.
+    Copies of it on the list go with it, and no run fetches them again. Conversations and notebooks keep the sentences
+    that they quote of it, unless --redact is given.
     """
     from ingestion.operations import documents
 

@@ -86,6 +86,7 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "preview_index_table": ("curator", "Applying an index"),
     "applied_index_tables": ("reader", "Looking at indexes"),
     "is_listed": ("reader", "Reading the list of sources"),
+    "sources_erased_with": ("reader", "Reading the list of sources"),
     "apply_index_table": ("curator", "Applying an index"),
     "remove_index_table": ("curator", "Removing an index"),
     "ground": ("curator", "Building the knowledge base"),
