@@ -299,14 +299,18 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
         if one.key == asked.key:
             record = one
         elif not asked.former and one.is_former and one.origin == asked.source:
+            # Before, since a kill leaves nothing to find it by; after, for an answer that was begun in between.
             _forget(desk, one.document_id, one.source, redact=asked.redact)
             desk.engine.collection.erase(one)
+            _forget(desk, one.document_id, one.source, redact=asked.redact)
     _forget(desk, asked.document_id, asked.source, redact=asked.redact)
     if record is not None:
         erased = desk.engine.collection.erase(record)
     else:
         # What it was made of is gone or going, and no longer counted.
         erased = Erasure(asked.document_id, asked.file, 0, 0, desk.engine.collection.finish_erasures())
+    # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
+    _forget(desk, asked.document_id, asked.source, redact=asked.redact)
     kept = tuple(f"what {path.name} holds of it, a catalog that was damaged" for path in catalogs_aside(desk.workspace))
     return replace(erased, left_behind=(*erased.left_behind, *kept))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -20,14 +21,16 @@ from ingestion.operations.documents import add_files, erase, finish_erasures, un
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
 from rag_engine.config import read_config
+from rag_engine.conversations.answer_jobs import AnswerJobs
+from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
-from rag_engine.conversations.store import begin_turn, end_turn, new_id
+from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.notebook.notebook import answer_entry, with_entry
+from rag_engine.notebook.notebook import NotebookEntry, answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage.catalog import pack_text
-from rag_engine.types import Answer
+from rag_engine.types import Answer, Evidence
 from tests.ingestion.documents import pdf
 from tests.ingestion.left_behind import files_holding, forms
 from tests.rag_engine.conftest import CountingEmbedder
@@ -111,6 +114,51 @@ def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_documen
         # Both while the engine is open and after it has ended.
         assert list(holding(workspace, packed, *gone)) == []
     assert list(holding(workspace, packed, *gone)) == []
+
+
+@pytest.mark.parametrize("redact", [True, False])
+def test_an_answer_that_is_being_written_keeps_of_an_erased_document_what_an_answer_before_it_does(
+    workspace: Path, *, redact: bool
+) -> None:
+    question, jobs, id = "Who keeps the rules?", AnswerJobs(workspace), new_id()
+    found, erased = threading.Event(), threading.Event()
+    with closing(open_engine(workspace)) as engine:
+        parts = list(engine.ask(question))
+        answer = parts[-1]
+        assert isinstance(answer, Answer)
+        assert answer.citations
+
+        def written() -> Iterator[AnswerPart]:
+            for part in parts:
+                yield part
+                if isinstance(part, Evidence):
+                    found.set()
+                    erased.wait(60)
+
+        jobs.start(id, question, lambda _: written())
+        found.wait(60)
+        erase(desk_of(engine), "own.md", redact=redact)
+        change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, of_before(id, question, answer)))
+        erased.set()
+        for thread in threading.enumerate():
+            if thread.name == f"answer {id}":
+                thread.join(60)
+        # Neither was there when the erasure looked.
+        kept = {path.parent.name for path in holding(workspace)}
+        assert kept == (set() if redact else {"conversations", "notebooks"})
+        conversation = read_conversation(workspace, id)
+        assert conversation is not None
+        reply = conversation.turns[0].reply
+        assert reply is not None
+        own = [source.text for source in reply.sources if source.file == "own.md"]
+        assert own == (
+            [] if redact else [" … ".join(sorted({one.quote for one in reply.citations if one.file == "own.md"}))]
+        )
+
+
+def of_before(id: str, question: str, answer: Answer) -> NotebookEntry:
+    """Return a notebook's entry of an answer that a page still shows."""
+    return answer_entry(id, Turn(question, "2026-01-01T00:00:00+00:00", reply_of(answer)))
 
 
 def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
