@@ -28,7 +28,7 @@ from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, SourceRecord
 from ingestion.records.source_store import now
 from ingestion.tools import open_reader
-from ingestion.types import PHASES, Progress
+from ingestion.types import Progress
 from rag_engine.atomic_write import remove_abandoned
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.forgetting import forget_in_conversations
@@ -323,7 +323,7 @@ def _exclude(desk: Desk, record: SourceRecord, asked: BegunErasure) -> None:
     upload = Path(record.source.path)
     if record.source.path and upload.is_relative_to(own_files(desk)):
         shutil.rmtree(upload.parent, ignore_errors=True)
-    desk.store.erase(record.code, PHASES[PHASES.index("acquisition") :])
+    desk.store.erase(record.code)
 
 
 def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
