@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -33,6 +34,8 @@ from rag_engine.atomic_write import remove_abandoned
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.evaluation.answers.forgetting import forget_in_evaluation
+from rag_engine.evaluation.gold import letters_of
 from rag_engine.notebook.forgetting import forget_in_notebooks
 from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.storage.deletion import Erasure
@@ -300,17 +303,17 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
             record = one
         elif not asked.former and one.is_former and one.origin == asked.source:
             # Before, since a kill leaves nothing to find it by; after, for an answer that was begun in between.
-            _forget(desk, one.document_id, one.source, redact=asked.redact)
+            _forget(desk, one.document_id, one.source, one.file, redact=asked.redact)
             desk.engine.collection.erase(one)
-            _forget(desk, one.document_id, one.source, redact=asked.redact)
-    _forget(desk, asked.document_id, asked.source, redact=asked.redact)
+            _forget(desk, one.document_id, one.source, one.file, redact=asked.redact)
+    _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
     if record is not None:
         erased = desk.engine.collection.erase(record)
     else:
         # What it was made of is gone or going, and no longer counted.
         erased = Erasure(asked.document_id, asked.file, 0, 0, desk.engine.collection.finish_erasures())
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
-    _forget(desk, asked.document_id, asked.source, redact=asked.redact)
+    _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
     kept = tuple(f"what {path.name} holds of it, a catalog that was damaged" for path in catalogs_aside(desk.workspace))
     return replace(erased, left_behind=(*erased.left_behind, *kept))
 
@@ -344,7 +347,7 @@ def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
     ]
 
 
-def _forget(desk: Desk, document_id: str, source: str, *, redact: bool) -> None:
+def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> None:
     """Remove what repeats a document: replies, comparisons, its description, and what was agreed with, word by word."""
     alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
     if all(one.source == source for one in alike):
@@ -352,12 +355,24 @@ def _forget(desk: Desk, document_id: str, source: str, *, redact: bool) -> None:
         forget_in_conversations(desk.workspace, document_id, redact=redact)
         if redact:
             forget_in_notebooks(desk.workspace, document_id)
+            forget_in_evaluation(desk.workspace, file, _said_by_others(desk, file, document_id))
     forget_examples(desk.engine)
     AnswerStore(desk.engine.catalog).forget_documents([document_id])
     ComparisonStore(desk.engine.catalog).forget_documents([document_id])
     FileDescriptions(desk.engine.catalog).forget(source)
     desk.store.journal.forget(source)
     desk.store.journal.forget(source.removeprefix(FROM_LIST))
+
+
+def _said_by_others(desk: Desk, file: str, document_id: str) -> Callable[[str], bool]:
+    """Return whether another document of this file name says a quote; their texts are read when that is first asked."""
+
+    @cache
+    def texts() -> list[str]:
+        others = (one for one in desk.engine.collection.documents() if one.file == file)
+        return [letters_of(desk.engine.catalog.text(one.key))[0] for one in others if one.document_id != document_id]
+
+    return lambda quote: any(letters_of(quote)[0] in text for text in texts())
 
 
 def _check_erasure(record: DocumentRecord, codes: Sequence[str], note: str) -> None:

@@ -28,14 +28,15 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
     st.markdown(
         _(
             "Files, texts and index entries are removed from this machine and cannot be recovered. "
-            "Test questions keep the sentences they have quoted. "
             "You can undo this in the Library for {duration}."
         ).format(duration=duration(UNDO_SECONDS))
     )
     redact = st.checkbox(
-        _("Also remove what conversations and notebooks quote"),
+        _("Also remove what conversations, notebooks and test questions quote"),
         key="delete redact",
-        help=_("Otherwise they keep the sentences they have quoted, and no other passage."),
+        help=_(
+            "Otherwise they and the runs of test questions keep the sentences they have quoted, and no other passage."
+        ),
     )
     author, note = "", ""
     codes = sources_erased_with(resources.desk(), documents)

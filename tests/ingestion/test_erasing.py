@@ -18,6 +18,7 @@ from cli.main import app as terminal
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.documents import add_files, erase, finish_erasures, unfinished_erasures
+from ingestion.operations.evaluation import ask_test_questions, keep_answer
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
 from rag_engine.config import read_config
@@ -27,6 +28,11 @@ from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, write_run
+from rag_engine.evaluation.answers.own_questions import own_questions_path
+from rag_engine.evaluation.answers.rows import RowFile
+from rag_engine.evaluation.answers.run_answers import AnswersRequest
+from rag_engine.evaluation.answers.scoring import METRICS
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage.catalog import pack_text
@@ -159,6 +165,29 @@ def test_an_answer_that_is_being_written_keeps_of_an_erased_document_what_an_ans
 def of_before(id: str, question: str, answer: Answer) -> NotebookEntry:
     """Return a notebook's entry of an answer that a page still shows."""
     return answer_entry(id, Turn(question, "2026-01-01T00:00:00+00:00", reply_of(answer)))
+
+
+@pytest.mark.parametrize("redact", [True, False])
+def test_test_questions_and_their_runs_keep_what_they_quote_unless_it_is_to_be_redacted(
+    workspace: Path, *, redact: bool
+) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk, question = desk_of(engine), "Who keeps the zoning rules?"
+        answer = list(engine.ask(question))[-1]
+        assert isinstance(answer, Answer)
+        begun = begin_turn(workspace, new_id(), question)
+        end_turn(workspace, begun, reply_of(answer))
+        keep_answer(desk, begun.id, begun.turns[-1].asked)
+        measured, _ = ask_test_questions(desk, AnswersRequest(str(own_questions_path(workspace))))
+        write_run(accepted_path(workspace), measured.run)
+        [row] = measured.run.rows
+        RowFile(workspace / "evaluation" / "gate.0a.csv", METRICS).append(row)
+        kept = set(holding(workspace / "evaluation"))
+        assert len(kept) == 4
+        assert erase(desk, "own.md", redact=redact).left_behind == ()
+        assert set(holding(workspace / "evaluation")) == (set() if redact else kept)
+        # Figures are compared with those of later runs.
+        assert read_run(accepted_path(workspace)).figures == measured.run.figures
 
 
 def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
