@@ -82,6 +82,7 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "erase": ("curator", "Deleting a document"),
     "queue_erasure": ("curator", "Deleting a document"),
     "unfinished_erasures": ("reader", "Looking at erasures"),
+    "resume_erasures": ("reader", "Finishing an erasure"),
     "finish_erasures": ("reader", "Finishing an erasure"),
     "preview_index_table": ("curator", "Applying an index"),
     "applied_index_tables": ("reader", "Looking at indexes"),

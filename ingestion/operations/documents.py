@@ -174,6 +174,13 @@ def finish_erasures(desk: Desk) -> int:
 
 
 @act
+def resume_erasures(desk: Desk) -> None:
+    """Have the worker finish what a killed process has begun to erase, where there is any."""
+    if unfinished_erasures(desk):
+        desk.start_worker(desk.workspace)
+
+
+@act
 def queue_erasure(
     desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False, undo_seconds: float = 0
 ) -> Run:

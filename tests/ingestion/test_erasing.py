@@ -17,7 +17,7 @@ from cli.doctor import examine
 from cli.main import app as terminal
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
-from ingestion.operations.documents import add_files, erase, finish_erasures, unfinished_erasures
+from ingestion.operations.documents import add_files, erase, finish_erasures, resume_erasures, unfinished_erasures
 from ingestion.operations.evaluation import ask_test_questions, keep_answer
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
@@ -265,6 +265,32 @@ def test_a_writer_that_knows_nothing_of_ingestion_finishes_what_the_stores_hold(
         with engine.indexer():
             pass
         assert not engine.collection.is_erasing()
+    assert list(holding(workspace)) == []
+
+
+def test_a_server_that_starts_has_the_worker_finish_an_erasure(workspace: Path) -> None:
+    started: list[Path] = []
+    with closing(open_engine(workspace)) as engine:
+        desk = replace(desk_of(engine), start_worker=started.append)
+        resume_erasures(desk)
+        assert started == []
+    kill(workspace, STEPS[1])
+    with closing(open_engine(workspace)) as engine:
+        resume_erasures(replace(desk_of(engine), start_worker=started.append))
+        assert started == [workspace]
+
+
+def test_words_that_an_erasure_left_in_the_indexes_are_told_until_these_are_made_anew(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_engine.storage.deletion._WRITTEN_AGAIN", 0)
+    with closing(open_engine(workspace)) as engine:
+        [left] = erase(desk_of(engine), "own.md").left_behind
+        assert unfinished_erasures(desk_of(engine)) == []
+        told = next(one for one in examine(engine) if one.name == "Erased words")
+        assert (told.state, left in told.found) == ("bad", True)
+        engine.rebuild()
+        assert "Erased words" not in {one.name for one in examine(engine)}
     assert list(holding(workspace)) == []
 
 
