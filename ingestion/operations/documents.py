@@ -22,7 +22,7 @@ from ingestion.jobs.uploads import keep_upload
 from ingestion.operations.acts import act, enter, entered_as_begun, signed
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
-from ingestion.operations.sources import own_files
+from ingestion.operations.sources import remove_kept_files
 from ingestion.records.erasures import BegunErasure, BegunErasures, erasing
 from ingestion.records.file_descriptions import FileDescriptions
 from ingestion.records.quarantine import remove_files
@@ -329,10 +329,7 @@ def _exclude(desk: Desk, record: SourceRecord, asked: BegunErasure) -> None:
     """Keep a source out of every run, and remove its files and what the phases learnt of them."""
     if not record.is_excluded:
         desk.store.decide(Decision(record.code, "indexing", EXCLUDED, asked.author, asked.note, now()))
-    remove_files(desk.workspace, desk.store, record.code)
-    upload = Path(record.source.path)
-    if record.source.path and upload.is_relative_to(own_files(desk)):
-        shutil.rmtree(upload.parent, ignore_errors=True)
+    remove_kept_files(desk, record.source)
     desk.store.erase(record.code)
 
 

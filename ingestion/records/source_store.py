@@ -204,7 +204,7 @@ class SourceStore:
         """Take sources off the list with their outcomes, and return their number; decisions and the history stay."""
         with self._catalog.begin() as connection:
             for code in codes:
-                for table in (outcomes, kept, sources):
+                for table in (outcomes, kept, source_files, sources):
                     connection.execute(sql.delete(table).where(table.c.code == code))
                 _note(connection, code, "removed", author=author)
         return len(codes)

@@ -19,6 +19,7 @@ from ingestion.jobs.queue import JobQueue
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
 from ingestion.operations.documents import add_files, erase, sources_erased_with
+from ingestion.operations.sources import add_own_files, remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import Decision
@@ -188,6 +189,23 @@ def test_a_source_off_the_list_leaves_the_index(store: SourceStore, engine: Engi
     store.remove([_code(store, "heat")], "Ada")
     _run(store, engine, tools)
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
+
+
+def test_sources_off_the_list_leave_no_file(store: SourceStore, engine: Engine, tools: Tools, folder: Path) -> None:
+    shutil.copyfile(folder / "heat.md", folder / "heat-copy.md")
+    store.add(read_seeds(folder, store.sources()).new)
+    desk = _desk(store, engine)
+    with (folder / "heat.md").open("rb") as file:
+        [uploaded] = add_own_files(desk, [("heat-too.md", file)]).new
+    _run(store, engine, tools)
+    words, workspace = forms("temperatura percepita"), engine.config.workspace
+    first, *others = (_code(store, "heat"), _code(store, "heat-copy"), uploaded.code)
+    remove_sources(desk, [first], "Ada")
+    assert {path.parts[len(workspace.parts)] for path in files_holding(workspace, words)} >= {"sources", "readings"}
+    remove_sources(desk, others, "Ada")
+    _run(store, engine, tools)
+    engine.close()
+    assert list(files_holding(workspace, words)) == []
 
 
 def test_a_newer_version_answers_and_the_older_one_as_of_its_time(
