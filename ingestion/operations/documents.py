@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from ingestion.add_files import Added, add_paths
-from ingestion.backup.bring_back import catalogs_aside
+from ingestion.backup.bring_back import catalogs_aside, originals_aside
 from ingestion.book_index import apply as book_index
 from ingestion.book_index.read import index_of_file
 from ingestion.dataset.answer_store import AnswerStore
@@ -356,6 +356,8 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
     if all(one.source == source for one in alike):
         # No document has this content any more.
+        for folder in originals_aside(desk.workspace, document_id):
+            shutil.rmtree(folder, ignore_errors=True)
         forget_in_conversations(desk.workspace, document_id, redact=redact)
         if redact:
             forget_in_notebooks(desk.workspace, document_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 import threading
@@ -188,6 +189,17 @@ def test_test_questions_and_their_runs_keep_what_they_quote_unless_it_is_to_be_r
         assert set(holding(workspace / "evaluation")) == (set() if redact else kept)
         # Figures are compared with those of later runs.
         assert read_run(accepted_path(workspace)).figures == measured.run.figures
+
+
+def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_was_added_from_it(tmp_path: Path) -> None:
+    content = TEXT.encode()
+    folder = tmp_path / "workspace" / "unknown-originals-2026-01-01T000000" / hashlib.sha256(content).hexdigest()[:12]
+    folder.mkdir(parents=True)
+    (folder / "own.md").write_bytes(content)
+    with closing(open_engine(tmp_path / "workspace")) as engine:
+        add_files(desk_of(engine), [folder / "own.md"])
+        assert erase(desk_of(engine), "own.md").left_behind == ()
+    assert list(holding(tmp_path / "workspace")) == []
 
 
 def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
