@@ -36,7 +36,7 @@ from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.evaluation.answers.forgetting import forget_in_evaluation
 from rag_engine.evaluation.gold import letters_of
-from rag_engine.notebook.forgetting import forget_in_notebooks
+from rag_engine.notebook.store import forget_in_notebooks
 from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources

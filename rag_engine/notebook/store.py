@@ -82,9 +82,9 @@ def change_notebook(
         return before, before if after == before else _FILES.write(workspace, after)
 
 
-def change_notebooks(workspace: Path, naming: str, change: Callable[[Notebook], Notebook]) -> int:
-    """Store every notebook that has this word in it as `change` returns it, whosever it is; return their number."""
-    return _FILES.change_all(workspace, naming, change)
+def forget_in_notebooks(workspace: Path, document_id: str) -> None:
+    """Remove what the notebooks quote of a document, and the entries that have nothing else but their note."""
+    _FILES.change_all(workspace, document_id, lambda one: without_document(one, document_id))
 
 
 def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> None:
