@@ -329,7 +329,7 @@ def _exclude(desk: Desk, record: SourceRecord, asked: BegunErasure) -> None:
     """Keep a source out of every run, and remove its files and what the phases learnt of them."""
     if not record.is_excluded:
         desk.store.decide(Decision(record.code, "indexing", EXCLUDED, asked.author, asked.note, now()))
-    remove_kept_files(desk, record.source)
+    remove_kept_files(record.source, desk)
     desk.store.erase(record.code)
 
 

@@ -174,7 +174,7 @@ def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
     indexed = any(is_indexed(desk.store, code) for code in removed)
     for code, record in desk.store.records().items():
         if code in removed:
-            remove_kept_files(desk, record.source)
+            remove_kept_files(record.source, desk)
             # With what was known of its files, which a copy may share.
             desk.store.remove([code], author)
     enter(desk, "remove_sources", ", ".join(removed), by=author)
@@ -182,7 +182,7 @@ def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
     return Removed(removed, left, queue_run(desk, RunRequest(("indexing",), removed)) if indexed else None)
 
 
-def remove_kept_files(desk: Desk, source: SeedSource) -> None:
+def remove_kept_files(source: SeedSource, desk: Desk) -> None:
     """Remove what the workspace has of a source's files: fetched, uploaded, and read."""
     remove_files(desk.workspace, desk.store, source.code)
     upload = Path(source.path)
