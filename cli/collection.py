@@ -111,14 +111,15 @@ def erase(
     note: Note = "",
     by: By = "",
     redact: Annotated[
-        bool, typer.Option("--redact", help="Also remove what conversations and notebooks quote of it.")
+        bool, typer.Option("--redact", help="Also remove what conversations, notebooks and test questions quote.")
     ] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Remove a document everywhere: files, catalog, vectors, both indexes; one of the list needs a --note.
 
-    Conversations and notebooks keep the sentences that they quote of it, unless --redact is given.
+    Copies of it on the list go with it, and no run fetches them again. Conversations, notebooks, test
+    questions and the runs of these keep the sentences that they quote of it, unless --redact is given.
     """
     from ingestion.operations import documents
 
@@ -130,7 +131,8 @@ def erase(
         left = f"still found: {', '.join(erasure.left_behind)}" if erasure.left_behind else "nothing was left behind"
         out.print(f"Erased {erasure.file}: {erasure.children} passages; looked again, {left}.", markup=False)
         if not redact:
-            out.print("Conversations and notebooks keep the sentences they quote of it; --redact removes them too.")
+            kept = "Conversations, notebooks, test questions and the runs of these keep the sentences they quote of it"
+            out.print(f"{kept}; --redact removes them too.", soft_wrap=True)
     raise typer.Exit(1 if erasure.left_behind else 0)
 
 

@@ -322,6 +322,8 @@ def _index(engine: Engine) -> Iterator[Check]:
             "Whatever writes next finishes it: `sextant erase FILE` again, `sextant add`, a run, `sextant rebuild`."
         )
         yield Check("Erasures", "bad", found, remedy)
+    if left := engine.collection.left_by_erasures():
+        yield Check("Erased words", "bad", f"erased, and still there: {'; '.join(left)}", "Run `sextant rebuild`.")
     yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
     if not snapshot.documents:
         return

@@ -91,7 +91,10 @@ def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
 @seeds.command("remove")
 def remove_seeds(codes: list[str], by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Take sources off the list, and their documents out of the index; decisions and corrections are kept."""
+    """Take sources off the list with their files, and their documents out of the index.
+
+    Decisions and corrections are kept, and what conversations keep of a document: `sextant erase` removes that too.
+    """
     from ingestion.operations.sources import remove_sources
 
     with desk_of(workspace, as_json) as desk:

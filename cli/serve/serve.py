@@ -27,7 +27,7 @@ def serve(
     """Open Sextant in the browser until Ctrl-C: on this machine alone, or with --host for people who log in."""
     from cli.serve.servers import serving
     from ingestion.operations.desk import local_person, open_desk
-    from ingestion.operations.documents import add_sample
+    from ingestion.operations.documents import add_sample, resume_erasures
 
     with errors_end(as_json):
         exposure = check_protected(host)
@@ -35,6 +35,7 @@ def serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     with engine_of(workspace, as_json) as engine, serving(engine, port, exposure) as servers:
+        resume_erasures(open_desk(engine, local_person()))
         filling = sample and add_sample(open_desk(engine, local_person()), DATA / "sample" / "documents")
         if as_json:
             here = asdict(servers.here)

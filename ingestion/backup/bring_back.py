@@ -30,6 +30,8 @@ _AS_ACTIVE = (
     "DELETE FROM state WHERE name IN ('waiting generation', 'dense index due')",
 )
 
+# How the folder of originals that no document names is called, before the date.
+_UNKNOWN = "unknown-originals-"
 _NAMING = {
     "documents": "SELECT sha256, file FROM documents WHERE status IN ('active', 'deleting')",
     "erasures": "SELECT sha256, file FROM erasures",
@@ -82,6 +84,11 @@ def catalogs_aside(workspace: Path) -> list[Path]:
     return sorted(path for path in workspace.glob(f"{catalog.name}{_ASIDE}*") if not path.name.endswith(_LOGS))
 
 
+def originals_aside(workspace: Path, document_id: str) -> list[Path]:
+    """Return the folders of this document's original among those that a repair set aside, which can be added again."""
+    return sorted(workspace.glob(f"{_UNKNOWN}*/{document_id}"))
+
+
 def _check_copy(copy: Path) -> None:
     if not copy.is_file():
         raise WorkspaceError(f"The catalog has no second copy: there is no {copy}.", help=f"{_BACKUP}, or {_ADD}.")
@@ -107,7 +114,7 @@ def _set_unknown_aside(workspace: Path, catalog: Path) -> Path | None:
     named = {original_name(sha256, file) for sha256, file in rows}
     held = (path for path in paths.files(workspace).glob("*/*") if path.is_file())
     unknown = [path for path in held if path.relative_to(workspace).as_posix() not in named]
-    target = workspace / f"unknown-originals-{_today()}"
+    target = workspace / f"{_UNKNOWN}{_today()}"
     for path in unknown:
         place = target / path.relative_to(paths.files(workspace))
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

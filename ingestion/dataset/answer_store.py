@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from ingestion.records.source_store import now
 from rag_engine.answering.structured.answer_schema import AnswerSchema
-from rag_engine.storage.catalog import Catalog
+from rag_engine.storage.catalog import Catalog, all_active
 from rag_engine.types import Attribute
 
 _tables = sql.MetaData()
@@ -103,12 +103,13 @@ class AnswerStore:
         return AnsweredForm(id, question, schema, self._answers(id))
 
     def put(self, form: str, answer: DocumentAnswer) -> None:
-        """Keep a document's reply to a form in place of its former one."""
+        """Keep a document's reply to a form in place of its former one; nothing where it was erased meanwhile."""
         c = answers.c
         row = {"form": form, "document_id": answer.document_id, "answer": _ANSWER.dump_json(answer).decode()}
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(answers).where(sql.and_(c.form == form, c.document_id == answer.document_id)))
-            connection.execute(sql.insert(answers).values(row))
+            if all_active(connection, [answer.document_id]):
+                connection.execute(sql.insert(answers).values(row))
 
     def forms(self) -> list[AnsweredForm]:
         """Return every form that has replies, in the order in which they were first asked."""

@@ -90,8 +90,8 @@ def _restored(record: SourceRecord) -> tuple[Phase, str]:
 def _record_decision(store: SourceStore, decision: Decision, before: SourceRecord) -> None:
     store.decide(decision)
     if not decision.choice and any(one.choice == EXCLUDED and one.phase == decision.phase for one in before.decisions):
-        # Its file is gone and is fetched again.
-        store.forget(decision.code, ("acquisition",))
+        # Its file is gone and is fetched again, and so are the words of its licence.
+        store.forget(decision.code, ("licence", "acquisition"))
 
 
 def _must_leave(store: SourceStore, record: SourceRecord) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import IO
 
 from ingestion.add_files import Added, add_paths
-from ingestion.backup.bring_back import catalogs_aside
+from ingestion.backup.bring_back import catalogs_aside, originals_aside
 from ingestion.book_index import apply as book_index
 from ingestion.book_index.read import index_of_file
 from ingestion.dataset.answer_store import AnswerStore
@@ -21,19 +22,21 @@ from ingestion.jobs.uploads import keep_upload
 from ingestion.operations.acts import act, enter, entered_as_begun, signed
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
-from ingestion.operations.sources import own_files
+from ingestion.operations.sources import remove_kept_files
 from ingestion.records.erasures import BegunErasure, BegunErasures, erasing
 from ingestion.records.file_descriptions import FileDescriptions
 from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, SourceRecord
 from ingestion.records.source_store import now
 from ingestion.tools import open_reader
-from ingestion.types import PHASES, Progress
+from ingestion.types import Progress
 from rag_engine.atomic_write import remove_abandoned
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.notebook.forgetting import forget_in_notebooks
+from rag_engine.evaluation.answers.forgetting import forget_in_evaluation
+from rag_engine.evaluation.gold import letters_of
+from rag_engine.notebook.store import forget_in_notebooks
 from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
@@ -116,7 +119,8 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
     """Remove a document, named by id, file, title or source, everywhere and for good.
 
     A document of the list is excluded first, so that no run brings it back; its downloads, its former versions and
-    what the phases learnt of it are removed with it. A former version goes alone. One whose erasure was broken off is
+    what the phases learnt of it are removed with it, and so are its copies (`sources_erased_with`). A former version
+    goes without the present one. One whose erasure was broken off is
     named in the same way, and its erasure is finished. Conversations and notebooks keep the sentences that they have
     quoted, unless it is to `redact` those.
     """
@@ -130,10 +134,9 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
             raise
         with erasing(desk.workspace):
             return _carry_out(desk, unfinished)
-    source_record = _listed(desk, record)
     by = desk.person.name if desk.person.key else author.strip()
-    if source_record is not None:
-        _check_erasure(record, source_record, note)
+    if codes := sources_erased_with(desk, [record]):
+        _check_erasure(record, codes, note)
         by = signed(desk, author)
     who = {"author": by, "note": note.strip()}
     names = {"document_id": record.document_id, "source": record.source, "sha256": record.sha256, "file": record.file}
@@ -171,14 +174,20 @@ def finish_erasures(desk: Desk) -> int:
 
 
 @act
+def resume_erasures(desk: Desk) -> None:
+    """Have the worker finish what a killed process has begun to erase, where there is any."""
+    if unfinished_erasures(desk):
+        desk.start_worker(desk.workspace)
+
+
+@act
 def queue_erasure(
     desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False, undo_seconds: float = 0
 ) -> Run:
     """Have the worker remove a document everywhere and for good; for so many seconds the run can be cancelled first."""
     record = desk.engine.catalog.find_document(document)
-    source_record = _listed(desk, record)
-    if source_record is not None:
-        _check_erasure(record, source_record, note)
+    if codes := sources_erased_with(desk, [record]):
+        _check_erasure(record, codes, note)
         signed(desk, author)
     who: dict[str, object] = {
         "document_id": record.source,
@@ -191,8 +200,23 @@ def queue_erasure(
 
 @act
 def is_listed(desk: Desk, record: DocumentRecord) -> bool:
-    """Return whether the document came from the list of sources, so that erasing it is a decision."""
-    return _listed(desk, record) is not None
+    """Return whether the document came from the list of sources, so that a run replaces it."""
+    return not record.is_former and code_of(record) in desk.store.records()
+
+
+@act
+def sources_erased_with(desk: Desk, documents: Sequence[DocumentRecord]) -> tuple[str, ...]:
+    """Return the codes of the list that erasing the documents excludes, which is a decision: their own and of copies.
+
+    A copy has the same bytes or nearly the same words, and is no document of the collection itself: a run would index
+    it in the place of what was erased.
+    """
+    found: dict[str, None] = {}
+    for one in documents:
+        if is_listed(desk, one):
+            found[code_of(one)] = None
+        found |= dict.fromkeys(_copies(desk, code_of(one), one.sha256, former=one.is_former))
+    return tuple(found)
 
 
 @act
@@ -272,41 +296,72 @@ def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
 
 
 def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
+    records = desk.store.records()
+    # The copies first: by what is known of the document they are found again after a kill.
+    for code in _copies(desk, asked.code, asked.sha256, former=asked.former):
+        _exclude(desk, records[code], asked)
     if asked.code and asked.former:
         remove_files(desk.workspace, desk.store, asked.code, asked.sha256)
-    elif source_record := desk.store.records().get(asked.code):
-        if not source_record.is_excluded:
-            desk.store.decide(Decision(asked.code, "indexing", EXCLUDED, asked.author, asked.note, now()))
-        remove_files(desk.workspace, desk.store, asked.code)
-        upload = Path(source_record.source.path)
-        if source_record.source.path and upload.is_relative_to(own_files(desk)):
-            shutil.rmtree(upload.parent, ignore_errors=True)
-        desk.store.erase(asked.code, PHASES[PHASES.index("acquisition") :])
+    elif source_record := records.get(asked.code):
+        _exclude(desk, source_record, asked)
     record: DocumentRecord | None = None
     for one in desk.engine.collection.documents():
         if one.key == asked.key:
             record = one
         elif not asked.former and one.is_former and one.origin == asked.source:
-            _forget(desk, one.document_id, one.source, redact=asked.redact)
+            # Before, since a kill leaves nothing to find it by; after, for an answer that was begun in between.
+            _forget(desk, one.document_id, one.source, one.file, redact=asked.redact)
             desk.engine.collection.erase(one)
-    _forget(desk, asked.document_id, asked.source, redact=asked.redact)
+            _forget(desk, one.document_id, one.source, one.file, redact=asked.redact)
+    _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
     if record is not None:
         erased = desk.engine.collection.erase(record)
     else:
         # What it was made of is gone or going, and no longer counted.
         erased = Erasure(asked.document_id, asked.file, 0, 0, desk.engine.collection.finish_erasures())
+    # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
+    _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
     kept = tuple(f"what {path.name} holds of it, a catalog that was damaged" for path in catalogs_aside(desk.workspace))
     return replace(erased, left_behind=(*erased.left_behind, *kept))
 
 
-def _forget(desk: Desk, document_id: str, source: str, *, redact: bool) -> None:
+def _exclude(desk: Desk, record: SourceRecord, asked: BegunErasure) -> None:
+    """Keep a source out of every run, and remove its files and what the phases learnt of them."""
+    if not record.is_excluded:
+        desk.store.decide(Decision(record.code, "indexing", EXCLUDED, asked.author, asked.note, now()))
+    remove_kept_files(record.source, desk)
+    desk.store.erase(record.code)
+
+
+def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
+    """Return the other sources that hold a document of this source and content, and are none of the collection.
+
+    Where it is no `former` version, all that was ever fetched for the source counts, and what was found to have nearly
+    its words.
+    """
+    files = desk.store.files()
+    contents = {sha256, *(one.sha256 for one in files if code and one.code == code and not former)}
+    alike = {one.code for one in files if one.sha256 in contents}
+    indexed = {code_of(one) for one in desk.engine.collection.documents() if not one.is_former}
+    return [
+        one.code
+        for one in desk.store.records().values()
+        if one.code not in (code, *indexed)
+        and (one.code in alike or (code and not former and one.relation and one.relation.duplicate_of == code))
+    ]
+
+
+def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> None:
     """Remove what repeats a document: replies, comparisons, its description, and what was agreed with, word by word."""
     alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
     if all(one.source == source for one in alike):
         # No document has this content any more.
+        for folder in originals_aside(desk.workspace, document_id):
+            shutil.rmtree(folder, ignore_errors=True)
         forget_in_conversations(desk.workspace, document_id, redact=redact)
         if redact:
             forget_in_notebooks(desk.workspace, document_id)
+            forget_in_evaluation(desk.workspace, file, _said_by_others(desk, file, document_id))
     forget_examples(desk.engine)
     AnswerStore(desk.engine.catalog).forget_documents([document_id])
     ComparisonStore(desk.engine.catalog).forget_documents([document_id])
@@ -315,15 +370,22 @@ def _forget(desk: Desk, document_id: str, source: str, *, redact: bool) -> None:
     desk.store.journal.forget(source.removeprefix(FROM_LIST))
 
 
-def _listed(desk: Desk, record: DocumentRecord) -> SourceRecord | None:
-    return None if record.is_former else desk.store.records().get(code_of(record))
+def _said_by_others(desk: Desk, file: str, document_id: str) -> Callable[[str], bool]:
+    """Return whether another document of this file name says a quote; their texts are read when that is first asked."""
+
+    @cache
+    def texts() -> list[str]:
+        others = (one for one in desk.engine.collection.documents() if one.file == file)
+        return [letters_of(desk.engine.catalog.text(one.key))[0] for one in others if one.document_id != document_id]
+
+    return lambda quote: any(letters_of(quote)[0] in text for text in texts())
 
 
-def _check_erasure(record: DocumentRecord, source_record: SourceRecord, note: str) -> None:
+def _check_erasure(record: DocumentRecord, codes: Sequence[str], note: str) -> None:
     if not note.strip():
         raise InputError(
             "Erasing {file} excludes {code} of the list, which needs a reason.",
             help="Give a note; it is kept.",
             file=record.file,
-            code=source_record.source.code,
+            code=", ".join(codes),
         )

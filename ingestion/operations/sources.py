@@ -14,6 +14,7 @@ from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
 from ingestion.operations.acts import act, enter, name_act, signed
 from ingestion.operations.desk import Desk, queue_run
+from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.discover import discover
@@ -164,14 +165,29 @@ def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> 
 
 @act
 def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
-    """Take sources off the list, and their documents out of the index at once."""
+    """Take sources off the list with the files that were fetched or uploaded, and their documents out of the index.
+
+    What conversations keep of a document stays; it goes only with one that is erased.
+    """
     author = signed(desk, author)
     removed = check_codes(desk.store, codes)
     indexed = any(is_indexed(desk.store, code) for code in removed)
-    desk.store.remove(removed, author)
+    for code, record in desk.store.records().items():
+        if code in removed:
+            remove_kept_files(record.source, desk)
+            # With what was known of its files, which a copy may share.
+            desk.store.remove([code], author)
     enter(desk, "remove_sources", ", ".join(removed), by=author)
     left = tuple(one.code for one in desk.store.sources() if one.parent in removed)
     return Removed(removed, left, queue_run(desk, RunRequest(("indexing",), removed)) if indexed else None)
+
+
+def remove_kept_files(source: SeedSource, desk: Desk) -> None:
+    """Remove what the workspace has of a source's files: fetched, uploaded, and read."""
+    remove_files(desk.workspace, desk.store, source.code)
+    upload = Path(source.path)
+    if source.path and upload.is_relative_to(own_files(desk)):
+        shutil.rmtree(upload.parent, ignore_errors=True)
 
 
 def check_codes(store: SourceStore, codes: Sequence[str]) -> tuple[str, ...]:

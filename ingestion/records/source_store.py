@@ -204,7 +204,7 @@ class SourceStore:
         """Take sources off the list with their outcomes, and return their number; decisions and the history stay."""
         with self._catalog.begin() as connection:
             for code in codes:
-                for table in (outcomes, kept, sources):
+                for table in (outcomes, kept, source_files, sources):
                     connection.execute(sql.delete(table).where(table.c.code == code))
                 _note(connection, code, "removed", author=author)
         return len(codes)
@@ -257,13 +257,23 @@ class SourceStore:
             for (code, _), entry in entries.items():
                 _note_file(connection, code, entry.outcome.evidence)
 
-    def erase(self, code: str, phases: Sequence[Phase]) -> None:
-        """Remove what these phases learnt of the document, from the history too; that they ran stays."""
+    def erase(self, code: str) -> None:
+        """Remove what the phases learnt of the document, from the history too; that they ran stays, and the licence.
+
+        Of the evidence on the licence, which may quote the document, the words go.
+        """
+        phases = [phase for phase in PHASES if phase != "licence"]
+        licence = self.entries().get((code, "licence"))
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(outcomes).where(outcomes.c.code == code, outcomes.c.phase.in_(phases)))
+            if licence is not None:
+                judged = replace(licence.outcome, evidence=_unquoted(licence.outcome.evidence))
+                of_licence = sql.and_(outcomes.c.code == code, outcomes.c.phase == "licence")
+                kept_of_it = {"message": "", "evidence": _evidence_json("licence", judged)}
+                connection.execute(sql.update(outcomes).where(of_licence).values(kept_of_it))
             for table in (kept, source_files):
                 connection.execute(sql.delete(table).where(table.c.code == code))
-            told = sql.and_(history.c.code == code, history.c.event.in_((*phases, "correction")))
+            told = sql.and_(history.c.code == code, history.c.event.in_((*PHASES, "correction")))
             connection.execute(sql.update(history).where(told).values(message=""))
 
     def forget(self, code: str, phases: Sequence[Phase]) -> None:
@@ -422,6 +432,14 @@ def _evidence_json(phase: Phase, outcome: Outcome) -> str:
         # Half a character pair, from a model or a file's own metadata, has no form in UTF-8.
         values = _scrubbed(asdict(outcome.evidence))  # type: ignore[call-overload]
         return adapter.dump_json(adapter.validate_python(values)).decode()
+
+
+def _unquoted(evidence: object) -> object:
+    """Return the evidence on a licence without what was read on a page or in a file."""
+    if not isinstance(evidence, LicenceVerdict):
+        return evidence
+    marks = (one if one.layer in ("domain", "person") else replace(one, quote="") for one in evidence.marks)
+    return replace(evidence, marks=tuple(marks))
 
 
 def _scrubbed(value: Any) -> Any:

@@ -109,8 +109,9 @@ def _confirm(codes: Sequence[str]) -> None:
     st.markdown(others if more > 0 else f"**{named}**")
     st.markdown(
         _(
-            "The results of the phases are deleted; decisions, corrections and history are kept. Their documents "
-            "are removed from the index at once."
+            "The results of the phases and the files that were fetched or uploaded are deleted; decisions, corrections "
+            "and history are kept. Their documents are removed from the index at once, but not what conversations keep "
+            "of them: for that, delete the documents in the Library first."
         )
     )
     author = draw_author()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ingestion.operations.documents import UNDO_SECONDS, is_listed, queue_erasure
+from ingestion.operations.documents import UNDO_SECONDS, queue_erasure, sources_erased_with
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, open_in_address, translated_dialog
 from pages._shared.errors import show_errors
@@ -28,25 +28,27 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
     st.markdown(
         _(
             "Files, texts and index entries are removed from this machine and cannot be recovered. "
-            "Test questions keep the sentences they have quoted. "
             "You can undo this in the Library for {duration}."
         ).format(duration=duration(UNDO_SECONDS))
     )
     redact = st.checkbox(
-        _("Also remove what conversations and notebooks quote"),
+        _("Also remove what conversations, notebooks and test questions quote"),
         key="delete redact",
-        help=_("Otherwise they keep the sentences they have quoted, and no other passage."),
+        help=_(
+            "Otherwise they and the runs of test questions keep the sentences they have quoted, and no other passage."
+        ),
     )
     author, note = "", ""
-    listed = [one for one in documents if is_listed(resources.desk(), one)]
-    if listed:
+    codes = sources_erased_with(resources.desk(), documents)
+    if codes:
         st.markdown(
             counted(
-                "{n} document came from the list of sources. Its source stays on the list, but no run fetches it again "
-                "unless you restore it.",
-                "{n} documents came from the list of sources. Their sources stay on the list, but no run fetches them "
-                "again unless you restore them.",
-                len(listed),
+                "{n} source of the list holds this: {codes}. It stays on the list, but its files are removed too, and "
+                "no run fetches it again unless you restore it.",
+                "{n} sources of the list hold this, copies included: {codes}. They stay on the list, but their files "
+                "are removed too, and no run fetches them again unless you restore them.",
+                len(codes),
+                codes=escape(", ".join(codes[:_NAMED]) + (" …" if len(codes) > _NAMED else "")),
             )
         )
         author = draw_author()

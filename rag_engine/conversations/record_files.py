@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from filelock import FileLock
 from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.person import LOCAL, OwnedRecord, Person, may_read, owns
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.workspace import make_folder
 
 _ID = re.compile(r"[0-9a-f]{32}")
 # Records that were read last and are kept: pages ask for the same ones at everything a person does.
@@ -53,15 +54,21 @@ class RecordFiles(Generic[AnyRecord]):
     """The records of one kind, in a folder of the workspace.
 
     `noun` names one and `cure` says what helps where a file cannot be read. Whoever changes a record by reading and
-    writing it holds `changing` meanwhile, since two tabs may do so at the same moment. A record is its owner's alone
-    unless it is shared; without a person it is the local one who asks.
+    writing it holds `changing` meanwhile, since two tabs or processes may do so at the same moment. A record is its
+    owner's alone unless it is shared; without a person it is the local one who asks.
     """
 
     def __init__(self, folder: str, noun: str, codec: TypeAdapter[AnyRecord], cure: str) -> None:
         self._folder, self._noun, self._codec, self._cure = folder, noun, codec, cure
-        self.changing = threading.Lock()
         self._parsed = lru_cache(maxsize=_KEPT)(self._parse)
         self._owned = lru_cache(maxsize=_OWNERS)(self._parse_ownership)
+
+    @contextmanager
+    def changing(self, workspace: Path) -> Iterator[None]:
+        """Hold the lock of the one that changes records of this kind, in whatever process."""
+        make_folder(workspace)
+        with FileLock(workspace / f"{self._folder}.lock"):
+            yield
 
     def path(self, workspace: Path, id: str) -> Path:
         """Return the file of a record."""
@@ -80,11 +87,14 @@ class RecordFiles(Generic[AnyRecord]):
         Return the number of those; a file that cannot be read stays as it is.
         """
         count = 0
+        # Whoever was writing a record before has written it, and none that comes later is overlooked.
+        with self.changing(workspace):
+            pass
         for path in (workspace / self._folder).glob("*.json"):
             # Parsed only where the word is in it at all: a long record takes half a second.
             if naming.encode() not in path.read_bytes():
                 continue
-            with self.changing, suppress(WorkspaceError):
+            with self.changing(workspace), suppress(WorkspaceError):
                 before = self.read_any(workspace, path.stem)
                 if before is not None:
                     self.write(workspace, change(before))

@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.config import RetrievalProfile
+from rag_engine.conversations.erased_documents import without_erased
 from rag_engine.conversations.person import LOCAL, Person, owns
 from rag_engine.conversations.record_files import RecordFiles, is_id
 from rag_engine.conversations.reply import Reply
@@ -172,7 +173,7 @@ def begin_turn(
         raise InputError("{id!r} is not the id of a conversation.", help="Start a new conversation.", id=id)
     # To the microsecond: this is also how the turn is found again.
     turn = Turn(question, datetime.now(UTC).isoformat(timespec="microseconds"), None, settings=settings)
-    with _FILES.changing:
+    with _FILES.changing(workspace):
         before = _FILES.read_own(workspace, id, person)
         if before is None and _FILES.read_any(workspace, id) is not None:
             raise InputError("This conversation is somebody else's.", help="Start a new conversation.")
@@ -184,10 +185,12 @@ def begin_turn(
 def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation | None:
     """Store the reply to the last question of `begun`; return the conversation as it is now, None when it was deleted.
 
-    Turns that another tab has added meanwhile stay. The question is added again if another one replaced it.
+    Turns that another tab has added meanwhile stay. The question is added again if another one replaced it. What an
+    erasure removes from replies it removes from this one too, where it came after the question.
     """
-    ended = replace(begun.turns[-1], reply=reply)
-    with _FILES.changing:
+    with _FILES.changing(workspace):
+        asked = begun.turns[-1]
+        ended = replace(asked, reply=without_erased(workspace, reply, asked.asked))
         now = _FILES.read_any(workspace, begun.id)
         if now is None:
             return None
@@ -233,7 +236,7 @@ def rate_turn(workspace: Path, id: str, asked: str, rating: TurnRating | None, p
 
 def delete_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conversation | None:
     """Delete the conversation and return it, so that it can be restored; None where there is none."""
-    with _FILES.changing:
+    with _FILES.changing(workspace):
         conversation = _FILES.read_own(workspace, id, person)
         if conversation:
             _FILES.delete(workspace, id)
@@ -241,9 +244,13 @@ def delete_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Con
 
 
 def restore_conversation(workspace: Path, conversation: Conversation) -> None:
-    """Store a conversation that was deleted again."""
-    with _FILES.changing:
-        _FILES.write(workspace, conversation)
+    """Store a conversation that was deleted again, without what was erased meanwhile."""
+    with _FILES.changing(workspace):
+        turns = (
+            replace(turn, reply=without_erased(workspace, turn.reply, turn.asked)) if turn.reply else turn
+            for turn in conversation.turns
+        )
+        _FILES.write(workspace, replace(conversation, turns=tuple(turns)))
 
 
 def change_conversations(workspace: Path, naming: str, change: Callable[[Conversation], Conversation]) -> int:
@@ -255,7 +262,7 @@ def change_conversation(
     workspace: Path, id: str, person: Person, change: Callable[[Conversation], Conversation]
 ) -> None:
     """Store a changed conversation; one that was deleted meanwhile stays deleted, InputError for one of others."""
-    with _FILES.changing:
+    with _FILES.changing(workspace):
         now = _FILES.read_own(workspace, id, person)
         if now is not None:
             _FILES.write(workspace, change(now))

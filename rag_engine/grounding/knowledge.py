@@ -13,7 +13,7 @@ from rag_engine.answering.reference_list import CitedDocument, references_of
 from rag_engine.book_index.matching import entry_name
 from rag_engine.grounding.entries import index_entries
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import Catalog
+from rag_engine.storage.catalog import Catalog, all_active
 from rag_engine.types import AnswerStatus, Citation, DocumentRecord, SentenceSupport
 
 
@@ -145,7 +145,7 @@ class KnowledgeBase:
         return [kept[one.id].entry for one in index_entries(self._catalog, documents) if one.id in kept]
 
     def keep(self, grounding: Grounding) -> None:
-        """Store an entry in place of what was kept of it."""
+        """Store an entry in place of what was kept of it; nothing where a document that it quotes has gone."""
         entry = grounding.entry
         content = json.dumps(asdict(entry), ensure_ascii=False)
         values = {"basis": grounding.basis, "fingerprint": grounding.fingerprint, "content": content}
@@ -153,6 +153,8 @@ class KnowledgeBase:
         rows: list[dict[str, object]] = [{"document_id": one, "grounding": entry.id} for one in documents]
         with self._catalog.begin() as connection:
             _remove(connection, [entry.id])
+            if not all_active(connection, documents):
+                return
             connection.execute(sql.insert(tables.groundings).values(id=entry.id, **values))
             if rows:
                 connection.execute(sql.insert(tables.grounded_documents), rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from rag_engine.conversations import erased_documents
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Turn, new_id
 from rag_engine.types import Citation
@@ -100,6 +101,18 @@ def with_entry_moved(notebook: Notebook, id: str, before: str) -> Notebook:
     return replace(notebook, entries=(*rest[:at], *moved, *rest[at:]))
 
 
+def without_document(notebook: Notebook, document_id: str, asked_before: str = "") -> Notebook:
+    """Return the notebook without what it quotes of a document, and without entries that have no more but their note.
+
+    With a moment only answers to questions before it are looked at.
+    """
+    entries = (
+        one if asked_before and one.asked > asked_before else _without_document(one, document_id)
+        for one in notebook.entries
+    )
+    return replace(notebook, entries=tuple(one for one in entries if one.answer or one.quotes or one.note))
+
+
 def read_tags(text: str) -> tuple[str, ...]:
     """Return the tags of a line, separated by commas; each once."""
     return tuple(dict.fromkeys(tag for tag in (" ".join(one.split()) for one in text.split(",")) if tag))
@@ -110,6 +123,12 @@ def _entry(
 ) -> NotebookEntry:
     added = datetime.now(UTC).isoformat(timespec="seconds")
     return NotebookEntry(new_id(), conversation, turn.asked, turn.question, added, answer, quotes)
+
+
+def _without_document(entry: NotebookEntry, document_id: str) -> NotebookEntry:
+    quotes = tuple(one for one in entry.quotes if one.document_id != document_id)
+    answer = erased_documents.without_document(entry.answer, document_id, redact=True) if entry.answer else None
+    return replace(entry, quotes=quotes, answer=answer)
 
 
 def _same(one: NotebookEntry, other: NotebookEntry) -> bool:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.record_files import RecordFiles
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
-from rag_engine.notebook.notebook import Notebook
+from rag_engine.notebook.notebook import Notebook, without_document
 from rag_engine.text.templates import kept_sentence
 
 # The local person's, of which there is always one though its file is not before its first entry.
@@ -50,14 +51,14 @@ def list_notebooks(workspace: Path, person: Person = LOCAL) -> list[Notebook]:
 
 def create_notebook(workspace: Path, name: str, person: Person = LOCAL) -> Notebook:
     """Make an empty notebook; InputError when another of the person's has the name."""
-    with _FILES.changing:
+    with _FILES.changing(workspace):
         free = _FILES.free_name(name, list_notebooks(workspace, person), person.key)
         return _FILES.write(workspace, Notebook(new_id(), free, owner=person.key))
 
 
 def rename_notebook(workspace: Path, id: str, name: str, person: Person = LOCAL) -> Notebook:
     """Give a notebook another name; InputError when another has it."""
-    with _FILES.changing:
+    with _FILES.changing(workspace):
         before = _require(workspace, id, person)
         free = _FILES.free_name(name, list_notebooks(workspace, person), before.owner, id)
         return _FILES.write(workspace, replace(before, name=free))
@@ -72,20 +73,23 @@ def change_notebook(
     workspace: Path, id: str, change: Callable[[Notebook], Notebook], person: Person = LOCAL
 ) -> tuple[Notebook, Notebook]:
     """Store a notebook as `change` returns it; return it as it was and as it is now."""
-    with _FILES.changing:
+    with _FILES.changing(workspace):
         before = _require(workspace, id, person)
         after = change(before)
+        # An entry may come back that was removed before a document was erased.
+        for one in erased_since(workspace, min((entry.asked for entry in after.entries), default="")):
+            after = without_document(after, one.document_id, one.when) if one.redact else after
         return before, before if after == before else _FILES.write(workspace, after)
 
 
-def change_notebooks(workspace: Path, naming: str, change: Callable[[Notebook], Notebook]) -> int:
-    """Store every notebook that has this word in it as `change` returns it, whosever it is; return their number."""
-    return _FILES.change_all(workspace, naming, change)
+def forget_in_notebooks(workspace: Path, document_id: str) -> None:
+    """Remove what the notebooks quote of a document, and the entries that have nothing else but their note."""
+    _FILES.change_all(workspace, document_id, lambda one: without_document(one, document_id))
 
 
 def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> None:
     """Delete a notebook with its entries; the default one is there again, empty."""
-    with _FILES.changing:
+    with _FILES.changing(workspace):
         if _FILES.read_own(workspace, id, person) is not None:
             _FILES.delete(workspace, id)
 

@@ -67,7 +67,7 @@ def save_search(workspace: Path, name: str, query: PassageQuery, person: Person 
 
 def rename_search(workspace: Path, id: str, name: str, person: Person = LOCAL) -> SavedSearch:
     """Give a saved search another name; InputError when another has it."""
-    with _FILES.changing:
+    with _FILES.changing(workspace):
         before = find_search(workspace, id, person)
         free = _FILES.free_name(name, list_searches(workspace, person), before.owner, id)
         return _FILES.write(workspace, replace(before, name=free))
@@ -75,7 +75,7 @@ def rename_search(workspace: Path, id: str, name: str, person: Person = LOCAL) -
 
 def mark_looked(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch:
     """Note that a saved search was run at this moment."""
-    with _FILES.changing:
+    with _FILES.changing(workspace):
         return _FILES.write(workspace, replace(find_search(workspace, id, person), looked=_now()))
 
 

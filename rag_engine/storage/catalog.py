@@ -386,6 +386,16 @@ def set_state(connection: Connection, name: str, value: str) -> None:
     connection.execute(sql.insert(state).values(name=name, value=value))
 
 
+def all_active(connection: Connection, document_ids: Iterable[str]) -> bool:
+    """Return whether the collection has each of the documents.
+
+    Asked in the transaction that writes what quotes them, after its first write: an erasure comes before or after it.
+    """
+    wanted, d = set(document_ids), documents.c
+    found = connection.execute(sql.select(d.document_id).where(d.document_id.in_(wanted), d.status == "active"))
+    return wanted == {str(row[0]) for row in found}
+
+
 def take_keys(connection: Connection, name: str, count: int) -> int:
     """Return the first of `count` keys that were never given before.
 

@@ -23,7 +23,7 @@ from rag_engine.filters import Facets, Filter, allowed_documents
 from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorFile, VectorIndex, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, set_state
-from rag_engine.storage.deletion import ERASING, Erasure, erase, leave_no_words
+from rag_engine.storage.deletion import ERASING, LEFT, Erasure, erase, leave_no_words, note_left
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
 from rag_engine.storage.indexer import Indexer, activate
 from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
@@ -349,6 +349,10 @@ class Collection:
         """Return whether an erasure is under way or was broken off; the next writer finishes it."""
         return bool(self.catalog.state(ERASING))
 
+    def left_by_erasures(self) -> tuple[str, ...]:
+        """Return what erasures that have ended left in files of the indexes, for it would have taken too long."""
+        return tuple((self.catalog.state(LEFT) or "").splitlines())
+
     def relabel(self, keys: AbstractSet[int]) -> None:
         """Have keyword searches find documents under their present title and language, as the catalog has them.
 
@@ -484,6 +488,7 @@ class Collection:
         if stores.dense.keeps_deleted():
             if len(self.snapshot()) > _MADE_ANEW:
                 left = ("vectors in the files of Chroma, where no search finds them, until `sextant rebuild`",)
+                note_left(self.catalog, left)
             else:
                 generation = self.generation() + 1
                 dense, sparse = self._backends.new_indexes(generation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,8 @@ from rag_engine.types import DocumentRecord
 
 # Named value of the workspace while an erasure has not left every store.
 ERASING = "erasing"
+# Named value: what erasures left in files of the indexes, a line each, until these are made anew.
+LEFT = "left by erasures"
 # Children that an erasure may write again to the keyword index, which takes about half a minute.
 _WRITTEN_AGAIN = 20_000
 # Bytes of Chroma's database that it may write again, in about a quarter of a minute.
@@ -68,8 +70,17 @@ def leave_no_words(stores: Stores, *, dense: bool = True) -> tuple[str, ...]:
         left.append("words in the files of the keyword index, where no search finds them, until `sextant rebuild`")
     if dense and not stores.dense.compact(at_most=_WRITTEN_BYTES):
         left.append("words in the database of Chroma, where no search finds them, until `sextant rebuild`")
+    note_left(stores.catalog, left)
     stores.catalog.checkpoint()
     return tuple(left)
+
+
+def note_left(catalog: Catalog, left: Sequence[str]) -> None:
+    """Note what an erasure has left in files of the indexes, so that it is told until these are made anew."""
+    if left:
+        known = (catalog.state(LEFT) or "").splitlines()
+        with catalog.begin() as connection:
+            set_state(connection, LEFT, "\n".join(dict.fromkeys((*known, *left))))
 
 
 def purge(stores: Stores, *statuses: str, keep_vectors: bool = False) -> int:

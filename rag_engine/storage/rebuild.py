@@ -17,6 +17,7 @@ from sqlalchemy.engine import Connection
 from rag_engine.protocols import SparseIndex, StorageBackends, VectorFile, VectorIndex
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, set_state
+from rag_engine.storage.deletion import LEFT
 from rag_engine.storage.index_entries import stored_entries
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.stores import Stores, keyword_rows, put_dense
@@ -76,8 +77,12 @@ def refill(stores: Stores, progress: RebuildProgress) -> int:
 
 
 def switch_generation(connection: Connection, generation: int, manifest: str = "") -> None:
-    """Let the generation answer from this transaction on; `manifest` names its encoder where that is another one."""
+    """Let the generation answer from this transaction on; `manifest` names its encoder where that is another one.
+
+    Its files were made after every erasure.
+    """
     set_state(connection, "generation", str(generation))
+    set_state(connection, LEFT, "")
     if manifest:
         set_state(connection, "encoder", manifest)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -16,18 +18,26 @@ from cli.doctor import examine
 from cli.main import app as terminal
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
-from ingestion.operations.documents import add_files, erase, finish_erasures, unfinished_erasures
+from ingestion.operations.documents import add_files, erase, finish_erasures, resume_erasures, unfinished_erasures
+from ingestion.operations.evaluation import ask_test_questions, keep_answer
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
 from rag_engine.config import read_config
+from rag_engine.conversations.answer_jobs import AnswerJobs
+from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
-from rag_engine.conversations.store import begin_turn, end_turn, new_id
+from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.notebook.notebook import answer_entry, with_entry
+from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, write_run
+from rag_engine.evaluation.answers.own_questions import own_questions_path
+from rag_engine.evaluation.answers.rows import RowFile
+from rag_engine.evaluation.answers.run_answers import AnswersRequest
+from rag_engine.evaluation.answers.scoring import METRICS
+from rag_engine.notebook.notebook import NotebookEntry, answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage.catalog import pack_text
-from rag_engine.types import Answer
+from rag_engine.types import Answer, Evidence
 from tests.ingestion.documents import pdf
 from tests.ingestion.left_behind import files_holding, forms
 from tests.rag_engine.conftest import CountingEmbedder
@@ -113,6 +123,85 @@ def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_documen
     assert list(holding(workspace, packed, *gone)) == []
 
 
+@pytest.mark.parametrize("redact", [True, False])
+def test_an_answer_that_is_being_written_keeps_of_an_erased_document_what_an_answer_before_it_does(
+    workspace: Path, *, redact: bool
+) -> None:
+    question, jobs, id = "Who keeps the rules?", AnswerJobs(workspace), new_id()
+    found, erased = threading.Event(), threading.Event()
+    with closing(open_engine(workspace)) as engine:
+        parts = list(engine.ask(question))
+        answer = parts[-1]
+        assert isinstance(answer, Answer)
+        assert answer.citations
+
+        def written() -> Iterator[AnswerPart]:
+            for part in parts:
+                yield part
+                if isinstance(part, Evidence):
+                    found.set()
+                    erased.wait(60)
+
+        jobs.start(id, question, lambda _: written())
+        found.wait(60)
+        erase(desk_of(engine), "own.md", redact=redact)
+        change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, of_before(id, question, answer)))
+        erased.set()
+        for thread in threading.enumerate():
+            if thread.name == f"answer {id}":
+                thread.join(60)
+        # Neither was there when the erasure looked.
+        kept = {path.parent.name for path in holding(workspace)}
+        assert kept == (set() if redact else {"conversations", "notebooks"})
+        conversation = read_conversation(workspace, id)
+        assert conversation is not None
+        reply = conversation.turns[0].reply
+        assert reply is not None
+        own = [source.text for source in reply.sources if source.file == "own.md"]
+        assert own == (
+            [] if redact else [" … ".join(sorted({one.quote for one in reply.citations if one.file == "own.md"}))]
+        )
+
+
+def of_before(id: str, question: str, answer: Answer) -> NotebookEntry:
+    """Return a notebook's entry of an answer that a page still shows."""
+    return answer_entry(id, Turn(question, "2026-01-01T00:00:00+00:00", reply_of(answer)))
+
+
+@pytest.mark.parametrize("redact", [True, False])
+def test_test_questions_and_their_runs_keep_what_they_quote_unless_it_is_to_be_redacted(
+    workspace: Path, *, redact: bool
+) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk, question = desk_of(engine), "Who keeps the zoning rules?"
+        answer = list(engine.ask(question))[-1]
+        assert isinstance(answer, Answer)
+        begun = begin_turn(workspace, new_id(), question)
+        end_turn(workspace, begun, reply_of(answer))
+        keep_answer(desk, begun.id, begun.turns[-1].asked)
+        measured, _ = ask_test_questions(desk, AnswersRequest(str(own_questions_path(workspace))))
+        write_run(accepted_path(workspace), measured.run)
+        [row] = measured.run.rows
+        RowFile(workspace / "evaluation" / "gate.0a.csv", METRICS).append(row)
+        kept = set(holding(workspace / "evaluation"))
+        assert len(kept) == 4
+        assert erase(desk, "own.md", redact=redact).left_behind == ()
+        assert set(holding(workspace / "evaluation")) == (set() if redact else kept)
+        # Figures are compared with those of later runs.
+        assert read_run(accepted_path(workspace)).figures == measured.run.figures
+
+
+def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_was_added_from_it(tmp_path: Path) -> None:
+    content = TEXT.encode()
+    folder = tmp_path / "workspace" / "unknown-originals-2026-01-01T000000" / hashlib.sha256(content).hexdigest()[:12]
+    folder.mkdir(parents=True)
+    (folder / "own.md").write_bytes(content)
+    with closing(open_engine(tmp_path / "workspace")) as engine:
+        add_files(desk_of(engine), [folder / "own.md"])
+        assert erase(desk_of(engine), "own.md").left_behind == ()
+    assert list(holding(tmp_path / "workspace")) == []
+
+
 def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
     drawings = workspace / "drawings"
     files = [pdf(workspace.parent / f"{name}.pdf", [f"Nobody keeps the rules of bay {name}."]) for name in "ac"]
@@ -188,6 +277,32 @@ def test_a_writer_that_knows_nothing_of_ingestion_finishes_what_the_stores_hold(
         with engine.indexer():
             pass
         assert not engine.collection.is_erasing()
+    assert list(holding(workspace)) == []
+
+
+def test_a_server_that_starts_has_the_worker_finish_an_erasure(workspace: Path) -> None:
+    started: list[Path] = []
+    with closing(open_engine(workspace)) as engine:
+        desk = replace(desk_of(engine), start_worker=started.append)
+        resume_erasures(desk)
+        assert started == []
+    kill(workspace, STEPS[1])
+    with closing(open_engine(workspace)) as engine:
+        resume_erasures(replace(desk_of(engine), start_worker=started.append))
+        assert started == [workspace]
+
+
+def test_words_that_an_erasure_left_in_the_indexes_are_told_until_these_are_made_anew(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_engine.storage.deletion._WRITTEN_AGAIN", 0)
+    with closing(open_engine(workspace)) as engine:
+        [left] = erase(desk_of(engine), "own.md").left_behind
+        assert unfinished_erasures(desk_of(engine)) == []
+        told = next(one for one in examine(engine) if one.name == "Erased words")
+        assert (told.state, left in told.found) == ("bad", True)
+        engine.rebuild()
+        assert "Erased words" not in {one.name for one in examine(engine)}
     assert list(holding(workspace)) == []
 
 

@@ -11,8 +11,9 @@ import sqlalchemy as sql
 from pydantic import TypeAdapter
 
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn, cites_any
+from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.errors import InputError
-from rag_engine.storage.catalog import Catalog
+from rag_engine.storage.catalog import Catalog, all_active
 
 _tables = sql.MetaData()
 comparisons = sql.Table(
@@ -70,13 +71,17 @@ class ComparisonStore:
             connection.execute(sql.insert(comparisons).values(_row(comparison)))
 
     def put_cell(self, id: str, cell: ComparisonCell) -> bool:
-        """Keep a cell in place of the former one; return False where its comparison has gone."""
+        """Keep a cell in place of the former one; return False where its comparison has gone.
+
+        One that cites a document which was erased while it was asked is not kept.
+        """
         with self._catalog.begin() as connection:
             present = connection.execute(sql.select(comparisons.c.id).where(comparisons.c.id == id)).first()
             if present is None:
                 return False
             connection.execute(sql.delete(cells).where(_at(id, cell.question, cell.column)))
-            connection.execute(sql.insert(cells).values(_cell_row(id, cell)))
+            if all_active(connection, (one.document_id for one in cell.citations)):
+                connection.execute(sql.insert(cells).values(_cell_row(id, cell)))
         return True
 
     def remove(self, id: str) -> None:
@@ -86,13 +91,13 @@ class ComparisonStore:
             connection.execute(sql.delete(comparisons).where(comparisons.c.id == id))
 
     def restore(self, comparison: Comparison) -> None:
-        """Keep a comparison with its cells, as it was before it was removed or changed."""
+        """Keep a comparison as it was before it was removed or changed, without what cites a document erased since."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(cells).where(cells.c.comparison == comparison.id))
             connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
             connection.execute(sql.insert(comparisons).values(_row(comparison)))
-            if comparison.cells:
-                rows = [_cell_row(comparison.id, cell) for cell in comparison.cells.values()]
+            rows = [_cell_row(comparison.id, cell) for cell in comparison.cells.values() if self._stands(cell)]
+            if rows:
                 connection.execute(sql.insert(cells), rows)
 
     def forget_documents(self, document_ids: Collection[str]) -> None:
@@ -102,6 +107,10 @@ class ComparisonStore:
             kept = {place: cell for place, cell in one.cells.items() if not cites_any(cell, document_ids)}
             if columns != one.columns or len(kept) < len(one.cells):
                 self.restore(replace(one, columns=columns, cells=kept))
+
+    def _stands(self, cell: ComparisonCell) -> bool:
+        """Return whether the cell cites no document that was erased since it was asked."""
+        return not cites_any(cell, {one.document_id for one in erased_since(self._catalog.workspace, cell.asked)})
 
     def _comparison(self, row: Any) -> Comparison:
         id, name, by, layout, made = row

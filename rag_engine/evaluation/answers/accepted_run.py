@@ -55,6 +55,11 @@ def accepted_path(workspace: Path) -> Path:
     return workspace / "evaluation" / "accepted.json"
 
 
+def runs_folder(workspace: Path) -> Path:
+    """Return where a workspace keeps the runs of its own test questions."""
+    return workspace / "evaluation" / "runs"
+
+
 def write_run(path: Path, run: KeptRun) -> None:
     """Write a run as JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)

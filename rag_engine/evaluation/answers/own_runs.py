@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.evaluation.answers.accepted_run import KeptRun, read_run, write_run
+from rag_engine.evaluation.answers.accepted_run import KeptRun, read_run, runs_folder, write_run
 from rag_engine.evaluation.answers.measure import measure_questions
 from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
 from rag_engine.evaluation.answers.questions import AnswerQuestion
@@ -62,7 +62,7 @@ def measure_own(
         )
     run, rows = measure_questions(engine, asked, request, own_questions_path(workspace), progress=progress)
     kept = OwnRun(datetime.now(UTC).strftime(_MOMENT), run)
-    write_run(_folder(workspace) / f"{kept.id}.json", run)
+    write_run(runs_folder(workspace) / f"{kept.id}.json", run)
     # Only now: what is asked next is another run.
     rows.unlink()
     return kept, tuple(one for one in questions if one not in asked)
@@ -77,13 +77,13 @@ def testable(questions: Sequence[AnswerQuestion], files: Collection[str]) -> tup
 
 def list_own_runs(workspace: Path) -> list[OwnRunSummary]:
     """Return the runs that were kept, the latest first."""
-    paths = sorted(_folder(workspace).glob("*Z.json"), reverse=True)
+    paths = sorted(runs_folder(workspace).glob("*Z.json"), reverse=True)
     return [_summary(path, path.stat().st_mtime_ns) for path in paths]
 
 
 def read_own_run(workspace: Path, id: str) -> OwnRun:
     """Return a run that was kept; InputError where there is none of this id."""
-    path = _folder(workspace) / f"{id}.json"
+    path = runs_folder(workspace) / f"{id}.json"
     if id not in [one.id for one in list_own_runs(workspace)]:
         raise InputError("There is no run {id!r}.", help="`sextant eval own runs` lists them.", id=id)
     return OwnRun(id, _read(path, path.stat().st_mtime_ns))
@@ -99,7 +99,3 @@ def _read(path: Path, _: int) -> KeptRun:
 def _summary(path: Path, _: int) -> OwnRunSummary:
     run = read_run(path)
     return OwnRunSummary(path.stem, len(run.rows), str(run.settings["model"]), int(run.settings["generation"]))
-
-
-def _folder(workspace: Path) -> Path:
-    return workspace / "evaluation" / "runs"

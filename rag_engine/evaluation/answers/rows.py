@@ -26,6 +26,8 @@ _FIXED = (
 )
 # Begins of a cell that a spreadsheet would run as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What stands before such a cell.
+GUARD = "'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +145,8 @@ def _written(value: float | None) -> str:
 
 
 def _guarded(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"{GUARD}{text}" if text.startswith(_FORMULA) else text
 
 
 def _plain(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+    return cell[1:] if cell.startswith(GUARD) and cell[1:].startswith(_FORMULA) else cell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ class FormModel:
         self.read: list[str] = []
         self.failing: dict[str, BaseException] = {}
         self.measure: dict[str, Any] = EVACUATION
+        self.reading: Callable[[], None] = lambda: None
 
     def stream(self, prompt: object) -> Iterator[str]:
         raise BackendError("not asked")
@@ -76,6 +77,7 @@ class FormModel:
         if "measures" not in schema["required"]:  # type: ignore[operator]
             raise BackendError("no plan")
         self.read.append(user)
+        self.reading()
         for word, failure in self.failing.items():
             if word in user:
                 raise failure
@@ -236,6 +238,18 @@ def test_a_document_that_left_the_collection_leaves_the_rows(engine: EngineOfFor
     engine.collection.erase(engine.catalog.find_document("cork.md"))
     write(engine, path)
     assert {row["File"] for row in rows(path)} == {"milltown.md", "galway.md"}
+    ask(engine)
+    assert answered(engine).keys() == {"milltown.md", "galway.md"}
+
+
+def test_what_is_being_asked_of_a_document_while_it_is_erased_is_not_kept(
+    engine: EngineOfForms, model: FormModel
+) -> None:
+    def erase_it() -> None:
+        if "Cork" in model.read[-1]:
+            engine.collection.erase(engine.catalog.find_document("cork.md"))
+
+    model.reading = erase_it
     ask(engine)
     assert answered(engine).keys() == {"milltown.md", "galway.md"}
 

@@ -18,7 +18,8 @@ from ingestion.file_names import file_hash
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
-from ingestion.operations.documents import erase
+from ingestion.operations.documents import add_files, erase, sources_erased_with
+from ingestion.operations.sources import add_own_files, remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import Decision
@@ -31,8 +32,10 @@ from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
+from rag_engine.errors import InputError
 from rag_engine.retrieval.book_index_boost import match_index
 from tests.conftest import ROOT
+from tests.ingestion.left_behind import files_holding, forms
 from tests.portal.texts import DROUGHT, FIRE, FLOOD, FLOOD_REVISED, HEAT
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -186,6 +189,23 @@ def test_a_source_off_the_list_leaves_the_index(store: SourceStore, engine: Engi
     store.remove([_code(store, "heat")], "Ada")
     _run(store, engine, tools)
     assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
+
+
+def test_sources_off_the_list_leave_no_file(store: SourceStore, engine: Engine, tools: Tools, folder: Path) -> None:
+    shutil.copyfile(folder / "heat.md", folder / "heat-copy.md")
+    store.add(read_seeds(folder, store.sources()).new)
+    desk = _desk(store, engine)
+    with (folder / "heat.md").open("rb") as file:
+        [uploaded] = add_own_files(desk, [("heat-too.md", file)]).new
+    _run(store, engine, tools)
+    words, workspace = forms("temperatura percepita"), engine.config.workspace
+    first, *others = (_code(store, "heat"), _code(store, "heat-copy"), uploaded.code)
+    remove_sources(desk, [first], "Ada")
+    assert {path.parts[len(workspace.parts)] for path in files_holding(workspace, words)} >= {"sources", "readings"}
+    remove_sources(desk, others, "Ada")
+    _run(store, engine, tools)
+    engine.close()
+    assert list(files_holding(workspace, words)) == []
 
 
 def test_a_newer_version_answers_and_the_older_one_as_of_its_time(
@@ -351,6 +371,48 @@ def test_erasing_leaves_no_word_of_the_document_in_the_workspace(
     kept = [path for path in workspace.rglob("*") if path.is_file() and workspace / "index" not in path.parents]
     for word in (b"zanzibar", b"temperatura percepita"):
         assert [path for path in kept if word in _bytes(path)] == []
+
+
+@pytest.mark.parametrize("copy", ["equal", "nearly equal", "no document of the list"])
+def test_erasing_a_document_leaves_no_copy_that_a_run_would_bring_back(
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path, tmp_path: Path, copy: str
+) -> None:
+    text = f"# {HEAT.plain}"
+    (folder / "heat-copy.md").write_text(text + ("\n\nBozza." if copy == "nearly equal" else ""), encoding="utf-8")
+    store.add(read_seeds(folder, store.sources()).new)
+    desk = _desk(store, engine)
+    _run(store, engine, tools)
+    if copy == "no document of the list":
+        for code in (_code(store, "heat"), _code(store, "heat-copy")):
+            store.decide(Decision(code, "licence", "RED", "Ada", "Not ours.", now()))
+        _run(store, engine, tools)
+        (tmp_path / "own.md").write_text(text, encoding="utf-8")
+        add_files(desk, [tmp_path / "own.md"])
+    [record] = [one for one in engine.collection.documents() if one.metadata.title == HEAT.title]
+    codes = {_code(store, "heat"), _code(store, "heat-copy")}
+    assert set(sources_erased_with(desk, [record])) == codes
+    with pytest.raises(InputError, match=", ".join(sources_erased_with(desk, [record]))):
+        erase(desk, record.source, "Ada")
+    assert erase(desk, record.source, "Ada", "Out of date.").left_behind == ()
+    _run(store, engine, tools, which="all")
+    assert _titles(engine) == sorted([FLOOD.title, DROUGHT.title])
+    engine.close()
+    assert list(files_holding(engine.config.workspace, forms("temperatura percepita"))) == []
+
+
+def test_a_copy_that_a_person_restored_is_a_document_of_its_own_and_stays(
+    store: SourceStore, engine: Engine, tools: Tools, folder: Path
+) -> None:
+    shutil.copyfile(folder / "heat.md", folder / "heat-copy.md")
+    store.add(read_seeds(folder, store.sources()).new)
+    _run(store, engine, tools)
+    [record] = [one for one in engine.collection.documents() if one.metadata.title == HEAT.title]
+    [other] = {_code(store, "heat"), _code(store, "heat-copy")} - {record.source.removeprefix("list:")}
+    decide(_desk(store, engine), [other], "restore", "Ada", "Both are in force.")
+    _run(store, engine, tools)
+    erase(_desk(store, engine), record.source, "Ada", "Out of date.")
+    _run(store, engine, tools, which="all")
+    assert f"list:{other}" in {one.source for one in engine.collection.documents()}
 
 
 def _bytes(path: Path) -> bytes:

@@ -16,6 +16,7 @@ import sqlalchemy as sql
 from ingestion.config import IngestionConfig
 from ingestion.extraction.sandbox.sandbox import Sandboxes
 from ingestion.jobs.queue import JobQueue
+from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
 from ingestion.operations.documents import erase
 from ingestion.pipeline.run import run_phases
@@ -26,6 +27,7 @@ from ingestion.types import ControlSignal, FileReading, RunRequest, SeedSource
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
+from tests.ingestion.left_behind import files_holding, forms
 from tests.ingestion.web_server import Answer, Site, page, serving
 from tests.portal import files
 from tests.portal.site import META_CC_BY, PDF, RESERVED
@@ -118,6 +120,27 @@ def test_a_newer_file_supersedes_the_former_which_answers_as_of_an_earlier_date(
     )
     assert engine.collection.documents() == []
     assert not list((engine.config.workspace / "downloads").iterdir())
+
+
+def test_the_evidence_on_the_licence_quotes_an_erased_document_no_more(engine: Engine, site: Site) -> None:
+    statement = "This zanzibar plan is licensed under CC BY 4.0."
+    site.answers["/plan.pdf"] = page(files.pdf(about("owls"), statement), PDF)
+    store = SourceStore(engine.catalog)
+    store.add([SeedSource("A1", site.url("/plan.pdf"))])
+    _run(engine, site)
+    verdict = store.records()["A1"].page_verdict
+    assert verdict is not None
+    assert any("zanzibar" in mark.quote for mark in verdict.marks)
+    desk = Desk(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
+    assert erase(desk, "list:A1", "Ada", "Out of date.").left_behind == ()
+    assert list(files_holding(engine.config.workspace, forms("zanzibar", "on owls"))) == []
+    # The verdict stands, and its words come back with the document.
+    assert store.entries()["A1", "licence"].outcome.reason == "licence_green"
+    decide(desk, ["A1"], "restore", "Ada", "It is in force.")
+    _run(engine, site)
+    verdict = store.records()["A1"].page_verdict
+    assert verdict is not None
+    assert any("zanzibar" in mark.quote for mark in verdict.marks)
 
 
 def test_a_file_that_is_what_it_was_before_leaves_no_second_copy(engine: Engine, site: Site) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +55,54 @@ def test_an_answer_that_quotes_it_is_redacted_where_that_is_asked(tmp_path: Path
     reply, content = after(tmp_path, form, redact=True)
     assert "was deleted" in reply.text
     assert not [word for word in (b"six years", b"Six years", b"Flood Act", ID.encode()) if word in content]
+
+
+@pytest.mark.parametrize("redact", [True, False])
+def test_a_conversation_that_is_restored_lacks_what_was_erased_meanwhile(tmp_path: Path, *, redact: bool) -> None:
+    begun = store.begin_turn(tmp_path, store.new_id(), "How long?")
+    store.end_turn(tmp_path, begun, CITED)
+    deleted = store.delete_conversation(tmp_path, begun.id)
+    assert deleted is not None
+    forget_in_conversations(tmp_path, ID, redact=redact)
+    store.restore_conversation(tmp_path, deleted)
+    [file] = store.conversation_files(tmp_path)
+    gone = (b"never cited", b"xxxxxxxx", b"referred to") + ((b"six years",) if redact else ())
+    assert not [word for word in gone if word in file.read_bytes()]
+
+
+def test_what_another_process_is_writing_is_forgotten_after_it(tmp_path: Path) -> None:
+    begun = store.begin_turn(tmp_path, store.new_id(), "How long?")
+    store.end_turn(tmp_path, begun, CITED)
+    changing = (
+        "import sys; from pathlib import Path; from rag_engine.conversations import store\n"
+        "from rag_engine.conversations.person import LOCAL\n"
+        "def change(now):\n    print('read', flush=True)\n    sys.stdin.read()\n    return now\n"
+        "store.change_conversation(Path(sys.argv[1]), sys.argv[2], LOCAL, change)\n"
+    )
+    command = [sys.executable, "-c", changing, str(tmp_path), begun.id]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"read\n"
+        erasing = threading.Thread(target=forget_in_conversations, args=(tmp_path, ID), kwargs={"redact": True})
+        erasing.start()
+        erasing.join(0.3)
+        other.communicate()
+    erasing.join()
+    [file] = store.conversation_files(tmp_path)
+    assert ID.encode() not in file.read_bytes()
+
+
+def test_an_answer_of_the_document_that_came_back_keeps_it(tmp_path: Path) -> None:
+    forget_in_conversations(tmp_path, ID, redact=True)
+    begun = store.begin_turn(tmp_path, store.new_id(), "How long?")
+    ended = store.end_turn(tmp_path, begun, CITED)
+    assert ended is not None
+    assert ended.turns[0].reply == CITED
+
+
+def test_what_a_model_wrote_without_a_mark_goes_with_a_document_that_it_was_given(tmp_path: Path) -> None:
+    uncited = replace(CITED, citations=(), withheld="Plans last six years, it seems.")
+    assert after(tmp_path, uncited, redact=True)[0].withheld == ""
 
 
 @pytest.mark.parametrize("redact", [True, False])

@@ -236,6 +236,19 @@ def test_what_was_written_from_a_document_goes_with_it(engine: Engine) -> None:
     }
 
 
+def test_what_is_being_written_from_a_document_while_it_is_erased_is_not_kept(engine: Engine) -> None:
+    [handbook] = [one for one in engine.collection.documents() if one.file == "Flood handbook.txt"]
+
+    class Erasing(Writer):
+        def stream(self, prompt: Prompt) -> Iterator[str]:
+            if not self.prompts:
+                engine.collection.erase(handbook)
+            yield from super().stream(prompt)
+
+    build(engine, Erasing(), entries=1)
+    assert KnowledgeBase(engine.catalog).groundings() == {}
+
+
 def test_a_document_that_is_encoded_again_keeps_what_was_written_from_it(engine: Engine) -> None:
     build(engine)
     engine.rebuild(encode=True)

@@ -11,8 +11,14 @@ import pytest
 from ingestion.dataset.comparison.ask_cells import AskedCells, CellsRequest, ask_cells, cells_request_of
 from ingestion.dataset.comparison.comparison import ColumnKind, Comparison, ComparisonCell
 from ingestion.dataset.comparison.store import ComparisonStore
-from ingestion.operations.comparisons import begin_comparison, extend_comparison
+from ingestion.operations.comparisons import (
+    begin_comparison,
+    extend_comparison,
+    remove_comparison,
+    restore_comparison,
+)
 from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.documents import erase
 from ingestion.types import Progress
 from rag_engine.conversations.person import LOCAL
 from rag_engine.errors import BackendError
@@ -168,6 +174,26 @@ def test_a_column_whose_documents_have_gone_is_left_out(desk: Desk) -> None:
     begun = begin(desk)
     desk.engine.collection.erase(desk.engine.catalog.find_document("france.md"))
     assert ask(desk, begun).asked == 2
+    assert (WHO, "France") not in found(desk, begun)
+
+
+def test_a_cell_whose_answer_comes_after_its_document_was_erased_is_not_kept(desk: Desk) -> None:
+    begun, store = begin(desk), ComparisonStore(desk.engine.catalog)
+    ask(desk, begun)
+    late = found(desk, begun)[WHO, "France"]
+    erase(desk, "france.md")
+    assert store.put_cell(begun.id, late)
+    assert found(desk, begun).keys() == {(WHO, "Spain"), (WHO, "Italy")}
+
+
+def test_a_comparison_that_is_restored_lacks_the_cells_that_cite_what_was_erased_meanwhile(desk: Desk) -> None:
+    begun = begin(desk)
+    ask(desk, begun)
+    removed = remove_comparison(desk, begun.id)
+    erase(desk, "france.md")
+    assert removed is not None
+    restore_comparison(desk, removed)
+    assert (WHO, "Spain") in found(desk, begun)
     assert (WHO, "France") not in found(desk, begun)
 
 

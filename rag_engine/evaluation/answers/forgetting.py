@@ -1,0 +1,70 @@
+"""Removal of an erased document from the test questions that quote it, and from what was answered to them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rag_engine.atomic_write import write_atomic
+from rag_engine.evaluation.answers.accepted_run import accepted_path, runs_folder
+from rag_engine.evaluation.answers.own_questions import change_own_questions, own_questions_path
+from rag_engine.evaluation.answers.questions import AnswerQuestion
+from rag_engine.evaluation.answers.rows import GUARD
+
+_REDACTED = "This answer quoted a document that was deleted, and was deleted with it."
+
+
+def forget_in_evaluation(workspace: Path, file: str, says: Callable[[str], bool]) -> None:
+    """Remove what the workspace's test questions quote of a file, and the answers that cite it, in every run.
+
+    A question that nothing is left to answer goes with its quotes; a quote stays where another document of the name
+    `says` it. The figures of the runs stay.
+    """
+    if own_questions_path(workspace).exists():
+        change_own_questions(workspace, lambda before: list(_without(before, file, says)))
+    cited = f"{file} p. "
+    for path in (*runs_folder(workspace).glob("*.json"), accepted_path(workspace)):
+        if path.exists():
+            _redact_run(path, cited)
+    for path in accepted_path(workspace).parent.glob("*.csv"):
+        _redact_rows(path, cited)
+
+
+def _without(before: Sequence[AnswerQuestion], file: str, says: Callable[[str], bool]) -> Iterator[AnswerQuestion]:
+    for one in before:
+        left = tuple(quote for quote in one.passages if quote.document != file or says(quote.quote))
+        if left == one.passages:
+            yield one
+        elif left:
+            yield replace(one, passages=left, answer="", keywords=())
+
+
+def _redact_run(path: Path, cited: str) -> None:
+    """Redact the answers of a run that cite the file. It is not read as a run: one of another time has other fields."""
+    run = json.loads(path.read_bytes())
+    citing = [row for row in run["rows"] if any(place.startswith(cited) for place in row["cited"])]
+    for row in citing:
+        row["answer"] = _REDACTED
+    if citing:
+        write_atomic(path, json.dumps(run, ensure_ascii=False, indent=1).encode())
+
+
+def _redact_rows(path: Path, cited: str) -> None:
+    """Redact the answers that a run has written so far; a line that a kill cut off may hold part of one, and goes."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        header, *lines = list(csv.reader(file)) or [[]]
+    if not {"answer", "cited"} <= set(header):
+        return
+    answer, places = header.index("answer"), header.index("cited")
+    rows = [line for line in lines if len(line) == len(header)]
+    citing = [row for row in rows if f"; {cited}" in f"; {row[places].removeprefix(GUARD)}"]
+    for row in citing:
+        row[answer] = _REDACTED
+    if citing or len(rows) < len(lines):
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([header, *rows])
+        write_atomic(path, text.getvalue().encode())
