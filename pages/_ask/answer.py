@@ -13,6 +13,7 @@ from pages._ask.form import draw_records
 from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._ask.translation import can_translate, draw_translation
+from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
 from pages._shared.elements import draw_download
@@ -200,6 +201,7 @@ def _anchor(turn: int, n: int) -> str:
 
 
 def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
+    key = turn_key(conversation, number)
     cited = list(dict.fromkeys(citation.n for citation in reply.citations))
     first = [source for source in reply.sources if source.n in cited]
     rest = [source for source in reply.sources if source.n not in cited]
@@ -208,7 +210,7 @@ def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, late
         draw_first()
     elif first:
         title = counted("{n} source cited", "{n} sources cited", len(first))
-        _draw_folded(title, ":material/format_quote:", f"cited {number}", draw_first)
+        _draw_folded(title, ":material/format_quote:", f"{key} cited", draw_first)
     if rest:
         if first:
             title = counted("{n} related passage", "{n} related passages", len(rest))
@@ -216,7 +218,7 @@ def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, late
             title = counted("{n} nearest passage", "{n} nearest passages", len(rest))
         else:
             title = counted("{n} passage found", "{n} passages found", len(rest))
-        _draw_folded(title, ":material/manage_search:", f"rest {number}", draw_rest)
+        _draw_folded(title, ":material/manage_search:", f"{key} rest", draw_rest)
 
 
 def _draw_cited(sources: Sequence[ShownSource], conversation: Conversation, number: int, reply: Reply) -> None:
@@ -248,13 +250,13 @@ def _advice() -> str:
 
 @st.fragment
 def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversation: Conversation, number: int) -> None:
-    key = _anchor(number, source.n)
-    with st.container(border=True, key=key):
-        st.subheader(f":green-badge[{source.n}] {escape(source.title)}", anchor=key)
+    place, key = _anchor(number, source.n), f"{turn_key(conversation, number)} source {source.n}"
+    with st.container(border=True, key=place):
+        st.subheader(f":green-badge[{source.n}] {escape(source.title)}", anchor=place)
         known = (source.authority, _place(source), source.file, licence_text(source.licence, WORDING))
         st.caption(" · ".join(escape(part) for part in known if part))
-        if place := cited_place(source):
-            st.markdown(place)
+        if cited_as := cited_place(source):
+            st.markdown(cited_as)
         st.markdown(f"{tier_badge(source.tier)} {badges(source)}", help=tier_help(source) or None)
         quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
         with in_language(source.language, key):

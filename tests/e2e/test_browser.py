@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Dialog, Page, expect
 from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.engine import open_engine
-from rag_engine.types import Citation
+from tests.pages.conversations import citing_two, converse
 from tests.pages.test_citing import ARTICLE
 from tests.rag_engine.conversations.test_store import REPLY
 
@@ -143,7 +143,7 @@ def test_a_hostile_document_stays_mere_text(page: Page, address: str) -> None:
 def test_a_mark_shows_what_it_quotes_and_changes_the_page_beside_the_answer(
     page: Page, address: str, workspace: Path
 ) -> None:
-    page.goto(f"{address}/?conversation={two_sources(workspace)}")
+    page.goto(f"{address}/?conversation={converse(workspace, citing_two(workspace)).id}")
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_in_viewport()
     second = page.locator("p a[href='#answer-0-source-2']")
     expect(second).to_have_attribute("title", re.compile("^Piano caldo, page 1: .*tre giorni"))
@@ -158,7 +158,7 @@ def test_a_source_is_reached_by_its_mark_where_there_is_no_room_beside_the_answe
     page: Page, address: str, workspace: Path
 ) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
-    page.goto(f"{address}/?conversation={two_sources(workspace)}")
+    page.goto(f"{address}/?conversation={converse(workspace, citing_two(workspace)).id}")
 
     source = page.locator("h3[id='answer-0-source-2']")
     expect(source).to_be_attached()
@@ -166,26 +166,6 @@ def test_a_source_is_reached_by_its_mark_where_there_is_no_room_beside_the_answe
 
     expect(source).to_be_in_viewport()
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_hidden()
-
-
-def two_sources(workspace: Path) -> str:
-    """Store a conversation whose answer cites two documents; return its id."""
-    quotes = {"flood-act.txt": "remains valid for six years", "piano-caldo.txt": "vale per tre giorni"}
-    sources, citations = [], []
-    engine = open_engine(read_config(workspace))
-    for n, (file, quote) in enumerate(quotes.items(), start=1):
-        [document] = [one for one in engine.collection.documents() if one.file == file]
-        start = engine.catalog.text(document.key).index(quote)
-        known, title = document.document_id, document.metadata.title
-        citations.append(Citation(n, "", known, file, title, 1, quote, start, start + len(quote)))
-        source = replace(ARTICLE, n=n, document_id=known, file=file, title=title, linked=())
-        sources.append(replace(source, page=1, last_page=1, pages=1))
-    engine.close()
-    id = store.new_id()
-    begun = store.begin_turn(workspace, id, QUESTION)
-    text = "Six years [Source 1]. Three days [Source 2]."
-    store.end_turn(workspace, begun, replace(REPLY, text=text, sources=tuple(sources), citations=tuple(citations)))
-    return id
 
 
 def test_what_a_passage_refers_to_opens_beside_it_with_its_page(page: Page, address: str, workspace: Path) -> None:
