@@ -36,11 +36,14 @@ from rag_engine.text.excerpt import excerpt
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
 
+# A page as it looks, or its extracted text on a plain sheet.
+DrawnAs = Literal["page", "sheet"]
+
 _EXCERPT = 480
 # Characters of a quote that are shown under the pointer.
 _HINT = 400
 # Seconds that a page may take before its place says so, and between looks whether it is there.
-_PATIENCE = 5.0
+PATIENCE = 5.0
 _LOOK_SECONDS = 1.0
 
 _TIERS: Mapping[Tier, tuple[str, str, str]] = {
@@ -333,26 +336,31 @@ def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
         draw_page(document, (link.start, link.end), (), link.page)
 
 
-def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> None:
-    """Draw a page of a document with the passage and the quotes in it marked; a page that is slow to draw follows."""
+def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> DrawnAs | None:
+    """Draw a page of a document with the passage and the quotes in it marked, and return as what.
+
+    None for a page that is slow to draw and follows, or cannot be drawn at all.
+    """
     with show_errors(), st.container(border=True):
         drawing = resources.engine().page_image(document, *passage, quotes, page=page)
         with st.spinner(_("Drawing the page …")):
-            unfinished = wait([drawing], _PATIENCE).not_done
+            unfinished = wait([drawing], PATIENCE).not_done
         if unfinished:
             st.info(_("This page takes longer to draw …"), icon=":material/hourglass_top:")
             st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)
-            return
-        drawn = document.file.lower().endswith(".pdf")
+            return None
+        kind: DrawnAs = "page" if document.file.lower().endswith(".pdf") else "sheet"
         if drawing.exception():
             with show_errors():
                 drawing.result()
             drawing = resources.engine().text_image(document, *passage, quotes)
-            drawn = False
-        if not drawn:
+            kind = "sheet"
+        if kind == "sheet":
             st.caption(_(":material/info: Extracted text, not the original layout."))
         alt = _("Page of {title} with the passage marked").format(title=document.shown_title)
         st.image(drawing.result(), width="stretch", alt=alt)
+        return kind
+    return None
 
 
 def _await_drawing(drawing: Future[bytes]) -> None:

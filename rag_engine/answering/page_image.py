@@ -9,6 +9,8 @@ from rag_engine.types import Box, Line, Region
 
 # Characters shown before and after a passage where there is no page to show.
 _AROUND = 1500
+# Characters in a row of such a sheet, about.
+_ROW = 95
 
 
 def regions(lines: Sequence[Line], start: int, end: int) -> tuple[Region, ...]:
@@ -43,6 +45,15 @@ def sheet(text: str, start: int, end: int, quotes: Sequence[Span]) -> tuple[str,
     first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
     quoted = [(max(a, first) - first, min(b, last) - first) for a, b in quotes if a < last and b > first]
     return text[first:last], [(start - first, end - first)], quoted
+
+
+def height_on_sheet(text: str, position: int) -> float:
+    """Return about how far down a sheet of the text a position is: 0 at its top, 1 at its foot."""
+    return _count_rows(text[:position]) / max(_count_rows(text), 1)
+
+
+def _count_rows(text: str) -> int:
+    return sum(1 + len(line) // _ROW for line in text.split("\n"))
 
 
 def _part(line: Line, box: Box, start: int, end: int) -> Box:
