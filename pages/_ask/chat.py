@@ -99,6 +99,8 @@ def draw_chat(
     last = len(conversation.turns) - 1
     for number in range(_draw_earlier(conversation), len(conversation.turns)):
         _draw_turn(conversation, number, latest=number == last)
+    if not busy:
+        st.fragment(running.await_change, run_every=running.IDLE_SECONDS)(conversation)
     shown = _turn_in_address(conversation, last)
     _scroll_once(conversation, shown)
 

@@ -266,6 +266,25 @@ def test_an_answer_goes_on_whatever_is_clicked_and_two_tabs_see_the_same(
         expect(tab.get_by_test_id("stChatInputTextArea")).to_be_enabled()
 
 
+def test_a_tab_that_was_idle_shows_what_is_asked_in_another_and_keeps_what_is_being_typed(
+    page: Page, address: str, workspace: Path
+) -> None:
+    conversation = f"{address}/?conversation={converse(workspace, citing_two(workspace)).id}"
+    idle = page.context.new_page()
+    for tab in (page, idle):
+        tab.goto(conversation)
+        expect(tab.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()
+    typed = idle.get_by_placeholder("Ask a question about your documents")
+    typed.fill("What is not asked yet")
+
+    ask(page, "Who prepares the plan?")
+
+    expect(idle.locator(".st-key-question-1")).to_have_text(re.compile("Who prepares the plan"))
+    expect(idle.locator(".st-key-live-answer-1")).to_be_visible()
+    expect(typed).to_have_value("What is not asked yet")
+    expect(typed).to_be_enabled()
+
+
 def test_an_answered_question_is_edited_and_asked_again(page: Page, address: str) -> None:
     page.goto(address)
     ask(page, "Who prepares the plan?")
