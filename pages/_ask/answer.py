@@ -95,11 +95,14 @@ _GENERATORS = {"extractive": to_translate("quotations only")}
 
 
 def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
-    """Draw the reply of a turn; the latest one shows its sources, whose pages are drawn beside it."""
+    """Draw the reply of a turn; the latest one shows its sources, whose pages are drawn beside it.
+
+    Those of the others are folded away until a mark, or a person, opens them.
+    """
     numbers = {source.n for source in reply.sources}
     firsts = {citation.n: citation for citation in reversed(reply.citations)}
     with spoken_answer(f"{number}"):
-        _draw_text(reply, number, lambda n: _mark(n, number, linked=latest and n in numbers, cited=firsts.get(n)))
+        _draw_text(reply, number, lambda n: _mark(n, number, linked=n in numbers, cited=firsts.get(n)))
     if reply.status == "answered" or reply.quotations:
         draw_answer_row(conversation, number)
     for warning in reply.warnings:
@@ -140,19 +143,19 @@ def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
     if reply.quotations:
         draw_quotations(reply.quotations, language_of, f"{turn}-beside", mark)
     if summary := support_summary(reply.support, reply.judge, WORDING):
-        _draw_support(reply, summary)
+        _draw_support(reply, summary, mark)
     if reply.records:
         draw_records(reply, mark)
 
 
-def _draw_support(reply: Reply, summary: str) -> None:
+def _draw_support(reply: Reply, summary: str, mark: Callable[[int], str]) -> None:
     """Draw how many sentences are supported, and those that are not with the reasons."""
     st.caption(f":material/fact_check: {escape(summary)}")
     doubtful = list(unsupported_sentences(reply.text, reply.support, WORDING))
     if doubtful:
         with st.expander(_("Sentences to check"), icon=":material/rule:", type="compact"):
             for line in doubtful:
-                st.markdown(answer_markdown(f"- {line}", lambda n: _mark(n, 0, linked=False)))
+                st.markdown(answer_markdown(f"- {line}", mark))
 
 
 def partial_answer(text: str) -> str:
@@ -213,7 +216,8 @@ def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, late
         draw_first()
     elif first:
         title = counted("{n} source cited", "{n} sources cited", len(first))
-        _draw_folded(title, ":material/format_quote:", f"{key} cited", draw_first)
+        with st.container(key=f"sources-{number}"):
+            _draw_folded(title, ":material/format_quote:", f"{key} cited", draw_first)
     if rest:
         if first:
             title = counted("{n} related passage", "{n} related passages", len(rest))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages._ask import running
 from pages._ask.answer import draw_reply
-from pages._ask.cited_page import draw_cited_page, has_page
+from pages._ask.cited_page import draw_cited_page, follow_marks, has_page
 from pages._ask.form import fill_in
 from pages._ask.question_settings import draw_settings, settings_of
 from pages._ask.rating import draw_rating
@@ -94,6 +94,7 @@ def draw_chat(
             draw_welcome(engine, choose)
         return
     draw_unseen_title(escape(conversation.title), "conversation")
+    follow_marks()
     if conversation.shared_by:
         st.caption(_shared_by(conversation, own=own))
     last = len(conversation.turns) - 1

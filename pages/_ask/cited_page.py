@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import wait
+from pathlib import Path
 
 import streamlit as st
 
@@ -18,24 +19,7 @@ from rag_engine.conversations.store import Conversation
 from rag_engine.text.sentences import Span
 from rag_engine.types import DocumentRecord
 
-# Streamlit reports no click on a link: the listener presses the button of the source that a mark names. On a narrow
-# screen the pane is not drawn, and the link leads to the source below the answer as it is.
-_FOLLOW = """<script>
-window.sextantMarks?.abort();
-window.sextantMarks = new AbortController();
-document.addEventListener("click", (event) => {
-  const mark = event.target.closest?.("a[href^='#answer-']");
-  const [, turn, number] = mark?.getAttribute("href").match(/^#answer-(\\d+)-source-(\\d+)$/) ?? [];
-  const pane = document.querySelector(`.st-key-pane-${turn}`);
-  if (!pane?.offsetParent) return;
-  for (const label of pane.querySelectorAll("[role=radiogroup] label")) {
-    if (label.textContent.trim() === number) {
-      event.preventDefault();
-      label.click();
-    }
-  }
-}, {signal: window.sextantMarks.signal});
-</script>"""
+_FOLLOW = f"<script>{Path(__file__).with_name('marks.js').read_text(encoding='utf-8')}</script>"
 # Beside the answer while it is read; away where there is no room beside it.
 _STYLE = """<style>
 @media screen {
@@ -74,10 +58,14 @@ def has_page(reply: Reply) -> bool:
     return reply.status == "answered" and any(resources.find_document(one.document_id) for one in reply.citations)
 
 
+def follow_marks() -> None:
+    """Have a click on a mark show its page beside the answer, or else its source below it."""
+    st.html(_FOLLOW, unsafe_allow_javascript=True)
+
+
 def draw_cited_page(conversation: Conversation, number: int, reply: Reply) -> None:
     """Draw the page that the reply of a turn cites first, with the numbers of the others to choose from."""
     st.html(_STYLE % {"turn": number})
-    st.html(_FOLLOW, unsafe_allow_javascript=True)
     with st.container(key=f"pane-{number}"):
         _draw_choice(reply, number, f"{turn_key(conversation, number)} cited page")
 

@@ -154,6 +154,25 @@ def test_a_mark_shows_what_it_quotes_and_changes_the_page_beside_the_answer(
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_have_count(0)
 
 
+def test_a_mark_of_an_earlier_answer_shows_what_it_quotes_and_opens_its_source(
+    page: Page, address: str, workspace: Path
+) -> None:
+    reply = citing_two(workspace)
+    page.goto(f"{address}/?conversation={converse(workspace, reply, reply).id}")
+    mark = page.locator("p a[href='#answer-0-source-2']")
+    expect(mark).to_have_attribute("title", re.compile("^Piano caldo, page 1: .*tre giorni"))
+    expect(mark).to_have_accessible_name(re.compile("^Source 2: Piano caldo"))
+    source = page.locator("h3[id='answer-0-source-2']")
+    expect(source).to_have_count(0)
+
+    mark.click()
+
+    expect(source).to_be_in_viewport()
+    # Open by now, and scrolled away from.
+    page.locator("p a[href='#answer-0-source-1']").click()
+    expect(page.locator("h3[id='answer-0-source-1']")).to_be_in_viewport()
+
+
 def test_a_source_is_reached_by_its_mark_where_there_is_no_room_beside_the_answer(
     page: Page, address: str, workspace: Path
 ) -> None:
