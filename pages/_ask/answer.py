@@ -32,7 +32,7 @@ from rag_engine.conversations.describe_hit import describe_scores, is_ranking_no
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.text.excerpt import excerpt
+from rag_engine.text.excerpt import beginning, excerpt
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
 
@@ -199,7 +199,7 @@ def _mark(n: int, turn: int, *, linked: bool, cited: Citation | None = None) -> 
     if not linked:
         return badge
     hint = f"{cited.title}, {page_place(cited.file, cited.page)}: {cited.quote}" if cited else ""
-    return f'[{badge}](#{_anchor(turn, n)} "{escape(hint[:_HINT])}")'
+    return f'[{badge}](#{_anchor(turn, n)} "{escape(beginning(hint, _HINT))}")'
 
 
 def _anchor(turn: int, n: int) -> str:
