@@ -18,6 +18,7 @@ from pages._shared.numbers_and_dates import moment
 from pages._shared.shown_names import page_place
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
+from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.prompts import one_line
 from rag_engine.reading.address import DocumentPlace
 from rag_engine.text.excerpt import beginning
@@ -78,7 +79,7 @@ def _draw_answer(cell: ComparisonCell) -> None:
                     f"nearest {number}",
                 )
     for warning in cell.warnings:
-        if warning != cell.text:
+        if warning != cell.text and not is_ranking_note(warning):
             st.caption(f":material/info: {escape(shown_sentence(warning))}")
     st.caption(f":material/manage_search: {escape(cell.effort.describe(WORDING))}.")
     written = _("quotations only") if _is_quoted(cell) else escape(cell.generator)
