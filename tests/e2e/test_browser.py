@@ -395,7 +395,9 @@ def test_an_answer_is_exported_to_word_and_a_quote_goes_into_the_notebook(
     assert downloading.value.suggested_filename == "how-long-does-a-local-flood-plan-remain-valid.docx"
     page.emulate_media(media="print", color_scheme="dark")
     expect(page.locator("strong", has_text="References")).to_be_visible()
-    expect(page.get_by_role("button")).to_have_count(0)
+    expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()
+    for role in ("button", "radio", "textbox"):
+        expect(page.get_by_role(role)).to_have_count(0)
     expect(page.get_by_role("link", name="Library")).to_be_hidden()
     expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
     page.emulate_media(media="screen", color_scheme="light")
