@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -18,7 +19,7 @@ from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
 from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors, shown_sentence
-from pages._shared.filter_widgets import WORDING, count_active, display_text, named_values
+from pages._shared.filter_widgets import WORDING, display_text, document_titles, named_values
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
 from pages._shared.numbers_and_dates import counted, number, percent
@@ -31,6 +32,8 @@ from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.describe_hit import describe_scores, is_ranking_note
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
+from rag_engine.filters import DOCUMENT, Filter, filter_obstacles
+from rag_engine.passage_search.describe import describe_obstacle
 from rag_engine.reading.address import DocumentPlace
 from rag_engine.text.excerpt import beginning, excerpt
 from rag_engine.text.sentences import Span
@@ -102,7 +105,7 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
     numbers = {source.n for source in reply.sources}
     firsts = {citation.n: citation for citation in reversed(reply.citations)}
     with spoken_answer(f"{number}"):
-        _draw_text(reply, number, lambda n: _mark(n, number, linked=n in numbers, cited=firsts.get(n)))
+        _draw_text(conversation, number, reply, lambda n: _mark(n, number, linked=n in numbers, cited=firsts.get(n)))
     if reply.status == "answered" or reply.quotations:
         draw_answer_row(conversation, number)
     for warning in reply.warnings:
@@ -117,8 +120,9 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
         st.caption("  \n".join(escape(describe_step(step, WORDING)) for step in reply.steps))
 
 
-def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
+def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callable[[int], str]) -> None:
     """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
+    settings = conversation.turns[turn].settings
     languages = {source.n: source.language for source in reply.sources}
 
     def language_of(n: int) -> str:
@@ -129,7 +133,7 @@ def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
     elif reply.status == "insufficient_evidence":
         with in_language(resources.text_language(reply.text), f"refusal-{turn}"):
             st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
-        st.caption(_advice())
+        st.caption(escape(_advice(settings.wanted if settings else {})))
         if reply.refusals:
             st.caption(f":material/fact_check: {escape(describe_refusals(reply.refusals, WORDING))}")
         if reply.withheld:
@@ -245,13 +249,20 @@ def _draw_folded(
             draw()
 
 
-def _advice() -> str:
-    """Return what may help where no answer was found."""
-    active = count_active("ask")
-    if not active:
+def _advice(wanted: Filter) -> str:
+    """Return what may help where no answer was found by a filter: what of it leaves no document, or what to try."""
+    snapshot = resources.engine().collection.snapshot()
+    obstacles = filter_obstacles(wanted, snapshot.facets, snapshot.documents)
+    if obstacles:
+        named = (
+            replace(one, values=tuple(document_titles(one.values))) if one.name == DOCUMENT else one
+            for one in obstacles
+        )
+        return " ".join(describe_obstacle(one, WORDING) for one in named)
+    if not wanted:
         return _("Try rephrasing.")
     return counted(
-        "Try rephrasing, or clear the active filter.", "Try rephrasing, or clear the {n} active filters.", active
+        "Try rephrasing, or clear the active filter.", "Try rephrasing, or clear the {n} active filters.", len(wanted)
     )
 
 

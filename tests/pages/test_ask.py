@@ -178,6 +178,20 @@ def test_nothing_found_is_a_calm_notice(start: Start, collection: Path) -> None:
     assert any("Dokumenten" in one.value for one in app.info)
 
 
+def test_a_refusal_names_the_filter_of_its_question_that_leaves_no_document(start: Start, collection: Path) -> None:
+    app = ask(
+        start(collection, country="Ireland", hazard="Heatwaves"), "How long does a local flood plan remain valid?"
+    )
+    told = "Country Ireland excludes the only document that would match without it."
+
+    assert not app.exception
+    assert told in texts(app).replace("\\", "")
+
+    # Of the question, not of what is set now.
+    app.button(key="ask clear").click().run()
+    assert told in texts(app).replace("\\", "")
+
+
 def test_a_question_that_no_passage_comes_near_gets_the_nearest_as_such(start: Start, collection: Path) -> None:
     app = start(collection)
     app.select_slider(key="similarity_floor").set_value(0.0).run()
