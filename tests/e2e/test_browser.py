@@ -340,6 +340,8 @@ def test_a_slow_model_is_watched_cancelled_at_once_and_asked_again_and_its_citat
     expect(
         page.get_by_text(re.compile(r"Reading \d+ passages? from \d+ documents? … · ([2-9]|\d\d+) s"))
     ).to_be_visible()
+    expect(page.get_by_text("Ask your documents")).to_have_count(0)
+    expect(page.get_by_text("For example, from your documents:")).to_have_count(0)
 
     page.get_by_role("button", name="Stop").click()
 

@@ -426,6 +426,15 @@ def test_a_model_that_fails_leaves_its_error_and_the_quotations_below(
     assert any("six years" in one.value and "did not answer" in one.value for one in app.markdown)
     assert "Ask again" in [one.label for one in app.button]
 
+    [edited] = app.text_area
+    edited.set_value("Who prepares the plan?")
+    answered(next(one for one in app.button if one.label == "Ask the question").click().run())
+
+    assert [one.value for one in app.header] == [
+        "How long does a local flood plan remain valid\\?",
+        "Who prepares the plan\\?",
+    ]
+
 
 def test_a_model_that_overlooks_an_answer_has_the_quotations_below_its_refusal(
     answered_by_model: Callable[[Reply], AppTest],
