@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -13,11 +14,12 @@ from pages._ask.form import draw_records
 from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._ask.translation import can_translate, draw_translation
+from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
 from pages._shared.elements import draw_download
 from pages._shared.errors import show_error, show_errors, shown_sentence
-from pages._shared.filter_widgets import WORDING, count_active, display_text, named_values
+from pages._shared.filter_widgets import WORDING, display_text, document_titles, named_values
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
 from pages._shared.numbers_and_dates import counted, number, percent
@@ -30,16 +32,21 @@ from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.describe_hit import describe_scores, is_ranking_note
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.conversations.store import Conversation
+from rag_engine.filters import DOCUMENT, Filter, filter_obstacles
+from rag_engine.passage_search.describe import describe_obstacle
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.text.excerpt import excerpt
+from rag_engine.text.excerpt import beginning, excerpt
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
+
+# A page as it looks, or its extracted text on a plain sheet.
+DrawnAs = Literal["page", "sheet"]
 
 _EXCERPT = 480
 # Characters of a quote that are shown under the pointer.
 _HINT = 400
 # Seconds that a page may take before its place says so, and between looks whether it is there.
-_PATIENCE = 5.0
+PATIENCE = 5.0
 _LOOK_SECONDS = 1.0
 
 _TIERS: Mapping[Tier, tuple[str, str, str]] = {
@@ -91,11 +98,14 @@ _GENERATORS = {"extractive": to_translate("quotations only")}
 
 
 def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
-    """Draw the reply of a turn; the latest one shows its sources, whose pages are drawn beside it."""
+    """Draw the reply of a turn; the latest one shows its sources, whose pages are drawn beside it.
+
+    Those of the others are folded away until a mark, or a person, opens them.
+    """
     numbers = {source.n for source in reply.sources}
     firsts = {citation.n: citation for citation in reversed(reply.citations)}
     with spoken_answer(f"{number}"):
-        _draw_text(reply, number, lambda n: _mark(n, number, linked=latest and n in numbers, cited=firsts.get(n)))
+        _draw_text(conversation, number, reply, lambda n: _mark(n, number, linked=n in numbers, cited=firsts.get(n)))
     if reply.status == "answered" or reply.quotations:
         draw_answer_row(conversation, number)
     for warning in reply.warnings:
@@ -110,8 +120,9 @@ def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest:
         st.caption("  \n".join(escape(describe_step(step, WORDING)) for step in reply.steps))
 
 
-def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
+def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callable[[int], str]) -> None:
     """Draw what a reply says, with each mark as `mark` writes it, its records and how far it is supported."""
+    settings = conversation.turns[turn].settings
     languages = {source.n: source.language for source in reply.sources}
 
     def language_of(n: int) -> str:
@@ -122,7 +133,7 @@ def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
     elif reply.status == "insufficient_evidence":
         with in_language(resources.text_language(reply.text), f"refusal-{turn}"):
             st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
-        st.caption(_advice())
+        st.caption(escape(_advice(settings.wanted if settings else {})))
         if reply.refusals:
             st.caption(f":material/fact_check: {escape(describe_refusals(reply.refusals, WORDING))}")
         if reply.withheld:
@@ -136,19 +147,19 @@ def _draw_text(reply: Reply, turn: int, mark: Callable[[int], str]) -> None:
     if reply.quotations:
         draw_quotations(reply.quotations, language_of, f"{turn}-beside", mark)
     if summary := support_summary(reply.support, reply.judge, WORDING):
-        _draw_support(reply, summary)
+        _draw_support(reply, summary, mark)
     if reply.records:
         draw_records(reply, mark)
 
 
-def _draw_support(reply: Reply, summary: str) -> None:
+def _draw_support(reply: Reply, summary: str, mark: Callable[[int], str]) -> None:
     """Draw how many sentences are supported, and those that are not with the reasons."""
     st.caption(f":material/fact_check: {escape(summary)}")
     doubtful = list(unsupported_sentences(reply.text, reply.support, WORDING))
     if doubtful:
         with st.expander(_("Sentences to check"), icon=":material/rule:", type="compact"):
             for line in doubtful:
-                st.markdown(answer_markdown(f"- {line}", lambda n: _mark(n, 0, linked=False)))
+                st.markdown(answer_markdown(f"- {line}", mark))
 
 
 def partial_answer(text: str) -> str:
@@ -192,7 +203,7 @@ def _mark(n: int, turn: int, *, linked: bool, cited: Citation | None = None) -> 
     if not linked:
         return badge
     hint = f"{cited.title}, {page_place(cited.file, cited.page)}: {cited.quote}" if cited else ""
-    return f'[{badge}](#{_anchor(turn, n)} "{escape(hint[:_HINT])}")'
+    return f'[{badge}](#{_anchor(turn, n)} "{escape(beginning(hint, _HINT))}")'
 
 
 def _anchor(turn: int, n: int) -> str:
@@ -200,6 +211,7 @@ def _anchor(turn: int, n: int) -> str:
 
 
 def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
+    key = turn_key(conversation, number)
     cited = list(dict.fromkeys(citation.n for citation in reply.citations))
     first = [source for source in reply.sources if source.n in cited]
     rest = [source for source in reply.sources if source.n not in cited]
@@ -208,7 +220,8 @@ def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, late
         draw_first()
     elif first:
         title = counted("{n} source cited", "{n} sources cited", len(first))
-        _draw_folded(title, ":material/format_quote:", f"cited {number}", draw_first)
+        with st.container(key=f"sources-{number}"):
+            _draw_folded(title, ":material/format_quote:", f"{key} cited", draw_first)
     if rest:
         if first:
             title = counted("{n} related passage", "{n} related passages", len(rest))
@@ -216,7 +229,7 @@ def _draw_sources(conversation: Conversation, number: int, reply: Reply, *, late
             title = counted("{n} nearest passage", "{n} nearest passages", len(rest))
         else:
             title = counted("{n} passage found", "{n} passages found", len(rest))
-        _draw_folded(title, ":material/manage_search:", f"rest {number}", draw_rest)
+        _draw_folded(title, ":material/manage_search:", f"{key} rest", draw_rest)
 
 
 def _draw_cited(sources: Sequence[ShownSource], conversation: Conversation, number: int, reply: Reply) -> None:
@@ -236,25 +249,32 @@ def _draw_folded(
             draw()
 
 
-def _advice() -> str:
-    """Return what may help where no answer was found."""
-    active = count_active("ask")
-    if not active:
+def _advice(wanted: Filter) -> str:
+    """Return what may help where no answer was found by a filter: what of it leaves no document, or what to try."""
+    snapshot = resources.engine().collection.snapshot()
+    obstacles = filter_obstacles(wanted, snapshot.facets, snapshot.documents)
+    if obstacles:
+        named = (
+            replace(one, values=tuple(document_titles(one.values))) if one.name == DOCUMENT else one
+            for one in obstacles
+        )
+        return " ".join(describe_obstacle(one, WORDING) for one in named)
+    if not wanted:
         return _("Try rephrasing.")
     return counted(
-        "Try rephrasing, or clear the active filter.", "Try rephrasing, or clear the {n} active filters.", active
+        "Try rephrasing, or clear the active filter.", "Try rephrasing, or clear the {n} active filters.", len(wanted)
     )
 
 
 @st.fragment
 def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversation: Conversation, number: int) -> None:
-    key = _anchor(number, source.n)
-    with st.container(border=True, key=key):
-        st.subheader(f":green-badge[{source.n}] {escape(source.title)}", anchor=key)
+    place, key = _anchor(number, source.n), f"{turn_key(conversation, number)} source {source.n}"
+    with st.container(border=True, key=place):
+        st.subheader(f":green-badge[{source.n}] {escape(source.title)}", anchor=place)
         known = (source.authority, _place(source), source.file, licence_text(source.licence, WORDING))
         st.caption(" · ".join(escape(part) for part in known if part))
-        if place := cited_place(source):
-            st.markdown(place)
+        if cited_as := cited_place(source):
+            st.markdown(cited_as)
         st.markdown(f"{tier_badge(source.tier)} {badges(source)}", help=tier_help(source) or None)
         quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
         with in_language(source.language, key):
@@ -331,26 +351,31 @@ def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
         draw_page(document, (link.start, link.end), (), link.page)
 
 
-def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> None:
-    """Draw a page of a document with the passage and the quotes in it marked; a page that is slow to draw follows."""
+def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> DrawnAs | None:
+    """Draw a page of a document with the passage and the quotes in it marked, and return as what.
+
+    None for a page that is slow to draw and follows, or cannot be drawn at all.
+    """
     with show_errors(), st.container(border=True):
         drawing = resources.engine().page_image(document, *passage, quotes, page=page)
         with st.spinner(_("Drawing the page …")):
-            unfinished = wait([drawing], _PATIENCE).not_done
+            unfinished = wait([drawing], PATIENCE).not_done
         if unfinished:
             st.info(_("This page takes longer to draw …"), icon=":material/hourglass_top:")
             st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)
-            return
-        drawn = document.file.lower().endswith(".pdf")
+            return None
+        kind: DrawnAs = "page" if document.file.lower().endswith(".pdf") else "sheet"
         if drawing.exception():
             with show_errors():
                 drawing.result()
             drawing = resources.engine().text_image(document, *passage, quotes)
-            drawn = False
-        if not drawn:
+            kind = "sheet"
+        if kind == "sheet":
             st.caption(_(":material/info: Extracted text, not the original layout."))
         alt = _("Page of {title} with the passage marked").format(title=document.shown_title)
         st.image(drawing.result(), width="stretch", alt=alt)
+        return kind
+    return None
 
 
 def _await_drawing(drawing: Future[bytes]) -> None:

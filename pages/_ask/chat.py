@@ -9,10 +9,11 @@ import streamlit as st
 
 from pages._ask import running
 from pages._ask.answer import draw_reply
-from pages._ask.cited_page import draw_cited_page, has_page
+from pages._ask.cited_page import draw_cited_page, follow_marks, has_page
 from pages._ask.form import fill_in
 from pages._ask.question_settings import draw_settings, settings_of
 from pages._ask.rating import draw_rating
+from pages._ask.turn_key import turn_key
 from pages._ask.welcome import draw_welcome
 from pages._shared import resources
 from pages._shared.accessibility import draw_unseen_title
@@ -93,13 +94,16 @@ def draw_chat(
             draw_welcome(engine, choose)
         return
     draw_unseen_title(escape(conversation.title), "conversation")
+    follow_marks()
     if conversation.shared_by:
         st.caption(_shared_by(conversation, own=own))
     last = len(conversation.turns) - 1
     for number in range(_draw_earlier(conversation), len(conversation.turns)):
         _draw_turn(conversation, number, latest=number == last)
+    if not busy:
+        st.fragment(running.await_change, run_every=running.IDLE_SECONDS)(conversation)
     shown = _turn_in_address(conversation, last)
-    _scroll_once(conversation.id, shown, conversation.turns[shown])
+    _scroll_once(conversation, shown)
 
 
 def _shared_by(conversation: Conversation, *, own: bool) -> str:
@@ -149,9 +153,9 @@ def _turn_in_address(conversation: Conversation, last: int) -> int:
     return next((number for number, turn in enumerate(conversation.turns) if turn.asked == asked), last)
 
 
-def _scroll_once(id: str, number: int, turn: Turn) -> None:
+def _scroll_once(conversation: Conversation, number: int) -> None:
     """Scroll to a question when it is asked, when it is answered and when the conversation is opened at it."""
-    state = id, number, turn.reply is None
+    state = turn_key(conversation, number), conversation.turns[number].reply is None
     if st.session_state.get(_SCROLLED) != state:
         st.session_state[_SCROLLED] = state
         # Streamlit has no way to do so but a script.
@@ -192,17 +196,18 @@ def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> None
     # Last, for a page may take seconds to draw, and the answer is there.
     if right is not None and turn.reply is not None:
         with right:
-            draw_cited_page(turn.reply, number)
+            draw_cited_page(conversation, number, turn.reply)
 
 
 def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> None:
-    turn = conversation.turns[number]
-    _draw_question(turn, number, latest=latest and owns(resources.person(), conversation.owner))
+    turn, key = conversation.turns[number], turn_key(conversation, number)
+    with st.container(key=f"question-{number}"), st.chat_message("user", avatar=":material/person:"):
+        _draw_question(turn, key, latest=latest and owns(resources.person(), conversation.owner))
     with st.chat_message("assistant", avatar=":material/explore:"):
         if turn.reply is not None:
             draw_reply(conversation, number, turn.reply, latest=latest)
             if turn.reply.status != "error" and owns(resources.person(), conversation.owner):
-                draw_rating(conversation.id, turn, number)
+                draw_rating(conversation, number)
         elif latest and resources.answer_jobs().progress(conversation.id, resources.person()) is not None:
             st.fragment(running.watch, run_every=running.LOOK_SECONDS)(conversation.id)
             return
@@ -214,54 +219,53 @@ def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> 
                 st.rerun()
             st.info(_("This answer was interrupted when the server stopped."), icon=":material/power_off:")
         if owns(resources.person(), conversation.owner):
-            _draw_asking_again(turn, number)
+            _draw_asking_again(turn, key)
 
 
-def _draw_question(turn: Turn, number: int, *, latest: bool) -> None:
+def _draw_question(turn: Turn, key: str, *, latest: bool) -> None:
     """Draw a question and what was asked in its place, with the button to ask the latest as it is written."""
-    with st.container(key=f"question-{number}"), st.chat_message("user", avatar=":material/person:"):
-        first, *rest = turn.question.strip().split("\n", 1)
-        st.header(escape(first), anchor=False)
-        if rest:
-            st.markdown(escape_paragraphs(rest[0]))
-        if turn.settings:
-            draw_settings(turn.settings, turn.asked)
-        if turn.rewritten:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(running.asked_as(turn.rewritten), width="content")
-                if latest:
-                    st.button(
-                        _("Ask as written"),
-                        icon=":material/undo:",
-                        type="tertiary",
-                        key=f"as {number}",
-                        on_click=choose,
-                        args=(turn.question,),
-                        kwargs={"as_written": True},
-                    )
+    first, *rest = turn.question.strip().split("\n", 1)
+    st.header(escape(first), anchor=False)
+    if rest:
+        st.markdown(escape_paragraphs(rest[0]))
+    if turn.settings:
+        draw_settings(turn.settings, turn.asked)
+    if turn.rewritten:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(running.asked_as(turn.rewritten), width="content")
+            if latest:
+                st.button(
+                    _("Ask as written"),
+                    icon=":material/undo:",
+                    type="tertiary",
+                    key=f"{key} as written",
+                    on_click=choose,
+                    args=(turn.question,),
+                    kwargs={"as_written": True},
+                )
 
 
-def _draw_asking_again(turn: Turn, number: int) -> None:
+def _draw_asking_again(turn: Turn, key: str) -> None:
     """Draw the buttons to ask a question again, as it was or edited."""
     with st.container(horizontal=True):
         st.button(
             _("Ask again"),
             icon=":material/refresh:",
             type="tertiary",
-            key=f"again {number}",
+            key=f"{key} again",
             on_click=choose,
             args=(turn.question,),
         )
-        with st.popover(_("Edit question"), icon=":material/edit:", type="tertiary", key=f"edit {number}"):
-            key = f"edited {number}"
-            edited = st.text_area(_("Question"), turn.question, key=key, width=460)
+        with st.popover(_("Edit question"), icon=":material/edit:", type="tertiary", key=f"{key} edit"):
+            typed = f"{key} edited"
+            edited = st.text_area(_("Question"), turn.question, key=typed, width=460)
             st.button(
                 _("Ask the question"),
                 icon=":material/send:",
-                key=f"ask edited {number}",
+                key=f"{key} ask edited",
                 disabled=not edited.strip(),
                 on_click=_choose_edited,
-                args=(key,),
+                args=(typed,),
             )
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from pages._ask.keeping import draw_keeping
+from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from pages._shared.interface_language import _
-from rag_engine.conversations.store import Turn, TurnRating, rate_turn
+from rag_engine.conversations.store import Conversation, TurnRating, rate_turn
 
 
 @st.fragment
-def draw_rating(id: str, turn: Turn, number: int) -> None:
+def draw_rating(conversation: Conversation, number: int) -> None:
     """Draw the thumbs below an answer, and for one that is not good the input for the reason, and the test question."""
-    key = f"rating {id} {number}"
+    id, turn = conversation.id, conversation.turns[number]
+    key = f"{turn_key(conversation, number)} rating"
     if turn.rating is not None:
         st.session_state.setdefault(key, int(turn.rating.good))
     with st.container(horizontal=True, vertical_alignment="center"):

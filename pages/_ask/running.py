@@ -1,6 +1,8 @@
-"""An answer that is being written, as the page watches it."""
+"""Watching of a conversation: the answer that is being written, and what is asked from elsewhere."""
 
 from __future__ import annotations
+
+from contextlib import suppress
 
 import streamlit as st
 
@@ -15,8 +17,13 @@ from pages._shared.shown_names import page_place
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.answer_jobs import AnswerProgress
 from rag_engine.conversations.reply import ShownSource
+from rag_engine.conversations.store import Conversation, conversation_state, read_conversation
+from rag_engine.errors import SextantError
 
 LOOK_SECONDS = 0.3
+# Between looks whether another tab, or somebody else, has asked here.
+IDLE_SECONDS = 3.0
+_LOOKED_AT = "conversation looked at"
 # Titles shown while the words are waited for; the others are counted.
 _TITLES = 5
 
@@ -39,6 +46,29 @@ def watch(id: str) -> None:
         st.markdown(partial_answer(progress.text))
     elif progress.sources:
         _draw_titles(progress.sources)
+
+
+def await_change(drawn: Conversation) -> None:
+    """Draw nothing, and the page anew once the conversation has another question or answer than was drawn.
+
+    Unless its file was written since the last look, which it is for a rating too, that is all there is to do.
+    """
+    workspace = resources.workspace()
+    state = drawn.id, conversation_state(workspace, drawn.id)
+    if st.session_state.get(_LOOKED_AT) == state:
+        return
+    now = None
+    # Why it cannot be read any more is said where the page is drawn.
+    with suppress(SextantError):
+        now = read_conversation(workspace, drawn.id, resources.person())
+    if now is None or _shown(now) != _shown(drawn):
+        st.rerun()
+    st.session_state[_LOOKED_AT] = state
+
+
+def _shown(conversation: Conversation) -> tuple[tuple[str, bool], ...]:
+    """Return each question by the time it was asked, and whether it is answered."""
+    return tuple((turn.asked, turn.reply is not None) for turn in conversation.turns)
 
 
 def _stop(id: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
@@ -27,14 +28,14 @@ _ICON = ":material/bookmark_add:"
 
 def draw_answer_row(conversation: Conversation, number: int) -> None:
     """Draw what can be done with an answer: copy it or its references, export it, add it to a notebook."""
-    turn, key = conversation.turns[number], f"answer-{number}"
+    turn, key = conversation.turns[number], turn_key(conversation, number)
     answer = export_answer(turn, WORDING)
     references = plain_references(answer.citations, WORDING)
-    with st.container(horizontal=True, key=f"{key}-row"):
-        draw_copy(_("Copy"), ":material/content_copy:", plain_section(answer.sections[0], WORDING), f"{key}-copy")
+    with st.container(horizontal=True, key=f"{key} row"):
+        draw_copy(_("Copy"), ":material/content_copy:", plain_section(answer.sections[0], WORDING), f"{key} copy")
         if references:
-            draw_copy(_("References"), ":material/list:", references, f"{key}-references")
-        with st.popover(_("Export"), icon=":material/download:", type="tertiary", key=f"{key}-export"):
+            draw_copy(_("References"), ":material/list:", references, f"{key} references")
+        with st.popover(_("Export"), icon=":material/download:", type="tertiary", key=f"{key} export"):
             if len(conversation.turns) > 1:
                 st.caption(_("This answer"))
             draw_exports(partial(export_answer, turn, WORDING), turn.question, f"{key} export")
@@ -45,7 +46,7 @@ def draw_answer_row(conversation: Conversation, number: int) -> None:
         draw_adding(partial(answer_entry, conversation.id, turn), key)
     if references:
         # Seen on paper alone, where no button opens.
-        with st.container(key=f"print-{key}-references"):
+        with st.container(key=f"print-{key} references"):
             st.markdown("**" + _("References") + "**")
             st.markdown(escape_paragraphs(references))
 

@@ -18,8 +18,10 @@ from pages._shared.numbers_and_dates import moment
 from pages._shared.shown_names import page_place
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
+from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.prompts import one_line
 from rag_engine.reading.address import DocumentPlace
+from rag_engine.text.excerpt import beginning
 from rag_engine.types import Citation
 
 CELL = "cell"
@@ -71,9 +73,13 @@ def _draw_answer(cell: ComparisonCell) -> None:
     if cell.citations and not cell.evidence:
         with st.expander(_("Nearest passages, which do not answer"), icon=":material/manage_search:"):
             for number, citation in enumerate(cell.citations):
-                _draw_quote(citation, quoted(escape(one_line(citation.quote, limit=_EXCERPT))), f"nearest {number}")
+                _draw_quote(
+                    citation,
+                    quoted(escape(beginning(one_line(citation.quote, limit=None), _EXCERPT))),
+                    f"nearest {number}",
+                )
     for warning in cell.warnings:
-        if warning != cell.text:
+        if warning != cell.text and not is_ranking_note(warning):
             st.caption(f":material/info: {escape(shown_sentence(warning))}")
     st.caption(f":material/manage_search: {escape(cell.effort.describe(WORDING))}.")
     written = _("quotations only") if _is_quoted(cell) else escape(cell.generator)

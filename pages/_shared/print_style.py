@@ -17,6 +17,8 @@ PRINT_STYLE = """<style>
   [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stBottom"], [data-testid="stChatInput"],
   [data-testid="stStatusWidget"], [data-testid="stToast"], [data-testid="stButton"], [data-testid="stDownloadButton"],
   [data-testid="stPopover"], [data-testid="stPageLink"], [data-testid="stCheckbox"], [data-testid="stButtonGroup"],
+  [data-testid="stRadio"], [data-testid="stFeedback"], [data-testid="stTextArea"], [data-testid="stNumberInput"],
+  [data-testid="stDateInput"], [data-testid="stSlider"], [data-testid="stFileUploader"],
   [data-testid="stSelectbox"], [data-testid="stMultiSelect"], [data-testid="stTextInput"],
   [data-testid="stChatMessageAvatarCustom"], [data-testid="stElementToolbar"], [data-testid="stHeaderActionElements"],
   [data-testid="stTooltipIcon"], [data-testid="stIconMaterial"], [data-testid="stExpander"]:has(details:not([open])) {

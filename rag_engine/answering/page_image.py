@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rag_engine.text.excerpt import word_end, word_start
 from rag_engine.text.sentences import Span
 from rag_engine.types import Box, Line, Region
 
 # Characters shown before and after a passage where there is no page to show.
 _AROUND = 1500
+# Characters in a row of such a sheet, about.
+_ROW = 95
 
 
 def regions(lines: Sequence[Line], start: int, end: int) -> tuple[Region, ...]:
@@ -39,10 +42,24 @@ def page_marks(
 
 
 def sheet(text: str, start: int, end: int, quotes: Sequence[Span]) -> tuple[str, list[Span], list[Span]]:
-    """Return the text around a passage with the positions of passage and quotes in it, for formats without pages."""
-    first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
-    quoted = [(max(a, first) - first, min(b, last) - first) for a, b in quotes if a < last and b > first]
-    return text[first:last], [(start - first, end - first)], quoted
+    """Return the text around a passage with the positions of passage and quotes in it, for formats without pages.
+
+    It is cut between words, and an ellipsis stands for what is left out.
+    """
+    first, last = word_start(text, max(0, start - _AROUND)), word_end(text, min(len(text), end + _AROUND))
+    before, after = "… " if first else "", " …" if last < len(text) else ""
+    moved = len(before) - first
+    quoted = [(max(a, first) + moved, min(b, last) + moved) for a, b in quotes if a < last and b > first]
+    return f"{before}{text[first:last]}{after}", [(start + moved, end + moved)], quoted
+
+
+def height_on_sheet(text: str, position: int) -> float:
+    """Return about how far down a sheet of the text a position is: 0 at its top, 1 at its foot."""
+    return _count_rows(text[:position]) / max(_count_rows(text), 1)
+
+
+def _count_rows(text: str) -> int:
+    return sum(1 + len(line) // _ROW for line in text.split("\n"))
 
 
 def _part(line: Line, box: Box, start: int, end: int) -> Box:

@@ -50,6 +50,12 @@ def is_id(id: str) -> bool:
     return bool(_ID.fullmatch(id))
 
 
+def file_state(path: Path) -> tuple[int, int, int]:
+    """Return what tells a file from what it was before it was written again: inode, time and size."""
+    status = path.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
 class RecordFiles(Generic[AnyRecord]):
     """The records of one kind, in a folder of the workspace.
 
@@ -73,6 +79,12 @@ class RecordFiles(Generic[AnyRecord]):
     def path(self, workspace: Path, id: str) -> Path:
         """Return the file of a record."""
         return workspace / self._folder / f"{id}.json"
+
+    def state(self, workspace: Path, id: str) -> tuple[int, int, int] | None:
+        """Return what changes when a record is written again, None where there is none; nothing is read."""
+        with suppress(FileNotFoundError):
+            return file_state(self.path(workspace, id)) if is_id(id) else None
+        return None
 
     def files(self, workspace: Path, person: Person = LOCAL) -> list[Path]:
         """Return the files of the records that are open to a person, each named by its id.
@@ -115,8 +127,7 @@ class RecordFiles(Generic[AnyRecord]):
             return None
         path = self.path(workspace, id)
         try:
-            status = path.stat()
-            return self._parsed(path, status.st_ino, status.st_mtime_ns, status.st_size)
+            return self._parsed(path, *file_state(path))
         except FileNotFoundError:
             return None
         except ValidationError as error:
@@ -146,8 +157,7 @@ class RecordFiles(Generic[AnyRecord]):
 
     def _is_open(self, path: Path, person: Person) -> bool:
         try:
-            status = path.stat()
-            return may_read(person, self._owned(path, status.st_ino, status.st_mtime_ns, status.st_size))
+            return may_read(person, self._owned(path, *file_state(path)))
         except FileNotFoundError:
             return False
         except ValidationError:

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.config import RetrievalProfile
 from rag_engine.conversations.erased_documents import without_erased
 from rag_engine.conversations.person import LOCAL, Person, owns
-from rag_engine.conversations.record_files import RecordFiles, is_id
+from rag_engine.conversations.record_files import RecordFiles, file_state, is_id
 from rag_engine.conversations.reply import Reply
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
@@ -130,6 +130,11 @@ def is_kept(workspace: Path, id: str, person: Person = LOCAL) -> bool:
     return _FILES.is_open(workspace, id, person)
 
 
+def conversation_state(workspace: Path, id: str) -> tuple[int, int, int] | None:
+    """Return what changes whenever anything of the conversation does, None where there is none; nothing is read."""
+    return _FILES.state(workspace, id)
+
+
 def list_conversations(workspace: Path, person: Person = LOCAL) -> list[ConversationSummary]:
     """Return a person's conversations and those that others share; files that cannot be read are left out.
 
@@ -138,8 +143,7 @@ def list_conversations(workspace: Path, person: Person = LOCAL) -> list[Conversa
     found: list[ConversationSummary] = []
     for path in conversation_files(workspace, person):
         with suppress(FileNotFoundError, ValidationError):
-            status = path.stat()
-            summary = _summary(path, status.st_ino, status.st_mtime_ns, status.st_size)
+            summary = _summary(path, *file_state(path))
             if summary.asked:
                 # Pinned by its owner, it is at the top of the owner's list.
                 found.append(replace(summary, pinned=summary.pinned and owns(person, summary.owner)))

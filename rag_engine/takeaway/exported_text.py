@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from rag_engine.answering.chances import describe_refusals
 from rag_engine.answering.reference_list import pages_text, references_of
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
+from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, Turn
 from rag_engine.notebook.notebook import Notebook, NotebookEntry
@@ -105,10 +106,14 @@ def missing_documents(citations: Iterable[Citation], present: Container[str]) ->
 
 
 def reply_notes(reply: Reply, words: Wording = ENGLISH) -> Iterator[str]:
-    """Yield what a reader of an answer has to know: how often refusing is right, warnings, support, what to check."""
+    """Yield what a reader of an answer has to know: how often refusing is right, warnings, support, what to check.
+
+    What is only about how passages were ordered is not among it.
+    """
     if reply.refusals:
         yield describe_refusals(reply.refusals, words)
-    yield from (words.kept(warning) for warning in reply.warnings if warning != reply.text)
+    told = (one for one in reply.warnings if one != reply.text and not is_ranking_note(one))
+    yield from map(words.kept, told)
     if summary := support_summary(reply.support, reply.judge, words):
         yield summary
     yield from unsupported_sentences(reply.text, reply.support, words)

@@ -18,13 +18,19 @@ def excerpt(text: str, quotes: Sequence[Span], around: int, length: int) -> list
     return [(piece, quoted) for piece, (quoted,) in pieces]
 
 
+def beginning(text: str, length: int) -> str:
+    """Return the first words of a text, about `length` characters of it, with an ellipsis where there are more."""
+    end = word_end(text, length)
+    return text if end == len(text) else f"{text[:end]} …"
+
+
 def window(text: str, quotes: Sequence[Span], around: int, length: int) -> Span:
     """Return the characters [start, end) of an excerpt."""
     inside = merged_spans((max(start, 0), min(end, len(text))) for start, end in quotes)
     first = inside[0][0] - length // 4 if inside else around
-    start = _word_start(text, max(0, min(first, len(text) - length)))
+    start = word_start(text, max(0, min(first, len(text) - length)))
     stop = max([start + length, *(end for begin, end in inside if begin < start + length)])
-    return start, _word_end(text, stop)
+    return start, word_end(text, stop)
 
 
 def told_apart(text: str, shown: Span, *kinds: Sequence[Span]) -> list[tuple[str, tuple[bool, ...]]]:
@@ -55,13 +61,14 @@ def merged_spans(spans: Iterable[Span]) -> list[Span]:
     return merged
 
 
-def _word_start(text: str, position: int) -> int:
+def word_start(text: str, position: int) -> int:
     """Return the position itself at a word's start, else that of the word it cuts; far inside a word, itself."""
     blank = max(text.rfind(" ", max(0, position - 40), position), text.rfind("\n", max(0, position - 40), position))
     return blank + 1 if blank >= 0 else position
 
 
-def _word_end(text: str, position: int) -> int:
+def word_end(text: str, position: int) -> int:
+    """Return the position itself at a word's end, else that of the word it cuts; far inside a word, itself."""
     if position >= len(text):
         return len(text)
     ends = [blank for sign in " \n" if (blank := text.find(sign, position, position + 40)) >= 0]

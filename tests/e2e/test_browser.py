@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Dialog, Page, expect
 from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.engine import open_engine
-from rag_engine.types import Citation
+from tests.pages.conversations import citing_two, converse
 from tests.pages.test_citing import ARTICLE
 from tests.rag_engine.conversations.test_store import REPLY
 
@@ -152,7 +152,7 @@ def test_a_hostile_document_stays_mere_text(page: Page, address: str) -> None:
 def test_a_mark_shows_what_it_quotes_and_changes_the_page_beside_the_answer(
     page: Page, address: str, workspace: Path
 ) -> None:
-    page.goto(f"{address}/?conversation={two_sources(workspace)}")
+    page.goto(f"{address}/?conversation={converse(workspace, citing_two(workspace)).id}")
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_in_viewport()
     second = page.locator("p a[href='#answer-0-source-2']")
     expect(second).to_have_attribute("title", re.compile("^Piano caldo, page 1: .*tre giorni"))
@@ -163,11 +163,30 @@ def test_a_mark_shows_what_it_quotes_and_changes_the_page_beside_the_answer(
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_have_count(0)
 
 
+def test_a_mark_of_an_earlier_answer_shows_what_it_quotes_and_opens_its_source(
+    page: Page, address: str, workspace: Path
+) -> None:
+    reply = citing_two(workspace)
+    page.goto(f"{address}/?conversation={converse(workspace, reply, reply).id}")
+    mark = page.locator("p a[href='#answer-0-source-2']")
+    expect(mark).to_have_attribute("title", re.compile("^Piano caldo, page 1: .*tre giorni"))
+    expect(mark).to_have_accessible_name(re.compile("^Source 2: Piano caldo"))
+    source = page.locator("h3[id='answer-0-source-2']")
+    expect(source).to_have_count(0)
+
+    mark.click()
+
+    expect(source).to_be_in_viewport()
+    # Open by now, and scrolled away from.
+    page.locator("p a[href='#answer-0-source-1']").click()
+    expect(page.locator("h3[id='answer-0-source-1']")).to_be_in_viewport()
+
+
 def test_a_source_is_reached_by_its_mark_where_there_is_no_room_beside_the_answer(
     page: Page, address: str, workspace: Path
 ) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
-    page.goto(f"{address}/?conversation={two_sources(workspace)}")
+    page.goto(f"{address}/?conversation={converse(workspace, citing_two(workspace)).id}")
 
     source = page.locator("h3[id='answer-0-source-2']")
     expect(source).to_be_attached()
@@ -175,26 +194,6 @@ def test_a_source_is_reached_by_its_mark_where_there_is_no_room_beside_the_answe
 
     expect(source).to_be_in_viewport()
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_hidden()
-
-
-def two_sources(workspace: Path) -> str:
-    """Store a conversation whose answer cites two documents; return its id."""
-    quotes = {"flood-act.txt": "remains valid for six years", "piano-caldo.txt": "vale per tre giorni"}
-    sources, citations = [], []
-    engine = open_engine(read_config(workspace))
-    for n, (file, quote) in enumerate(quotes.items(), start=1):
-        [document] = [one for one in engine.collection.documents() if one.file == file]
-        start = engine.catalog.text(document.key).index(quote)
-        known, title = document.document_id, document.metadata.title
-        citations.append(Citation(n, "", known, file, title, 1, quote, start, start + len(quote)))
-        source = replace(ARTICLE, n=n, document_id=known, file=file, title=title, linked=())
-        sources.append(replace(source, page=1, last_page=1, pages=1))
-    engine.close()
-    id = store.new_id()
-    begun = store.begin_turn(workspace, id, QUESTION)
-    text = "Six years [Source 1]. Three days [Source 2]."
-    store.end_turn(workspace, begun, replace(REPLY, text=text, sources=tuple(sources), citations=tuple(citations)))
-    return id
 
 
 def test_what_a_passage_refers_to_opens_beside_it_with_its_page(page: Page, address: str, workspace: Path) -> None:
@@ -295,6 +294,25 @@ def test_an_answer_goes_on_whatever_is_clicked_and_two_tabs_see_the_same(
         expect(tab.get_by_test_id("stChatInputTextArea")).to_be_enabled()
 
 
+def test_a_tab_that_was_idle_shows_what_is_asked_in_another_and_keeps_what_is_being_typed(
+    page: Page, address: str, workspace: Path
+) -> None:
+    conversation = f"{address}/?conversation={converse(workspace, citing_two(workspace)).id}"
+    idle = page.context.new_page()
+    for tab in (page, idle):
+        tab.goto(conversation)
+        expect(tab.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()
+    typed = idle.get_by_placeholder("Ask a question about your documents")
+    typed.fill("What is not asked yet")
+
+    ask(page, "Who prepares the plan?")
+
+    expect(idle.locator(".st-key-question-1")).to_have_text(re.compile("Who prepares the plan"))
+    expect(idle.locator(".st-key-live-answer-1")).to_be_visible()
+    expect(typed).to_have_value("What is not asked yet")
+    expect(typed).to_be_enabled()
+
+
 def test_an_answered_question_is_edited_and_asked_again(page: Page, address: str) -> None:
     page.goto(address)
     ask(page, "Who prepares the plan?")
@@ -331,6 +349,8 @@ def test_a_slow_model_is_watched_cancelled_at_once_and_asked_again_and_its_citat
     expect(
         page.get_by_text(re.compile(r"Reading \d+ passages? from \d+ documents? … · ([2-9]|\d\d+) s"))
     ).to_be_visible()
+    expect(page.get_by_text("Ask your documents")).to_have_count(0)
+    expect(page.get_by_text("For example, from your documents:")).to_have_count(0)
 
     page.get_by_role("button", name="Stop").click()
 
@@ -386,7 +406,9 @@ def test_an_answer_is_exported_to_word_and_a_quote_goes_into_the_notebook(
     assert downloading.value.suggested_filename == "how-long-does-a-local-flood-plan-remain-valid.docx"
     page.emulate_media(media="print", color_scheme="dark")
     expect(page.locator("strong", has_text="References")).to_be_visible()
-    expect(page.get_by_role("button")).to_have_count(0)
+    expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_visible()
+    for role in ("button", "radio", "textbox"):
+        expect(page.get_by_role(role)).to_have_count(0)
     expect(page.get_by_role("link", name="Library")).to_be_hidden()
     expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
     page.emulate_media(media="screen", color_scheme="light")

@@ -19,6 +19,7 @@ from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import open_tools
 from ingestion.types import RunRequest
+from pages._ask.turn_key import turn_key
 from pages._shared.markdown import escape_paragraphs
 from rag_engine.config import read_config
 from rag_engine.conversations.store import (
@@ -33,6 +34,7 @@ from rag_engine.conversations.store import (
     read_conversation,
 )
 from rag_engine.engine import open_engine
+from tests.pages.conversations import citing_two, converse
 from tests.portal.texts import FLOOD, FLOOD_REVISED
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.backends.test_openai import CHAT, words
@@ -57,6 +59,13 @@ def answered(app: AppTest) -> AppTest:
         if thread.name.startswith("answer "):
             thread.join(60)
     return app.run()
+
+
+def opened(app: AppTest, workspace: Path) -> Conversation:
+    """Return the conversation in the page's address."""
+    found = read_conversation(workspace, app.query_params["conversation"])
+    assert found is not None
+    return found
 
 
 def test_an_empty_collection_points_to_the_library(start: Start, tmp_path: Path) -> None:
@@ -95,7 +104,7 @@ def test_an_answer_that_the_server_left_unfinished_says_so_and_can_be_asked_agai
     app = start(collection, conversation=begun.id)
     assert "This answer was interrupted when the server stopped." in texts(app)
 
-    answered(app.button(key="again 0").click().run())
+    answered(app.button(key=f"{turn_key(begun, 0)} again").click().run())
     assert "six years" in texts(app)
     stored = read_conversation(collection, begun.id)
     assert stored is not None
@@ -169,6 +178,20 @@ def test_nothing_found_is_a_calm_notice(start: Start, collection: Path) -> None:
     assert any("Dokumenten" in one.value for one in app.info)
 
 
+def test_a_refusal_names_the_filter_of_its_question_that_leaves_no_document(start: Start, collection: Path) -> None:
+    app = ask(
+        start(collection, country="Ireland", hazard="Heatwaves"), "How long does a local flood plan remain valid?"
+    )
+    told = "Country Ireland excludes the only document that would match without it."
+
+    assert not app.exception
+    assert told in texts(app).replace("\\", "")
+
+    # Of the question, not of what is set now.
+    app.button(key="ask clear").click().run()
+    assert told in texts(app).replace("\\", "")
+
+
 def test_a_question_that_no_passage_comes_near_gets_the_nearest_as_such(start: Start, collection: Path) -> None:
     app = start(collection)
     app.select_slider(key="similarity_floor").set_value(0.0).run()
@@ -234,31 +257,53 @@ def test_a_conversation_is_renamed_in_the_list(start: Start, collection: Path) -
 
 def test_a_question_is_asked_as_it_was_edited_though_the_click_comes_at_once(start: Start, collection: Path) -> None:
     app = ask(start(collection), "Who prepares the plan?")
-    id = app.query_params["conversation"]
+    key = turn_key(opened(app, collection), 0)
 
-    app.text_area(key="edited 0").set_value("How long does a local flood plan remain valid?")
-    app.button(key="ask edited 0").click().run()
+    app.text_area(key=f"{key} edited").set_value("How long does a local flood plan remain valid?")
+    app.button(key=f"{key} ask edited").click().run()
 
     assert not app.exception
-    stored = read_conversation(collection, id)
-    assert stored is not None
+    stored = opened(app, collection)
     assert [turn.question for turn in stored.turns] == [
         "Who prepares the plan?",
         "How long does a local flood plan remain valid?",
     ]
 
 
-def test_an_answer_that_is_not_good_is_rated_with_a_reason(start: Start, collection: Path) -> None:
-    app = ask(start(collection), "How long does a local flood plan remain valid?")
-    id = app.query_params["conversation"]
+def test_what_is_edited_chosen_and_opened_in_one_conversation_is_not_so_in_the_next(
+    start: Start, collection: Path
+) -> None:
+    reply = citing_two(collection)
+    first = converse(collection, reply, reply, question="Who prepares the plan?")
+    other = converse(collection, reply, reply, question="Who pays for it?")
+    app = start(collection, conversation=first.id)
+    app.session_state[f"{turn_key(first, 0)} cited"] = True
+    for area in app.run().text_area:
+        area.set_value("Who prepares it in Ireland?")
+    for toggle in app.toggle:
+        toggle.set_value(toggle.label == "Show the page" or bool(toggle.value))
+    app.radio[0].set_value(2).run()
+    assert len(app.subheader) == 4
+    assert len(app.get("image")) == 5
 
-    app.feedback[0].set_value(0).run()
-    app.text_input(key=f"rating {id} 0 reason").set_value("It names no act.").run()
+    app.button(key=f"open {other.id}").click().run()
 
     assert not app.exception
-    stored = read_conversation(collection, id)
-    assert stored is not None
-    assert stored.turns[0].rating == TurnRating(good=False, reason="It names no act.")
+    assert [one.value for one in app.text_area] == ["Who pays for it?"] * 2
+    assert app.radio[0].value == 1
+    assert len(app.subheader) == 2
+    assert len(app.get("image")) == 1
+
+
+def test_an_answer_that_is_not_good_is_rated_with_a_reason(start: Start, collection: Path) -> None:
+    app = ask(start(collection), "How long does a local flood plan remain valid?")
+    key = turn_key(opened(app, collection), 0)
+
+    app.feedback[0].set_value(0).run()
+    app.text_input(key=f"{key} rating reason").set_value("It names no act.").run()
+
+    assert not app.exception
+    assert opened(app, collection).turns[0].rating == TurnRating(good=False, reason="It names no act.")
 
 
 def test_a_link_to_a_conversation_that_is_gone_says_so(start: Start, collection: Path) -> None:
@@ -301,7 +346,7 @@ def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: S
     assert "Asked as: How long does a local flood plan remain valid in Ireland" in texts(app)
     assert "Searched for: “How long does a local flood plan remain valid in Ireland" in texts(app)
 
-    answered(app.button(key="as 1").click().run())
+    answered(app.button(key=f"{turn_key(opened(app, collection), 1)} as written").click().run())
 
     assert not app.exception
     assert "Searched for: “And in Ireland" in texts(app)
@@ -379,7 +424,16 @@ def test_a_model_that_fails_leaves_its_error_and_the_quotations_below(
     assert not app.exception
     assert "out of memory" in app.error[0].value
     assert any("six years" in one.value and "did not answer" in one.value for one in app.markdown)
-    assert "again 0" in [one.key for one in app.button]
+    assert "Ask again" in [one.label for one in app.button]
+
+    [edited] = app.text_area
+    edited.set_value("Who prepares the plan?")
+    answered(next(one for one in app.button if one.label == "Ask the question").click().run())
+
+    assert [one.value for one in app.header] == [
+        "How long does a local flood plan remain valid\\?",
+        "Who prepares the plan\\?",
+    ]
 
 
 def test_a_model_that_overlooks_an_answer_has_the_quotations_below_its_refusal(

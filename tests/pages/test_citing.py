@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ask.passage import cited_place, index_entries
+from pages._ask.turn_key import turn_key
 from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
@@ -61,13 +62,17 @@ def test_a_source_is_shown_as_it_is_cited(shown: Callable[[ShownSource], AppTest
     assert ":gray[Chapter II › Flood maps]" in texts(app)
 
 
-def test_why_a_source_was_found_is_drawn_once_it_is_opened(shown: Callable[[ShownSource], AppTest]) -> None:
+def test_why_a_source_was_found_is_drawn_once_it_is_opened(
+    shown: Callable[[ShownSource], AppTest], collection: Path
+) -> None:
     app = shown(ARTICLE)
     listed = "Listed in the index under “maps\\, publication of”"
     assert "Why this source" in [one.label for one in app.expander]
     assert listed not in texts(app)
 
-    app.session_state[f"answer-0-source-{ARTICLE.n} why"] = True
+    conversation = store.read_conversation(collection, app.query_params["conversation"])
+    assert conversation is not None
+    app.session_state[f"{turn_key(conversation, 0)} source {ARTICLE.n} why"] = True
     app.run()
 
     assert listed in texts(app)

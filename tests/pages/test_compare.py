@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion.dataset.comparison.comparison import Comparison
+from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.jobs.worker import work
 from ingestion.operations.comparisons import ask_comparison, begin_comparison, find_comparison, list_comparisons
 from ingestion.operations.desk import Desk
@@ -104,6 +106,17 @@ def test_a_cell_shows_its_answer_its_quotes_and_the_way_to_the_document(
     assert "Parliament of Ireland, Flood Act, 2016, page 1" in words(app).replace("\\", "")
     links = [one.proto for one in app.get("page_link")]
     assert any("passage=" in link.query_string for link in links)
+
+
+def test_a_cell_says_what_went_wrong_in_its_search_and_not_how_its_passages_were_ordered(
+    start: Start, own: Path, compared: Comparison
+) -> None:
+    warned = ("Not reranked: The reranker is switched off.", "Searched by keywords only: no encoder.")
+    cell = compared.cells[WHO, compared.columns[0].key]
+    ComparisonStore(resources.engine().catalog).put_cell(compared.id, replace(cell, warnings=warned))
+    app = compare(start(own), comparison=compared.id, cell="0.0")
+    assert "Searched by keywords only" in words(app)
+    assert "Not reranked" not in words(app)
 
 
 def test_a_comparison_is_told_in_the_language(

@@ -45,11 +45,11 @@ def written(warnings: tuple[str, ...] = ()) -> str:
         "Question posée\u202f: Combien de temps un plan vaut-il ?",
         "Citations uniquement",
         "page 3, CC BY-NC 4.0 (pas d’usage commercial)",
-        "Sans réordonnancement\u202f: Le réordonnancement est désactivé.",
+        "Recherche par le sens uniquement\u202f: Le réordonnancement est désactivé.",
     ],
 )
 def test_an_answer_is_exported_in_the_words_of_the_page(said: str) -> None:
-    assert said in written(("Not reranked: The reranker is switched off.",)).replace("\\", "")
+    assert said in written(("Searched by meaning only: The reranker is switched off.",)).replace("\\", "")
 
 
 def test_a_file_is_written_in_the_language_of_the_page_that_offered_it(in_french: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages._ask.turn_key import turn_key
 from rag_engine.config import read_config
 from rag_engine.conversations import store as conversations
 from rag_engine.conversations.reply import Reply
@@ -16,6 +17,7 @@ from rag_engine.conversations.store import Conversation
 from rag_engine.engine import open_engine
 from rag_engine.notebook import store as notebooks
 from rag_engine.notebook.notebook import Notebook, answer_entry, quote_entry, with_entry
+from tests.pages.conversations import converse
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
 Start = Callable[..., AppTest]
@@ -53,15 +55,6 @@ def reply(collection: Path) -> Reply:
         sources=(replace(SOURCE, document_id=document.document_id),),
         citations=(replace(CITATION, document_id=document.document_id),),
     )
-
-
-def converse(workspace: Path, *replies: Reply) -> Conversation:
-    id = conversations.new_id()
-    for reply in replies:
-        begun = conversations.begin_turn(workspace, id, "How long is a plan valid?")
-        ended = conversations.end_turn(workspace, begun, reply)
-    assert ended is not None
-    return ended
 
 
 def kept(workspace: Path) -> Notebook:
@@ -103,8 +96,9 @@ def test_an_answer_is_exported_in_four_formats_and_so_is_a_conversation(
     app = start(workspace, conversation=converse(workspace, reply).id)
     assert downloads(app, "export") == ["Word", "Markdown", "BibTeX", "RIS"]
 
-    app = start(workspace, conversation=converse(workspace, reply, reply).id)
-    assert downloads(app, "answer-0 export whole") == ["Word", "Markdown", "BibTeX", "RIS"]
+    both = converse(workspace, reply, reply)
+    app = start(workspace, conversation=both.id)
+    assert downloads(app, f"{turn_key(both, 0)} export whole") == ["Word", "Markdown", "BibTeX", "RIS"]
     assert "Whole conversation" in texts(app)
 
 
@@ -118,12 +112,14 @@ def test_what_is_no_answer_offers_no_export(start: Start, workspace: Path, reply
 
 
 def test_an_answer_and_a_quote_are_added_once(start: Start, workspace: Path, reply: Reply) -> None:
-    app = start(workspace, conversation=converse(workspace, reply).id)
+    conversation = converse(workspace, reply)
+    app = start(workspace, conversation=conversation.id)
+    key = turn_key(conversation, 0)
 
-    app.button(key=f"answer-0 add {notebooks.DEFAULT.id}").click().run()
+    app.button(key=f"{key} add {notebooks.DEFAULT.id}").click().run()
     assert "Added to the notebook Evidence." in texts(app)
-    app.button(key=f"answer-0-source-1 add {notebooks.DEFAULT.id}").click().run()
-    app.button(key=f"answer-0 add {notebooks.DEFAULT.id}").click().run()
+    app.button(key=f"{key} source 1 add {notebooks.DEFAULT.id}").click().run()
+    app.button(key=f"{key} add {notebooks.DEFAULT.id}").click().run()
 
     assert not app.exception
     assert "Already in the notebook Evidence." in texts(app)
@@ -132,9 +128,10 @@ def test_an_answer_and_a_quote_are_added_once(start: Start, workspace: Path, rep
 
 def test_with_several_notebooks_one_of_them_is_chosen(start: Start, workspace: Path, reply: Reply) -> None:
     other = notebooks.create_notebook(workspace, "Floods")
-    app = start(workspace, conversation=converse(workspace, reply).id)
+    conversation = converse(workspace, reply)
+    app = start(workspace, conversation=conversation.id)
 
-    app.button(key=f"answer-0 add {other.id}").click().run()
+    app.button(key=f"{turn_key(conversation, 0)} add {other.id}").click().run()
 
     assert "Added to the notebook Floods." in texts(app)
     assert not kept(workspace).entries

@@ -53,3 +53,10 @@ def test_a_question_of_several_parts_shows_its_searches_and_keeps_them_when_it_i
     assert "Answer cancelled." in texts(app)
     assert all(step in texts(app) for step in SHOWN)
     assert "4 new passages" not in texts(app)
+
+    [edited] = app.text_area
+    edited.set_value("How long is a plan valid?")
+    app = answered(next(one for one in app.button if one.label == "Ask the question").click().run())
+
+    assert not app.exception
+    assert [one.value for one in app.header][1:] == ["How long is a plan valid\\?"]

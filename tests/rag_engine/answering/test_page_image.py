@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.page_image import regions
+from rag_engine.answering.page_image import regions, sheet
 from rag_engine.types import Box, Line, Region
 
 LINES = (
@@ -45,6 +45,23 @@ def test_every_box_lies_inside_the_lines_it_marks(start: int, end: int) -> None:
             line.page == region.page and line.box and line.box.x0 <= region.box.x0 < region.box.x1 <= line.box.x1
             for line in LINES
         )
+
+
+def test_a_sheet_is_cut_between_words_and_says_that_more_is_left_out() -> None:
+    text = "word " * 400 + "It remains valid for six years." + " word" * 400
+    start = text.index("It remains")
+    quote = text.index("six years")
+
+    shown, [(first, last)], [(quoted, end)] = sheet(text, start, start + 31, [(quote, quote + 9)])
+
+    assert shown.startswith("… word word")
+    assert shown.endswith("word word …")
+    assert shown[first:last] == "It remains valid for six years."
+    assert shown[quoted:end] == "six years"
+
+
+def test_a_sheet_of_a_short_text_is_the_whole_text() -> None:
+    assert sheet("A plan is valid for six years.", 2, 6, []) == ("A plan is valid for six years.", [(2, 6)], [])
 
 
 def test_a_line_set_vertically_is_marked_whole() -> None:

@@ -67,6 +67,22 @@ def test_a_conversation_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert ended.turns[0].reply == REPLY
 
 
+def test_the_state_of_a_conversation_changes_with_every_change_of_it(tmp_path: Path) -> None:
+    id = store.new_id()
+    assert store.conversation_state(tmp_path, id) is None
+    begun = store.begin_turn(tmp_path, id, "How long is a plan valid?")
+    states = [store.conversation_state(tmp_path, id)]
+    store.end_turn(tmp_path, begun, REPLY)
+    states.append(store.conversation_state(tmp_path, id))
+    assert store.conversation_state(tmp_path, id) == states[-1]
+    store.rename_conversation(tmp_path, id, "Plans")
+    states.append(store.conversation_state(tmp_path, id))
+
+    assert None not in states
+    assert len(set(states)) == 3
+    assert store.conversation_state(tmp_path, "../catalog.sqlite") is None
+
+
 def test_the_steps_of_the_controller_are_kept_with_the_answer(tmp_path: Path) -> None:
     step = ControllerStep("reflect", 1, "Who pays?", 1, 2, 0.6)
     begun = store.begin_turn(tmp_path, store.new_id(), "Who pays, and when?")

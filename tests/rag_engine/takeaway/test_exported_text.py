@@ -26,6 +26,11 @@ def test_labels_of_a_second_model_are_not_exported_as_our_own() -> None:
     assert "Checked automatically: right in" in notes(SUPPORTED)
 
 
+def test_how_the_passages_were_ordered_is_not_exported() -> None:
+    warned = replace(REPLY, warnings=("Not reranked: The reranker is switched off.", "Searched by keywords only: why."))
+    assert notes(warned) == "Searched by keywords only: why."
+
+
 def test_a_refusal_is_exported_with_how_often_refusing_is_right() -> None:
     refused = replace(REPLY, status="insufficient_evidence", refusals=RefusalRates(1, 84, 37, 48))
     assert "refused by mistake: 1 of 84 questions" in notes(refused)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.text.excerpt import excerpt
+from rag_engine.text.excerpt import beginning, excerpt
 
 TEXT = "The plan is valid for six years. " * 40
 
@@ -22,6 +22,11 @@ def test_the_quote_is_marked_with_words_before_it() -> None:
     assert [text for text, marked in pieces if marked] == ["six years"]
     assert pieces[0][0] == "… "
     assert pieces[1][0].startswith(("The", "plan", "is", "valid", "for", "six", "years."))
+
+
+def test_a_beginning_ends_with_a_word() -> None:
+    assert beginning("The plan is valid for six years.", 9) == "The plan is …"
+    assert beginning("The plan.", 9) == "The plan."
 
 
 def test_a_short_text_is_shown_whole() -> None:
