@@ -34,6 +34,12 @@ def note_done(sources: Sequence[str], entered: Sequence[Correction], what: str) 
         st.session_state[_DONE] = tuple(sources), entered[0].batch, what
 
 
+def forget_done(batch: str) -> None:
+    """Have the page no longer offer to undo an act of which a part was undone elsewhere."""
+    if st.session_state.get(_DONE, ((), "", ""))[1] == batch:
+        del st.session_state[_DONE]
+
+
 def draw_done(source: str = "") -> None:
     """Draw what was last done to documents, with the button to undo it; on the page of one only what was done to it."""
     if _DONE not in st.session_state:

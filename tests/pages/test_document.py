@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from ingestion.add_files import add_paths
+from ingestion.operations.corrections import correct
 from ingestion.records.source_store import SourceStore
 from pages._shared import resources
 from rag_engine.backends.drawing.page_renderer import PageRenderer
@@ -262,6 +263,31 @@ def test_a_value_that_was_extracted_is_marked_until_a_person_agrees(
     assert not any("Authority" in one for one in left)
     app.button(key="undo corrections").click().run()
     assert len([one for one in app.markdown if "extracted, not checked" in one.value]) == len(marked)
+
+
+def test_every_correction_that_counts_is_undone_in_the_history(start: Start, library: Path, tmp_path: Path) -> None:
+    shutil.copytree(library, tmp_path / "workspace")
+    start(tmp_path / "workspace")
+    correct(resources.desk(), {"new.txt": {"title": ["Quayside charter"], "authority": ["Port of Valletta"]}}, "Ada")
+    correct(resources.desk(), {"new.txt": {"title": ["Charter of the quay"]}}, "Bob")
+    # Another session, which has done nothing yet.
+    app = opened(start, tmp_path / "workspace", "new.txt")
+    for title in ("Quayside charter", "Plan"):
+        app.button(key="undo title").click().run()
+        assert not app.error
+        assert f"**Title**  \n{title}" in [one.value for one in app.markdown]
+    assert "undo title" not in [one.key for one in app.button]
+    assert documents_of(tmp_path / "workspace")["new.txt"].metadata.authority == "Port of Valletta"
+
+
+def test_the_undoing_in_the_history_leaves_nothing_to_undo_above(start: Start, library: Path, tmp_path: Path) -> None:
+    shutil.copytree(library, tmp_path / "workspace")
+    app = opened(start, tmp_path / "workspace", "report.pdf")
+    app.button(key="agree authority").click().run()
+    app.button(key="undo authority").click().run()
+    assert not app.error
+    assert "undo corrections" not in [one.key for one in app.button]
+    assert "agree authority" in [one.key for one in app.button]
 
 
 def test_the_licence_is_as_it_was_stated(start: Start, library: Path) -> None:
