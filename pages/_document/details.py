@@ -9,7 +9,7 @@ import streamlit as st
 from ingestion.operations.corrections import agree, correction_history, describe_record, undo
 from ingestion.records.document_corrections import Correction, standing
 from ingestion.status.document_fields import Described, field_values, shown_values, unchecked_fields
-from ingestion.types import FIELDS, FieldName
+from ingestion.types import FieldName
 from pages._admin.field_editor import draw_value
 from pages._library.correction import draw_correction, draw_done, forget_done, note_done
 from pages._library.erasure import confirm_deletion
@@ -99,7 +99,7 @@ def _agree(document: DocumentRecord, fields: Sequence[FieldName]) -> None:
 def _draw_justification(described: Described) -> None:
     """Draw every value with the sentence that justifies it."""
     with st.expander(_("Where these values come from"), icon=":material/fact_check:"):
-        for field in FIELDS:
+        for field in described.fields:
             values = field_values(described, field)
             if values:
                 st.caption(heading_of(field))

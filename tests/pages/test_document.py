@@ -300,6 +300,29 @@ def test_the_values_of_a_listed_source_come_with_their_justification(start: Star
     assert "“Published by Ministry of Health\\.” (page 1)" in [one.value for one in app.caption]
 
 
+def test_a_person_states_the_licence_of_a_document_that_was_added_by_hand(
+    start: Start, library: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(library, tmp_path / "workspace")
+    app = open_tab(opened(start, tmp_path / "workspace", "new.txt"), "Licence")
+    assert "No licence statement found." in [one.value for one in app.caption]
+    next(one for one in app.text_input if one.label == "Licence").set_value("cc by-nc-nd 4.0")
+    next(one for one in app.text_input if one.label == "Source address").set_value("https://plans.example/new")
+    app.button(key="save licence").click().run()
+    assert not app.error
+    shown = "**CC BY-NC-ND 4.0 (no commercial use, no changes)**"
+    assert shown in [one.value.replace("\\", "") for one in app.markdown]
+    metadata = documents_of(tmp_path / "workspace")["new.txt"].metadata
+    assert (metadata.licence, metadata.source_url) == ("CC BY-NC-ND 4.0", "https://plans.example/new")
+    app.button(key="undo corrections").click().run()
+    assert "No licence statement found." in [one.value for one in app.caption]
+
+
+def test_a_document_of_the_list_has_no_form_for_its_licence(start: Start, library: Path) -> None:
+    app = open_tab(opened(start, library, "report.pdf"), "Licence")
+    assert "Licence" not in [one.label for one in app.text_input]
+
+
 def test_the_licence_of_a_listed_source_comes_with_its_evidence(start: Start, library: Path) -> None:
     app = open_tab(opened(start, library, "report.pdf"), "Licence")
     assert any("Licensed under CC BY 4" in one.value and "rel" in one.value for one in app.markdown)
