@@ -93,6 +93,8 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     # evaluation
     "keep_answer": ("curator", "Keeping a test question"),
     "is_kept_answer": ("reader", "Looking at test questions"),
+    "share_rating": ("reader", "Sharing a rating"),
+    "is_shared_rating": ("reader", "Reading ratings"),
     "list_feedback": ("reader", "Reading ratings"),
     "good_answers": ("reader", "Reading ratings"),
     "keep_good_answers": ("curator", "Keeping test questions"),
