@@ -12,13 +12,13 @@ import streamlit as st
 from ingestion.dataset.comparison.comparison import describe_counts
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
-from ingestion.operations.runs import control, describe_request
+from ingestion.operations.runs import Control, control, describe_request
 from ingestion.status.run_progress import running_sources
 from ingestion.status.views import rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
-from pages._shared.errors import show_error, shown_sentence
+from pages._shared.errors import show_error, show_errors, shown_sentence
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -163,27 +163,35 @@ def _draw_active(run: Run) -> None:
         if run.action in ("add", "backup", "gate", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
-        elif (
-            run.action == "erase"
-            and run.progress is None
-            and buttons.button(_("Undo"), key=f"undo {run.id}", icon=":material/undo:", disabled=run.signal != "")
-        ):
-            control(resources.desk(), "cancel", run.id)
+        elif run.action == "erase" and run.progress is None:
+            with buttons:
+                _draw_undo(run)
+
+
+def _draw_undo(run: Run) -> None:
+    """Draw the way back of what was asked for, until the work has begun."""
+    if act_button("control", _("Undo"), key=f"undo {run.id}", icon=":material/undo:", disabled=run.signal != ""):
+        _control("cancel", run)
+
+
+def _control(signal: Control, run: Run) -> None:
+    with show_errors():
+        control(resources.desk(), signal, run.id)
 
 
 def _draw_signals(run: Run) -> None:
     """Draw how to pause or cancel the run."""
     if run.action in _PAUSABLE and run.signal == "pause":
         if act_button("control", _("Pausing … resume"), key=f"resume {run.id}", icon=":material/play_arrow:"):
-            control(resources.desk(), "resume", run.id)
+            _control("resume", run)
     elif run.action in _PAUSABLE and act_button(
         "control", _("Pause"), key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
     ):
-        control(resources.desk(), "pause", run.id)
+        _control("pause", run)
     cancelled = run.signal == "cancel"
     label = _("Stopping …") if cancelled else _("Cancel")
     if act_button("control", label, key=f"cancel {run.id}", icon=":material/close:", disabled=cancelled):
-        control(resources.desk(), "cancel", run.id)
+        _control("cancel", run)
 
 
 def _draw_paused(run: Run) -> None:
@@ -192,12 +200,14 @@ def _draw_paused(run: Run) -> None:
         text.markdown(f":material/pause: **{_title(run)}** · " + _("paused"))
         with buttons.container(horizontal=True, horizontal_alignment="right"):
             if act_button("control", _("Resume"), key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
-                control(resources.desk(), "resume", run.id)
-                # The whole page: only a new start of it looks again each second.
-                st.rerun()
+                with show_errors():
+                    control(resources.desk(), "resume", run.id)
+                    # The whole page: only a new start of it looks again each second.
+                    st.rerun()
             if act_button("control", _("Cancel"), key=f"cancel {run.id}", icon=":material/close:"):
-                control(resources.desk(), "cancel", run.id)
-                st.rerun()
+                with show_errors():
+                    control(resources.desk(), "cancel", run.id)
+                    st.rerun()
         st.caption(_("Completed work is kept. The run continues when you resume it."))
 
 

@@ -83,11 +83,23 @@ def change_notebooks(workspace: Path, naming: str, change: Callable[[Notebook], 
     return _FILES.change_all(workspace, naming, change)
 
 
-def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> None:
-    """Delete a notebook with its entries; the default one is there again, empty."""
+def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook | None:
+    """Delete a notebook with its entries and return it, so that it can be restored; None where there is none.
+
+    The default one is there again, empty.
+    """
     with _FILES.changing:
-        if _FILES.read_own(workspace, id, person) is not None:
+        notebook = _FILES.read_own(workspace, id, person)
+        if notebook is not None:
             _FILES.delete(workspace, id)
+        return notebook
+
+
+def restore_notebook(workspace: Path, notebook: Notebook, person: Person = LOCAL) -> Notebook:
+    """Store a notebook that was deleted again; InputError when another has its name meanwhile."""
+    with _FILES.changing:
+        _FILES.free_name(notebook.name, list_notebooks(workspace, person), notebook.owner, notebook.id)
+        return _FILES.write(workspace, notebook)
 
 
 def _default_of(id: str, person: Person) -> Notebook | None:
