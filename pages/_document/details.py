@@ -64,7 +64,7 @@ def draw_details(document: DocumentRecord) -> None:
         _("ID"): document.document_id,
     }
     st.markdown("  \n".join(f"**{name}** {escape(value)}" for name, value in facts.items() if value))
-    _draw_justification(described)
+    _draw_justification(document, described)
     _draw_history(document)
 
 
@@ -96,15 +96,15 @@ def _agree(document: DocumentRecord, fields: Sequence[FieldName]) -> None:
         st.rerun()
 
 
-def _draw_justification(described: Described) -> None:
-    """Draw every value with the sentence that justifies it."""
+def _draw_justification(document: DocumentRecord, described: Described) -> None:
+    """Draw every value with the sentence that justifies it, and the way to its page."""
     with st.expander(_("Where these values come from"), icon=":material/fact_check:"):
         for field in described.fields:
             values = field_values(described, field)
             if values:
                 st.caption(heading_of(field))
             for value in values:
-                draw_value(value)
+                draw_value(value, document.document_id)
 
 
 def _draw_history(document: DocumentRecord) -> None:

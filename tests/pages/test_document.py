@@ -297,7 +297,8 @@ def test_the_licence_is_as_it_was_stated(start: Start, library: Path) -> None:
 
 def test_the_values_of_a_listed_source_come_with_their_justification(start: Start, library: Path) -> None:
     app = opened(start, library, "report.pdf")
-    assert "“Published by Ministry of Health\\.” (page 1)" in [one.value for one in app.caption]
+    page = f"[page 1](document?document={documents_of(library)['report.pdf'].document_id}&page=1)"
+    assert f"“Published by Ministry of Health\\.” ({page})" in [one.value for one in app.caption]
 
 
 def test_a_person_states_the_licence_of_a_document_that_was_added_by_hand(
