@@ -140,6 +140,7 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "add_own_files": ("curator", "Adding sources"),
     "discover_sources": ("curator", "Looking for sources"),
     "remove_sources": ("admin", "Removing sources"),
+    "queue_removal": ("admin", "Removing sources"),
     "own_files": ("reader", "Finding own files"),
 }
 

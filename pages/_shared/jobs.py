@@ -13,6 +13,7 @@ from ingestion.dataset.comparison.comparison import describe_counts
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations.runs import Control, control, describe_request
+from ingestion.operations.sources import REMOVAL
 from ingestion.status.run_progress import running_sources
 from ingestion.status.views import rate_per_minute, seconds_left
 from ingestion.types import Progress
@@ -55,7 +56,11 @@ _LOOKED_AT = 50
 _SHOWN = 5
 # Notes on files that are drawn at once; the others are folded.
 _NOTES = 10
+# Sources that a title names.
+_NAMED = 6
 _PAUSABLE = ("ask", "compare", "ground", "run", "test")
+# What can be undone until the work has begun.
+_UNDOABLE = ("erase", REMOVAL)
 # What the progress of these counts; a rebuilding counts documents, then the questions that check it.
 _COUNTED = {
     "ask": to_translate("{done} of {total} documents"),
@@ -163,7 +168,7 @@ def _draw_active(run: Run) -> None:
         if run.action in ("add", "backup", "gate", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
-        elif run.action == "erase" and run.progress is None:
+        elif run.action in _UNDOABLE and run.progress is None:
             with buttons:
                 _draw_undo(run)
 
@@ -335,9 +340,19 @@ def _title(run: Run) -> str:
     if run.action == "erase":
         file = run.results[0]["file"] if run.results else _file_of(str(run.arguments.get("document_id", "")))
         return _("Deleting {name}").format(name=escape(str(file)))
+    if run.action == REMOVAL:
+        codes = [str(one) for one in run.arguments["codes"]]
+        return counted(
+            "Removing {n} source: {codes}", "Removing {n} sources: {codes}", len(codes), codes=_listed(codes)
+        )
     if run.action in _TITLES:
         return _(_TITLES[run.action])
     return _addition([escape(Path(path).name) for path in run.arguments.get("paths", ())])
+
+
+def _listed(codes: Sequence[str]) -> str:
+    more = ["…"] if len(codes) > _NAMED else []
+    return escape(", ".join([*codes[:_NAMED], *more]))
 
 
 def _comparison(questions: Sequence[str]) -> str:

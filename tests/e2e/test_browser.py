@@ -131,7 +131,7 @@ def test_a_notebook_is_deleted_by_a_red_button_and_comes_back(page: Page, addres
     delete.click()
     expect(page.get_by_text("Deleted “Rivers”.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("Rivers (0)")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Notebook", exact=True)).to_have_value("Rivers (0)")
 
 
 def test_a_hostile_document_stays_mere_text(page: Page, address: str) -> None:
