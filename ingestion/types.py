@@ -356,9 +356,7 @@ FieldName = Literal[
     "date", "geographical_level", "countries", "notes", "licence", "source_url",
 ]  # fmt: skip
 ALL_FIELDS: tuple[FieldName, ...] = get_args(FieldName)
-# Never extracted: a person states them of a document that is not on the list of sources, the list has those of its own.
-STATED_FIELDS: tuple[FieldName, ...] = ("licence", "source_url")
-FIELDS: tuple[FieldName, ...] = tuple(field for field in ALL_FIELDS if field not in STATED_FIELDS)
+FIELDS, STATED_FIELDS = ALL_FIELDS[:-2], ALL_FIELDS[-2:]  # Stated by a person, but for sources: those have the list's.
 LIST_FIELDS: frozenset[FieldName] = frozenset({"hazards", "key_criteria", "tags", "countries"})
 
 
