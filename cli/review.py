@@ -60,6 +60,7 @@ def correct(
         typer.Argument(
             metavar="DOCUMENT... [FIELD=VALUE]...",
             help="Documents by id, file, title or code of the source, then values of fields: title, hazards, date ... "
+            "and, of a document that is not on the list of sources, licence and source_url. "
             "Several values are separated by a semicolon; FIELD= empties a field.",
         ),
     ],
@@ -105,14 +106,14 @@ def correct(
 
 def _asked(words: Sequence[str]) -> tuple[list[str], list[FieldName], dict[FieldName, list[str]]]:
     """Return the documents, the fields named alone, and the values by field; the first word is always a document."""
-    from ingestion.types import FIELDS, LIST_FIELDS, check_field
+    from ingestion.types import ALL_FIELDS, LIST_FIELDS, check_field
 
     names = list(words[:1])
     fields: list[FieldName] = []
     values: dict[FieldName, list[str]] = {}
     for word in words[1:]:
         name, equals, value = word.partition("=")
-        known = name.strip().lower().replace(" ", "_") in FIELDS
+        known = name.strip().lower().replace(" ", "_") in ALL_FIELDS
         if not equals and not known:
             names.append(word)
             continue

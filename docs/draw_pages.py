@@ -1,9 +1,9 @@
-"""Pictures of the pages for the README and the documentation, taken in a browser over the invented samples.
+"""Pictures of the pages for the README and the documentation, taken in a browser over what is invented.
 
     python docs/draw_pages.py [WORKSPACE]
 
-Without a workspace they are indexed into a temporary one. Chromium has to be installed. The pictures have few colours,
-so that each stays under 200 KB.
+Without a workspace the invented samples are indexed into a temporary one; the Admin page is drawn over an invented list
+of sources. Chromium has to be installed. The pictures have few colours, so that each stays under 200 KB.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from benchmarks.page_server import serving
 from ingestion.add_files import add_paths
 from rag_engine.config import ROOT, read_config
 from rag_engine.engine import open_engine
+from tests.pages.sources import build_sources
 
 IMAGES = Path(__file__).parent / "images"
 QUESTION = "When must a local flood plan be replaced and reviewed?"
@@ -40,14 +43,25 @@ def main() -> None:
             engine = open_engine(read_config(workspace))
             add_paths([SAMPLE], engine)
             engine.close()
-        server = serving(SEXTANT_WORKSPACE=str(workspace), SEXTANT_OLLAMA_URL=NO_MODEL)
-        with server as address, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme="light")
-            page.set_default_timeout(120_000)
+        with _opened(workspace) as (page, address):
             for draw in (_draw_answer, _draw_search, _draw_document, _draw_library, _draw_coverage, _draw_comparison):
                 draw(page, address)
-            browser.close()
+        listed = Path(folder) / "listed"
+        build_sources(listed)
+        with _opened(listed) as (page, address):
+            _draw_admin(page, address)
+
+
+@contextmanager
+def _opened(workspace: Path) -> Iterator[tuple[Page, str]]:
+    """Yield a browser's page and the address at which the workspace is served."""
+    server = serving(SEXTANT_WORKSPACE=str(workspace), SEXTANT_OLLAMA_URL=NO_MODEL)
+    with server as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme="light")
+        page.set_default_timeout(120_000)
+        yield page, address
+        browser.close()
 
 
 def _draw_answer(page: Page, address: str) -> None:
@@ -98,6 +112,14 @@ def _draw_comparison(page: Page, address: str) -> None:
     page.locator(".comparison").wait_for()
     page.get_by_text("not asked yet").wait_for(state="detached")
     _take(page, "compare")
+
+
+def _draw_admin(page: Page, address: str) -> None:
+    """Draw how far an invented list of sources is."""
+    page.goto(f"{address}/admin?tab=run")
+    page.get_by_text("Pipeline progress").wait_for()
+    page.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first.wait_for()
+    _take(page, "admin")
 
 
 def _take(page: Page, name: str) -> None:

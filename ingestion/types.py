@@ -353,9 +353,10 @@ class Relation:
 
 FieldName = Literal[
     "title", "authority", "document_type", "hazards", "target", "key_criteria", "tags", "description", "language",
-    "date", "geographical_level", "countries", "notes",
+    "date", "geographical_level", "countries", "notes", "licence", "source_url",
 ]  # fmt: skip
-FIELDS: tuple[FieldName, ...] = get_args(FieldName)
+ALL_FIELDS: tuple[FieldName, ...] = get_args(FieldName)
+FIELDS, STATED_FIELDS = ALL_FIELDS[:-2], ALL_FIELDS[-2:]  # Stated by a person, but for sources: those have the list's.
 LIST_FIELDS: frozenset[FieldName] = frozenset({"hazards", "key_criteria", "tags", "countries"})
 
 
@@ -445,10 +446,10 @@ def check_phases(names: Sequence[str]) -> tuple[Phase, ...]:
 
 def check_field(name: str) -> FieldName:
     """Return the field of this name; InputError where there is none."""
-    found = next((field for field in FIELDS if field == name.strip().lower().replace(" ", "_")), None)
+    found = next((field for field in ALL_FIELDS if field == name.strip().lower().replace(" ", "_")), None)
     if found is None:
         raise InputError(
-            "There is no field {name!r}.", help="Fields are {fields}.", name=name, fields=", ".join(FIELDS)
+            "There is no field {name!r}.", help="Fields are {fields}.", name=name, fields=", ".join(ALL_FIELDS)
         )
     return found
 

@@ -113,3 +113,9 @@ def test_every_locked_package_has_its_hashes(lock: str) -> None:
     assert len(ends) == sum("==" in line for line in lines)
     # A lock that is written on one machine names no place of it.
     assert "://" not in "".join(lines)
+
+
+def test_every_picture_of_a_page_is_taken_by_the_script() -> None:
+    script = (ROOT / "docs" / "draw_pages.py").read_text(encoding="utf-8")
+    taken = set(re.findall(r'_take\(page, "(\w+)"\)', script))
+    assert {path.stem for path in (ROOT / "docs" / "images").glob("*.png")} == taken

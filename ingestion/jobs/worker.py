@@ -30,15 +30,16 @@ from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftove
 from ingestion.operations.answers import measure_gate
 from ingestion.operations.backups import BACKUP, keep_backup
 from ingestion.operations.corrections import relabel
-from ingestion.operations.desk import local_person, open_desk
+from ingestion.operations.desk import local_person, open_desk, queue_run
 from ingestion.operations.documents import add_files, erase, finish_erasures
 from ingestion.operations.evaluation import TEST, ask_test_questions
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
+from ingestion.operations.sources import REMOVAL, remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.refused_files import blame_nobody
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import open_tools
-from ingestion.types import ControlSignal, Progress
+from ingestion.types import ControlSignal, Progress, RunRequest
 from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
@@ -62,6 +63,7 @@ _ATTEMPTS = {
     "ground": 10,
     "rebuild": 2,
     "relabel": 2,
+    REMOVAL: 2,
     "run": 10,
     TEST: 10,
 }
@@ -193,13 +195,31 @@ def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [asdict(replace(one, path=upload_name(engine.config.workspace, one.path))) for one in added]
 
 
+def _is_still_meant(run: Run, pulse: _Pulse) -> bool:
+    """Wait as long as the person who asked for it may think better of it; return whether the work begins."""
+    waited = (datetime.now(UTC) - datetime.fromisoformat(run.queued)).total_seconds()
+    pulse.cancelled.wait(max(0.0, float(run.arguments.get("undo_seconds", 0)) - waited))
+    return pulse.begin_for_good()
+
+
+def _remove(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    # What it queues is this worker's next.
+    desk = replace(open_desk(engine, run.person), start_worker=lambda _: None)
+    codes = tuple(run.arguments["codes"])
+    if not _is_still_meant(run, pulse):
+        return []
+    if pulse.again and not desk.store.records().keys() & set(codes):
+        # A worker before this one was killed when it had removed them: their documents may still be there.
+        queue_run(desk, RunRequest(("indexing",), codes))
+        return []
+    removed = remove_sources(desk, codes, run.arguments["author"])
+    return [{"codes": removed.codes, "left": removed.left}]
+
+
 def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     desk, warning = open_desk(engine, run.person), run.arguments
     document = str(warning["document_id"])
-    # As long as the person who asked for it may think better of it.
-    waited = (datetime.now(UTC) - datetime.fromisoformat(run.queued)).total_seconds()
-    pulse.cancelled.wait(max(0.0, float(warning.get("undo_seconds", 0)) - waited))
-    if not pulse.begin_for_good():
+    if not _is_still_meant(run, pulse):
         return []
     try:
         redact = bool(warning.get("redact"))
@@ -357,6 +377,7 @@ _ACTIONS = {
     "ground": _ground,
     "rebuild": _rebuild,
     "relabel": _relabel,
+    REMOVAL: _remove,
     "run": _run,
     TEST: _test,
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from ingestion.licence.table import load_licences
+from rag_engine.answering.reference_list import limits_of
 from rag_engine.text.folding import fold_in_place
 
 RESTRICTIONS = ("NC", "ND", "SA")
@@ -91,6 +92,23 @@ def name_of_text(text: str) -> str:
     named = {one.name for one in names_in(text[:_LONGEST])}
     named = named - {UNSTATED} if len(named) > 1 else named
     return named.pop() if len(named) == 1 else ""
+
+
+def stated_licence(text: str) -> str:
+    """Return a licence as a person states it: by the one name where that is all it says, else in the person's words.
+
+    Where these name a licence without saying what it forbids, that stands behind them, as in the names of the catalog.
+    """
+    words = " ".join(text.split())
+    if name := name_of_address(words):
+        return words if name == UNSTATED else name
+    named, name = names_in(words[:_LONGEST]), name_of_text(words)
+    if not name or name == UNSTATED:
+        return words
+    if [(one.start, one.end) for one in named] == [(0, len(words))]:
+        return name
+    said = limits_of(words)
+    return with_restrictions(words, [limit for limit in limits_of(name) if limit not in said])
 
 
 def restrictions_of(name: str) -> tuple[str, ...]:

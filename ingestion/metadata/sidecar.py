@@ -13,7 +13,7 @@ from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata_file import NAME
 from ingestion.records.file_descriptions import FileDescription, field_texts
-from ingestion.types import FIELDS, LIST_FIELDS, FieldValue, FileProperties, SeedSource
+from ingestion.types import ALL_FIELDS, LIST_FIELDS, FieldValue, FileProperties, SeedSource
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.storage.catalog import read_metadata
 from rag_engine.text.folding import fold
@@ -53,13 +53,13 @@ def describe(
     metadata = replace(metadata, countries=countries, year=year)
     said = [
         FieldValue(field, value, "person" if field in given else "rule", _GIVEN if field in given else "", None, 1.0)
-        for field in FIELDS
+        for field in ALL_FIELDS
         if field in spoken_for
         for value in field_texts(metadata, field)
     ]
     if "title" not in given and fold(metadata.title) == fold(stem_words(Path(file))):
         said = [replace(one, sentence=_NAMED, confidence=_NAMED_SURE) if one.field == "title" else one for one in said]
-    return FileDescription(metadata, tuple(sorted([*said, *found], key=lambda one: FIELDS.index(one.field))))
+    return FileDescription(metadata, tuple(sorted([*said, *found], key=lambda one: ALL_FIELDS.index(one.field))))
 
 
 def _by_rules(

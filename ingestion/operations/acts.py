@@ -95,6 +95,8 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     # evaluation
     "keep_answer": ("curator", "Keeping a test question"),
     "is_kept_answer": ("reader", "Looking at test questions"),
+    "share_rating": ("reader", "Sharing a rating"),
+    "is_shared_rating": ("reader", "Reading ratings"),
     "list_feedback": ("reader", "Reading ratings"),
     "good_answers": ("reader", "Reading ratings"),
     "keep_good_answers": ("curator", "Keeping test questions"),
@@ -140,6 +142,7 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "add_own_files": ("curator", "Adding sources"),
     "discover_sources": ("curator", "Looking for sources"),
     "remove_sources": ("admin", "Removing sources"),
+    "queue_removal": ("admin", "Removing sources"),
     "own_files": ("reader", "Finding own files"),
 }
 

@@ -18,7 +18,7 @@ from ingestion.records.document_corrections import Correction, standing, undoing
 from ingestion.records.file_descriptions import DescribedFile, FileDescriptions
 from ingestion.records.source_store import now
 from ingestion.status.document_fields import Described, changed_fields, shown_values, unchecked_fields
-from ingestion.types import FieldName
+from ingestion.types import ALL_FIELDS, FIELDS, FieldName
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import describe_document
 from rag_engine.storage.stores import note_dense_due
@@ -154,7 +154,8 @@ def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[Desc
     for record in records:
         source = listed.get(correction_code(record))
         described = known.get(record.source) or descriptions.find(record)
-        found.append(source or DescribedFile(record.source, described, tuple(given.get(record.source, ()))))
+        fields = FIELDS if code_of(record) else ALL_FIELDS
+        found.append(source or DescribedFile(record.source, described, tuple(given.get(record.source, ())), fields))
     return found
 
 

@@ -12,6 +12,7 @@ from ingestion.operations.desk import Desk, queue_once
 from ingestion.spreadsheets.csv_writer import to_csv
 from rag_engine.atomic_write import write_atomic
 from rag_engine.config import judge_settings
+from rag_engine.conversations import store
 from rag_engine.conversations.feedback import RatedAnswer, rated_answers
 from rag_engine.conversations.store import Turn, new_id, read_conversation
 from rag_engine.errors import InputError
@@ -63,18 +64,39 @@ def is_kept_answer(desk: Desk, conversation: str, asked: str) -> bool:
 
 
 @act
+def share_rating(desk: Desk, conversation: str, asked: str, *, shared: bool) -> None:
+    """Let admins see the person's rating of an answer with the question and the answer, or nobody else any more."""
+    store.share_rating(desk.workspace, conversation, asked, desk.person, shared=shared)
+
+
+@act
+def is_shared_rating(desk: Desk, conversation: str, asked: str) -> bool:
+    """Return whether admins see the person's rating of an answer."""
+    found = read_conversation(desk.workspace, conversation, desk.person)
+    return any(one.asked == asked and one.rating and one.rating.shared_by for one in found.turns) if found else False
+
+
+@act
 def list_feedback(desk: Desk) -> tuple[RatedAnswer, ...]:
-    """Return the rated answers, the latest first; every door reads ratings here."""
+    """Return the rated answers, the latest first, to an admin those too that others let admins see."""
     return rated_answers(desk.workspace, desk.person)
 
 
 def exported_feedback(rated: Sequence[RatedAnswer]) -> bytes:
-    """Return ratings as CSV."""
+    """Return ratings as CSV; `By` is empty for the person's own."""
     rows = [
-        (one.asked, "good" if one.rating.good else "bad", one.question, one.rating.reason, one.title, one.conversation)
+        (
+            one.asked,
+            "good" if one.rating.good else "bad",
+            one.question,
+            one.rating.reason,
+            one.title,
+            one.conversation,
+            one.by,
+        )
         for one in rated
     ]
-    return to_csv(("Asked", "Rating", "Question", "Reason", "Conversation", "Id"), rows)
+    return to_csv(("Asked", "Rating", "Question", "Reason", "Conversation", "Id", "By"), rows)
 
 
 @act
@@ -239,6 +261,7 @@ def _keep(desk: Desk, answers: Sequence[tuple[str, str]]) -> list[AnswerQuestion
 def _turn(desk: Desk, conversation: str, asked: str) -> Turn:
     found = read_conversation(desk.workspace, conversation, desk.person)
     turn = next((one for one in found.turns if one.asked == asked), None) if found else None
+    turn = turn or store.shared_turn(desk.workspace, conversation, asked, desk.person)
     if turn is None:
         raise InputError("This conversation was deleted.", help="Write the question by hand on the Evaluation page.")
     return turn

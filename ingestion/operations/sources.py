@@ -13,7 +13,7 @@ from ingestion.config import read_ingestion_config
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
 from ingestion.operations.acts import act, enter, name_act, signed
-from ingestion.operations.desk import Desk, queue_run
+from ingestion.operations.desk import Desk, queue_action, queue_run
 from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
@@ -27,6 +27,7 @@ from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
 
+REMOVAL = "remove"
 # One call of a discovery may take so long, and all of them together.
 _CALL_SECONDS, _DISCOVERY_SECONDS = 20.0, 60.0
 
@@ -180,6 +181,14 @@ def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
     enter(desk, "remove_sources", ", ".join(removed), by=author)
     left = tuple(one.code for one in desk.store.sources() if one.parent in removed)
     return Removed(removed, left, queue_run(desk, RunRequest(("indexing",), removed)) if indexed else None)
+
+
+@act
+def queue_removal(desk: Desk, codes: Sequence[str], author: str, *, undo_seconds: float = 0) -> Run:
+    """Have the worker take sources off the list; for so many seconds the run can be cancelled first."""
+    author = signed(desk, author)
+    removed = check_codes(desk.store, codes)
+    return queue_action(desk, REMOVAL, {"codes": removed, "author": author, "undo_seconds": undo_seconds})
 
 
 def remove_kept_files(source: SeedSource, desk: Desk) -> None:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection
 
 from ingestion.records.document_corrections import Correction, corrected
-from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
+from ingestion.types import ALL_FIELDS, FIELDS, LIST_FIELDS, FieldName, FieldValue
 from rag_engine.storage.catalog import Catalog, metadata_json, read_metadata
 from rag_engine.types import DocumentRecord, Metadata
 
@@ -37,16 +37,21 @@ class FileDescription:
 
 @dataclass(frozen=True, slots=True)
 class DescribedFile:
-    """A document that is not of the list, with what people corrected; has what a SourceRecord has of a description."""
+    """A document that is not of the list, with what people corrected; has what a SourceRecord has of a description.
+
+    `fields` are those that a person may correct: of a former version of a source, those of the source.
+    """
 
     code: str
     described: FileDescription
     corrections: tuple[Correction, ...] = ()
+    fields: tuple[FieldName, ...] = ALL_FIELDS
 
     @property
     def values(self) -> tuple[FieldValue, ...]:
         """The values with people's corrections in place of what they correct, in the order of the fields."""
-        return tuple(sorted(corrected(self.described.found, self.corrections), key=lambda one: FIELDS.index(one.field)))
+        values = corrected(self.described.found, self.corrections)
+        return tuple(sorted(values, key=lambda one: ALL_FIELDS.index(one.field)))
 
     @property
     def metadata(self) -> Metadata:

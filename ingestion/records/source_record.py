@@ -75,6 +75,11 @@ class SourceRecord:
         """Code of the source."""
         return self.source.code
 
+    @property
+    def fields(self) -> tuple[FieldName, ...]:
+        """The fields that a person may correct: licence and address are the list's."""
+        return FIELDS
+
     page_verdict = _Evidence("licence", LicenceVerdict)
     download = _Evidence("acquisition", Download)
     findings = _Evidence("portals", PortalFindings)

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Protocol
 
+from ingestion.licence.names import stated_licence
 from ingestion.records.document_corrections import Correction
 from ingestion.records.file_descriptions import field_texts
 from ingestion.records.source_record import SourceRecord
+from ingestion.seeds.urls import addresses_in
 from ingestion.status.source_status import is_document
-from ingestion.types import FIELDS, LIST_FIELDS, FieldName, FieldValue
+from ingestion.types import FIELDS, LIST_FIELDS, STATED_FIELDS, FieldName, FieldValue
 from rag_engine.errors import InputError
 from rag_engine.types import Metadata
 
@@ -22,6 +24,10 @@ class Described(Protocol):
     @property
     def code(self) -> str:
         """Code of the source, or where the file came from."""
+
+    @property
+    def fields(self) -> tuple[FieldName, ...]:
+        """The fields that a person may correct."""
 
     @property
     def corrections(self) -> tuple[Correction, ...]:
@@ -44,13 +50,14 @@ def documents(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
 def shown_values(record: Described) -> dict[FieldName, tuple[str, ...]]:
     """Return what a document has in each field, as the index takes it."""
     metadata = record.metadata
-    return {field: field_texts(metadata, field) for field in FIELDS}
+    return {field: field_texts(metadata, field) for field in record.fields}
 
 
 def unchecked_fields(record: Described) -> list[FieldName]:
     """Return the fields with a value that was extracted and that nobody has confirmed; remarks need no confirmation."""
     said = {one.field for one in record.values if one.source in ("person", "seed")}
-    return [field for field, values in shown_values(record).items() if values and field not in said | {"notes"}]
+    known = {"notes", *STATED_FIELDS, *said}
+    return [field for field, values in shown_values(record).items() if values and field not in known]
 
 
 def field_values(record: Described, field: FieldName) -> list[FieldValue]:
@@ -85,7 +92,17 @@ def changed_fields(
     before = shown_values(record)
     changed: list[Correction] = []
     for field, values in after.items():
+        if field not in record.fields:
+            raise InputError(
+                "{code} is on the list of sources, which has its {field}.",
+                help="Decide the licence on the Review tab of the Admin page or with `sextant review`, and correct the "
+                "address on the Sources tab.",
+                code=record.code,
+                field=field,
+            )
         said_now = tuple(dict.fromkeys(value.strip() for value in values if value.strip()))
+        if field == "licence":
+            said_now = tuple(map(stated_licence, said_now))
         if set(said_now) != set(before[field]):
             _check(record.code, field, said_now, vocabulary.get(field, ()))
             changed.append(Correction(record.code, field, said_now, author, note))
@@ -106,6 +123,14 @@ def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence
     if len(values) > 1 and field not in LIST_FIELDS:
         raise InputError("{code}: {field} has one value only.", help="Keep one of them.", code=code, field=field)
     for value in values:
+        if field == "source_url" and not _is_address(value):
+            raise InputError(
+                "{code}: {field} is not one web address: {value!r}.",
+                help="Give one address that begins with http:// or https://.",
+                code=code,
+                field=field,
+                value=value,
+            )
         if field == "date" and not _is_date(value):
             raise InputError(
                 "{code}: {value!r} is no date.", help="Write 2020-12-31, 2020-12 or 2020.", code=code, value=value
@@ -117,6 +142,11 @@ def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence
                 code=code,
                 value=value,
             )
+
+
+def _is_address(text: str) -> bool:
+    words = text.split()
+    return len(words) == 1 and text.startswith(("http://", "https://")) and len(addresses_in(text).found) == 1
 
 
 def _is_date(text: str) -> bool:

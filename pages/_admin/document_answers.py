@@ -88,7 +88,7 @@ def _draw_removal(form: AnsweredForm) -> None:
     if act_button(
         "remove_answers",
         _("Remove all answers"),
-        key=f"confirm removal {form.id}",
+        key=f"remove all answers {form.id}",
         type="primary",
         icon=":material/delete:",
     ):

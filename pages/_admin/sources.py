@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations.sources import remove_sources
+from ingestion.operations.documents import UNDO_SECONDS
+from ingestion.operations.sources import REMOVAL, queue_removal
 from ingestion.status.source_status import STATES, State
 from ingestion.status.views import SourceRow, find_rows, source_rows
 from ingestion.types import RunRequest
@@ -20,8 +21,9 @@ from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, follow_choice, open_in_address, translated_dialog
 from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.interface_language import _, to_translate
+from pages._shared.jobs import draw_runs_of
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import counted, number
+from pages._shared.numbers_and_dates import counted, duration, number
 from pages._shared.shown_names import shown_name, shown_reason
 
 # Codes that a question names before it counts the rest.
@@ -40,6 +42,7 @@ def draw_sources() -> None:
         with found:
             draw_discovery()
     draw_added()
+    draw_runs_of(lambda run: run.action == REMOVAL)
     if not rows:
         st.info(_("The list is empty. Start with a workbook of addresses, or with your own documents."))
         return
@@ -98,7 +101,7 @@ def _draw_actions(codes: Sequence[str]) -> None:
             key="run chosen",
         ):
             start_run(RunRequest(codes=tuple(codes)))
-        if act_button("remove_sources", _("Remove selected"), icon=":material/playlist_remove:", key="remove chosen"):
+        if act_button("queue_removal", _("Remove selected"), icon=":material/playlist_remove:", key="remove chosen"):
             _confirm(codes)
 
 
@@ -110,15 +113,16 @@ def _confirm(codes: Sequence[str]) -> None:
     st.markdown(
         _(
             "The results of the phases and the files that were fetched or uploaded are deleted; decisions, corrections "
-            "and history are kept. Their documents are removed from the index at once, but not what conversations keep "
-            "of them: for that, delete the documents in the Library first."
-        )
+            "and history are kept. Their documents are removed from the index, but not what conversations keep of "
+            "them: for that, delete the documents in the Library first. You can undo this on the Sources tab for "
+            "{duration}."
+        ).format(duration=duration(UNDO_SECONDS))
     )
     author = draw_author()
     with st.container(horizontal=True):
-        if act_button("remove_sources", _("Remove"), key="remove confirmed", type="primary"):
+        if act_button("queue_removal", _("Remove"), key="remove confirmed", type="primary"):
             with show_errors():
-                remove_sources(resources.desk(), codes, author)
+                queue_removal(resources.desk(), codes, author, undo_seconds=UNDO_SECONDS)
                 open_in_address("source")
                 st.rerun()
         if st.button(_("Cancel"), key="remove refused"):

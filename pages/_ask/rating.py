@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ingestion.operations.evaluation import is_shared_rating, share_rating
 from pages._ask.keeping import draw_keeping
 from pages._ask.turn_key import turn_key
 from pages._shared import resources
+from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from rag_engine.conversations.store import Conversation, TurnRating, rate_turn
 
 
 @st.fragment
 def draw_rating(conversation: Conversation, number: int) -> None:
-    """Draw the thumbs below an answer, and for one that is not good the input for the reason, and the test question."""
+    """Draw the thumbs below an answer with what goes with them: who sees the rating, the reason, the test question."""
     id, turn = conversation.id, conversation.turns[number]
     key = f"{turn_key(conversation, number)} rating"
     if turn.rating is not None:
         st.session_state.setdefault(key, int(turn.rating.good))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.feedback("thumbs", key=key, on_change=_rate, args=(id, turn.asked, key))
+        if resources.person().key and st.session_state.get(key) is not None:
+            _draw_sharing(id, turn.asked, f"{key} shared")
         if st.session_state.get(key) == 0:
             st.text_input(
                 _("What is wrong with it?"),
@@ -32,6 +36,26 @@ def draw_rating(conversation: Conversation, number: int) -> None:
                 args=(id, turn.asked, key),
             )
         draw_keeping(id, turn, key)
+
+
+def _draw_sharing(id: str, asked: str, key: str) -> None:
+    # As it is kept now: the turn that this part of the page was drawn with may be older than the rating.
+    st.session_state[key] = is_shared_rating(resources.desk(), id, asked)
+    st.toggle(
+        _("Let admins see it"),
+        key=key,
+        help=_(
+            "They see this rating with its question and answer, and can keep these as a test question. "
+            "The rest of the conversation stays yours."
+        ),
+        on_change=_share,
+        args=(id, asked, key),
+    )
+
+
+def _share(id: str, asked: str, key: str) -> None:
+    with show_errors():
+        share_rating(resources.desk(), id, asked, shared=st.session_state[key])
 
 
 def _rate(id: str, asked: str, key: str) -> None:

@@ -10,10 +10,10 @@ from pages._admin.source_detail import draw_licence, draw_relation
 from pages._document.cited_in import draw_citations
 from pages._document.details import draw_details
 from pages._document.segmentation import draw_segmentation
+from pages._document.stated_licence import draw_stated_licence
 from pages._document.versions import draw_versions
 from pages._shared import resources
 from pages._shared.interface_language import _
-from pages._shared.markdown import escape
 from rag_engine.types import DocumentRecord
 
 
@@ -52,8 +52,5 @@ def _source_record(document: DocumentRecord) -> SourceRecord | None:
 def _draw_licence(document: DocumentRecord, record: SourceRecord | None) -> None:
     if record is not None:
         draw_licence(record)
-    elif document.metadata.licence:
-        st.markdown(f"**{escape(document.metadata.licence)}**")
-        st.caption(_("As stated when the document was added; the licence was not checked."))
     else:
-        st.caption(_("No licence statement found."))
+        draw_stated_licence(document)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ingestion.operations.corrections import agree, correction_history, describe_record
-from ingestion.records.document_corrections import Correction
+from ingestion.operations.corrections import agree, correction_history, describe_record, undo
+from ingestion.records.document_corrections import Correction, standing
 from ingestion.status.document_fields import Described, field_values, shown_values, unchecked_fields
-from ingestion.types import FIELDS, FieldName
+from ingestion.types import FieldName
 from pages._admin.field_editor import draw_value
-from pages._library.correction import draw_correction, draw_done, note_done
+from pages._library.correction import draw_correction, draw_done, forget_done, note_done
 from pages._library.erasure import confirm_deletion
 from pages._shared import resources
 from pages._shared.elements import act_button, known_author
@@ -64,7 +64,7 @@ def draw_details(document: DocumentRecord) -> None:
         _("ID"): document.document_id,
     }
     st.markdown("  \n".join(f"**{name}** {escape(value)}" for name, value in facts.items() if value))
-    _draw_justification(described)
+    _draw_justification(document, described)
     _draw_history(document)
 
 
@@ -96,23 +96,43 @@ def _agree(document: DocumentRecord, fields: Sequence[FieldName]) -> None:
         st.rerun()
 
 
-def _draw_justification(described: Described) -> None:
-    """Draw every value with the sentence that justifies it."""
+def _draw_justification(document: DocumentRecord, described: Described) -> None:
+    """Draw every value with the sentence that justifies it, and the way to its page."""
     with st.expander(_("Where these values come from"), icon=":material/fact_check:"):
-        for field in FIELDS:
+        for field in described.fields:
             values = field_values(described, field)
             if values:
                 st.caption(heading_of(field))
             for value in values:
-                draw_value(value)
+                draw_value(value, document.document_id)
 
 
 def _draw_history(document: DocumentRecord) -> None:
     entries = correction_history(resources.desk(), document.source)
     if not entries:
         return
+    counting = standing(entries)
     with st.expander(_("Corrections"), icon=":material/history:"):
-        st.markdown("  \n".join(_entry(one) for one in reversed(entries)))
+        for one in reversed(entries):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(_entry(one), width="content")
+                # Each by its identity: equal entries may follow one another.
+                if any(one is it for it in counting) and act_button(
+                    "undo",
+                    _("Undo"),
+                    icon=":material/undo:",
+                    key=f"undo {one.field}",
+                    type="tertiary",
+                    help=_("Return to the previous value"),
+                ):
+                    _undo(document, one)
+
+
+def _undo(document: DocumentRecord, one: Correction) -> None:
+    with show_errors():
+        undo(resources.desk(), [document.source], known_author(), one.field, batch=one.batch)
+        forget_done(one.batch)
+        st.rerun()
 
 
 def _entry(one: Correction) -> str:

@@ -17,10 +17,13 @@ from pages._evaluation.editor import edit_question
 from pages._shared import resources
 from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
-from pages._shared.markdown import escape, quoted
+from pages._shared.markdown import answer_markdown, escape, quoted
 from pages._shared.numbers_and_dates import moment, number
+from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.feedback import RatedAnswer
+from rag_engine.conversations.reply import Reply
 from rag_engine.evaluation.answers.own_questions import answer_id
 
 # Ratings drawn at once.
@@ -85,14 +88,19 @@ def _draw_rating(one: RatedAnswer) -> None:
     st.markdown(f"{sign} **{escape(one.question)}**")
     if one.rating.reason:
         st.markdown(quoted(escape(one.rating.reason)))
+    if one.reply is not None and not one.is_open:
+        _draw_reply(one.reply)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(moment(one.asked), width="content")
-        st.page_link(
-            "pages/ask.py",
-            label=_("Open the answer"),
-            icon=":material/forum:",
-            query_params={"conversation": one.conversation, "asked": one.asked},
-        )
+        if one.by:
+            st.caption(_(":material/person: Rated by {name}").format(name=escape(one.by)), width="content")
+        if one.is_open:
+            st.page_link(
+                "pages/ask.py",
+                label=_("Open the answer"),
+                icon=":material/forum:",
+                query_params={"conversation": one.conversation, "asked": one.asked},
+            )
         if is_kept_answer(resources.desk(), one.conversation, one.asked):
             st.caption(_(":material/check: Kept as a test question"), width="content")
             if act_button("remove_questions", _("Undo"), key=f"unkeep {key}", icon=":material/undo:", type="tertiary"):
@@ -118,6 +126,15 @@ def _draw_rating(one: RatedAnswer) -> None:
             help=_("With the passage that should have been cited; the passages of this answer are not copied."),
         ):
             edit_question(None, one.question)
+
+
+def _draw_reply(reply: Reply) -> None:
+    """Draw an answer of a conversation that is somebody else's: its words and what they cite, without passages."""
+    with st.expander(_("Answer"), icon=":material/forum:"):
+        st.markdown(answer_markdown(reply.text, lambda n: escape(f"[{n}]")))
+        for cited in references_of(reply.citations):
+            marks = "".join(f"[{n}]" for n in cited.numbers)
+            st.caption(escape(f"{marks} {cited.describe(WORDING)}"))
 
 
 def _show_more() -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 from ingestion.operations.corrections import correct, describe_records, undo, vocabulary
 from ingestion.records.document_corrections import Correction
 from ingestion.status.document_fields import Described, shown_values
-from ingestion.types import FIELDS, FieldName
+from ingestion.types import ALL_FIELDS, FieldName
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, known_author, translated_dialog
 from pages._shared.errors import show_errors
@@ -32,6 +32,12 @@ def note_done(sources: Sequence[str], entered: Sequence[Correction], what: str) 
     """Have the page say what was done to documents, with the button to undo just that."""
     if entered:
         st.session_state[_DONE] = tuple(sources), entered[0].batch, what
+
+
+def forget_done(batch: str) -> None:
+    """Have the page no longer offer to undo an act of which a part was undone elsewhere."""
+    if st.session_state.get(_DONE, ((), "", ""))[1] == batch:
+        del st.session_state[_DONE]
 
 
 def draw_done(source: str = "") -> None:
@@ -73,8 +79,8 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
     with st.form(f"{key} form", border=False):
         top = st.container()
         left, right = st.columns(2)
-        short = [field for field in FIELDS if field not in (*LONG, "title")]
-        for field in ("title", *short, *(one for one in FIELDS if one in LONG)):
+        short = [field for field in before if field not in (*LONG, "title")]
+        for field in ("title", *short, *(one for one in before if one in LONG)):
             given = before[field]
             hint = counted("{n} different value", "{n} different values", len(given)) if len(given) > 1 else ""
             common = next(iter(given)) if len(given) == 1 else ()
@@ -97,11 +103,12 @@ def draw_correction(documents: Sequence[DocumentRecord]) -> None:
         changed = _changed(before, after)
         values = {one.source: changed for one in documents}
         entered = correct(resources.desk(), values, author, note) if changed else ()
-        note_done([one.source for one in documents], entered, _corrected(entered))
+        note_done([one.source for one in documents], entered, describe_corrected(entered))
         st.rerun()
 
 
-def _corrected(entered: Sequence[Correction]) -> str:
+def describe_corrected(entered: Sequence[Correction]) -> str:
+    """Return how many values were corrected in how many documents."""
     documents = len({one.code for one in entered})
     return counted(
         "{n} value corrected in {documents}.",
@@ -112,9 +119,10 @@ def _corrected(entered: Sequence[Correction]) -> str:
 
 
 def _common(described: Sequence[Described]) -> dict[FieldName, Counter[_Values]]:
-    """Return the values of each field with the number of documents that have them."""
+    """Return the values of each field that all of the documents have, with the number of documents that have them."""
     shown = [shown_values(one) for one in described]
-    return {field: Counter(one[field] for one in shown) for field in FIELDS}
+    fields = [field for field in ALL_FIELDS if all(field in one for one in shown)]
+    return {field: Counter(one[field] for one in shown) for field in fields}
 
 
 def _changed(

@@ -21,15 +21,17 @@ from rag_engine.notebook.store import (
     delete_notebook,
     list_notebooks,
     rename_notebook,
+    restore_notebook,
     share_notebook,
 )
 
-_CHOSEN, _NEW, _RENAMED = "notebook chosen", "notebook new", "notebook renamed"
+_CHOSEN, _NEW, _RENAMED, _DELETED = "notebook chosen", "notebook new", "notebook renamed", "notebook deleted"
 
 
 def draw_choice(workspace: Path) -> Notebook:
     """Draw the choice of a notebook, with what can be done with it as a whole; return the one that is open."""
     person = resources.person()
+    _draw_deleted(workspace)
     default = default_notebook(person)
     notebooks = {notebook.id: notebook for notebook in list_notebooks(workspace, person)}
     # The address comes first, so that it can be sent on and survives a reload.
@@ -71,12 +73,12 @@ def draw_choice(workspace: Path) -> Notebook:
             st.button(_("Rename"), key="notebook rename", on_click=_rename, args=(workspace, notebook.id))
         if notebook.id != default.id:
             with st.popover(_("Delete"), icon=":material/delete:", type="tertiary"):
-                st.markdown(_("Its entries cannot be recovered. Conversations and documents stay as they are."))
+                st.markdown(_("With all its entries. Conversations and documents stay as they are."))
                 st.button(
                     _("Delete this notebook"),
                     icon=":material/delete:",
                     type="primary",
-                    key="notebook delete",
+                    key="delete notebook",
                     on_click=_delete,
                     args=(workspace, notebook.id),
                 )
@@ -100,10 +102,35 @@ def _rename(workspace: Path, id: str) -> None:
 
 
 def _delete(workspace: Path, id: str) -> None:
+    # Kept in this session alone: what is deleted leaves the disk at once.
     with show_errors():
-        delete_notebook(workspace, id, resources.person())
+        st.session_state[_DELETED] = delete_notebook(workspace, id, resources.person())
         open_in_address("notebook")
         del st.session_state[_CHOSEN]
+
+
+def _draw_deleted(workspace: Path) -> None:
+    """Draw the way back of the notebook that was deleted last."""
+    deleted: Notebook | None = st.session_state.get(_DELETED)
+    if deleted is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(_("Deleted “{title}”.").format(title=escape(deleted.name)), width="content")
+        st.button(
+            _("Undo"),
+            icon=":material/undo:",
+            type="tertiary",
+            key="restore notebook",
+            on_click=_restore,
+            args=(workspace,),
+        )
+
+
+def _restore(workspace: Path) -> None:
+    with show_errors():
+        restored = restore_notebook(workspace, st.session_state[_DELETED], resources.person())
+        del st.session_state[_DELETED]
+        open_in_address("notebook", restored.id)
 
 
 def _share(workspace: Path, id: str, key: str) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from ingestion.operations.acts import ACTS
 from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
 from ingestion.records.audit import AuditEntry
-from ingestion.types import FIELDS
+from ingestion.types import ALL_FIELDS
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table, why_disabled
 from pages._shared.errors import show_errors, shown_sentence
@@ -126,7 +126,7 @@ def _changed(entry: AuditEntry) -> str:
     """Return what was changed; of a correction the document and the fields."""
     code, colon, fields = entry.on.rpartition(": ")
     if entry.act in _CORRECTIONS and colon:
-        names = ", ".join(heading_of(one) if one in FIELDS else one for one in fields.split(", "))
+        names = ", ".join(heading_of(one) if one in ALL_FIELDS else one for one in fields.split(", "))
         return _("{what}: {error}").format(what=code, error=names)
     return shown_sentence(entry.on)
 

@@ -25,6 +25,8 @@ _HEADINGS: Mapping[FieldName, str] = {
     "geographical_level": to_translate("Geographical level"),
     "countries": to_translate("Countries"),
     "notes": to_translate("Notes"),
+    "licence": to_translate("Licence"),
+    "source_url": to_translate("Source address"),
 }
 # As filters name what has a fixed list or is a country or a language.
 _FACETS: Mapping[FieldName, str] = {
@@ -81,5 +83,12 @@ def draw_field(
         return [chosen] if chosen else []
     if field in LONG:
         return [st.text_area(label, value, placeholder=hint or None, key=f"{key} value")]
-    help = {"date": _("2020-12-31, 2020-12 or 2020"), "language": _("Two letters, such as en or pt")}.get(field)
+    help = {
+        "date": _("2020-12-31, 2020-12 or 2020"),
+        "language": _("Two letters, such as en or pt"),
+        "licence": _(
+            "Such as CC BY 4.0, or in words; (NC) and (ND) behind it say that commercial use or changes are forbidden"
+        ),
+        "source_url": _("Web address where the document was published"),
+    }.get(field)
     return [st.text_input(label, value, key=f"{key} value", placeholder=hint or None, help=help)]

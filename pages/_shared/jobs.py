@@ -12,13 +12,14 @@ import streamlit as st
 from ingestion.dataset.comparison.comparison import describe_counts
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
-from ingestion.operations.runs import control, describe_request
+from ingestion.operations.runs import Control, control, describe_request
+from ingestion.operations.sources import REMOVAL
 from ingestion.status.run_progress import running_sources
 from ingestion.status.views import rate_per_minute, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
-from pages._shared.errors import show_error, shown_sentence
+from pages._shared.errors import show_error, show_errors, shown_sentence
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -55,7 +56,11 @@ _LOOKED_AT = 50
 _SHOWN = 5
 # Notes on files that are drawn at once; the others are folded.
 _NOTES = 10
+# Sources that a title names.
+_NAMED = 6
 _PAUSABLE = ("ask", "compare", "ground", "run", "test")
+# What can be undone until the work has begun.
+_UNDOABLE = ("erase", REMOVAL)
 # What the progress of these counts; a rebuilding counts documents, then the questions that check it.
 _COUNTED = {
     "ask": to_translate("{done} of {total} documents"),
@@ -163,27 +168,35 @@ def _draw_active(run: Run) -> None:
         if run.action in ("add", "backup", "gate", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
-        elif (
-            run.action == "erase"
-            and run.progress is None
-            and buttons.button(_("Undo"), key=f"undo {run.id}", icon=":material/undo:", disabled=run.signal != "")
-        ):
-            control(resources.desk(), "cancel", run.id)
+        elif run.action in _UNDOABLE and run.progress is None:
+            with buttons:
+                _draw_undo(run)
+
+
+def _draw_undo(run: Run) -> None:
+    """Draw the way back of what was asked for, until the work has begun."""
+    if act_button("control", _("Undo"), key=f"undo {run.id}", icon=":material/undo:", disabled=run.signal != ""):
+        _control("cancel", run)
+
+
+def _control(signal: Control, run: Run) -> None:
+    with show_errors():
+        control(resources.desk(), signal, run.id)
 
 
 def _draw_signals(run: Run) -> None:
     """Draw how to pause or cancel the run."""
     if run.action in _PAUSABLE and run.signal == "pause":
         if act_button("control", _("Pausing … resume"), key=f"resume {run.id}", icon=":material/play_arrow:"):
-            control(resources.desk(), "resume", run.id)
+            _control("resume", run)
     elif run.action in _PAUSABLE and act_button(
         "control", _("Pause"), key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
     ):
-        control(resources.desk(), "pause", run.id)
+        _control("pause", run)
     cancelled = run.signal == "cancel"
     label = _("Stopping …") if cancelled else _("Cancel")
     if act_button("control", label, key=f"cancel {run.id}", icon=":material/close:", disabled=cancelled):
-        control(resources.desk(), "cancel", run.id)
+        _control("cancel", run)
 
 
 def _draw_paused(run: Run) -> None:
@@ -192,12 +205,14 @@ def _draw_paused(run: Run) -> None:
         text.markdown(f":material/pause: **{_title(run)}** · " + _("paused"))
         with buttons.container(horizontal=True, horizontal_alignment="right"):
             if act_button("control", _("Resume"), key=f"resume {run.id}", icon=":material/play_arrow:", type="primary"):
-                control(resources.desk(), "resume", run.id)
-                # The whole page: only a new start of it looks again each second.
-                st.rerun()
+                with show_errors():
+                    control(resources.desk(), "resume", run.id)
+                    # The whole page: only a new start of it looks again each second.
+                    st.rerun()
             if act_button("control", _("Cancel"), key=f"cancel {run.id}", icon=":material/close:"):
-                control(resources.desk(), "cancel", run.id)
-                st.rerun()
+                with show_errors():
+                    control(resources.desk(), "cancel", run.id)
+                    st.rerun()
         st.caption(_("Completed work is kept. The run continues when you resume it."))
 
 
@@ -325,9 +340,19 @@ def _title(run: Run) -> str:
     if run.action == "erase":
         file = run.results[0]["file"] if run.results else _file_of(str(run.arguments.get("document_id", "")))
         return _("Deleting {name}").format(name=escape(str(file)))
+    if run.action == REMOVAL:
+        codes = [str(one) for one in run.arguments["codes"]]
+        return counted(
+            "Removing {n} source: {codes}", "Removing {n} sources: {codes}", len(codes), codes=_listed(codes)
+        )
     if run.action in _TITLES:
         return _(_TITLES[run.action])
     return _addition([escape(Path(path).name) for path in run.arguments.get("paths", ())])
+
+
+def _listed(codes: Sequence[str]) -> str:
+    more = ["…"] if len(codes) > _NAMED else []
+    return escape(", ".join([*codes[:_NAMED], *more]))
 
 
 def _comparison(questions: Sequence[str]) -> str:

@@ -1,9 +1,12 @@
 """Styles of every page: what deletes is red; on paper, answers stand without what only a screen has."""
 
 # Streamlit's main part scrolls by itself and would end at the first page. What can only be clicked, and what is closed,
-# is left out, and so is a dark ground; containers whose key begins with "print-" are for paper alone.
+# is left out, and so is a dark ground; containers whose key begins with "print-" are for paper alone. Buttons that
+# delete or remove have keys that begin so.
 PRINT_STYLE = """<style>
-[class*="st-key-delete"] button[kind="primary"] { background: #b3261e; border-color: #b3261e; color: #fff; }
+:is([class*="st-key-delete"], [class*="st-key-remove"]) button[kind="primary"] {
+  background: #b3261e; border-color: #b3261e; color: #fff;
+}
 [class*="st-key-print-"] { display: none; }
 @media print {
   @page { margin: 2cm; }

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from rag_engine.conversations.person import LOCAL, Person, owns
-from rag_engine.conversations.store import CODEC, TurnRating, conversation_files
+from rag_engine.conversations.reply import Reply
+from rag_engine.conversations.store import CODEC, TurnRating, conversation_files, every_conversation_file
 
 
 @dataclass(frozen=True, slots=True)
 class RatedAnswer:
     """A rating with the question whose answer it is of.
 
-    `asked` is when, as an ISO time, `conversation` the id of where. `cites` says whether the answer cites anything,
-    `refused` whether nothing was found to answer.
+    `asked` is when, as an ISO time, `conversation` the id of where. `by` is the name of who lets admins see it, empty
+    for the person's own; `is_open` says whether the conversation is open to the person, whose title stands here then.
     """
 
     conversation: str
@@ -26,36 +27,60 @@ class RatedAnswer:
     asked: str
     question: str
     rating: TurnRating
-    cites: bool
-    refused: bool
+    reply: Reply | None
+    by: str = ""
+    is_open: bool = True
+
+    @property
+    def cites(self) -> bool:
+        """Whether the answer cites anything."""
+        return self.reply is not None and bool(self.reply.citations)
+
+    @property
+    def refused(self) -> bool:
+        """Whether nothing was found to answer."""
+        return self.reply is not None and self.reply.status == "insufficient_evidence"
 
 
 def rated_answers(workspace: Path, person: Person = LOCAL) -> tuple[RatedAnswer, ...]:
-    """Return the rated answers of a person's conversations, the latest first, without files that cannot be read."""
+    """Return the rated answers of a person's conversations, the latest first, without files that cannot be read.
+
+    To an admin also those that others let admins see.
+    """
+    admin = person.has_role("admin")
     found: list[RatedAnswer] = []
-    for path in conversation_files(workspace, person):
+    for path in every_conversation_file(workspace) if admin else conversation_files(workspace, person):
         with suppress(FileNotFoundError, ValidationError):
             status = path.stat()
-            owner, rated = _rated(path, status.st_ino, status.st_mtime_ns, status.st_size)
-            # What others share is read, and not how they rated it.
-            found += rated if owns(person, owner) else ()
+            owner, shared_by, rated = _rated(path, status.st_ino, status.st_mtime_ns, status.st_size)
+            if owns(person, owner):
+                found += rated
+            elif admin:
+                # Of a conversation that others share only what they let admins see of its ratings too.
+                found += [_seen(one, is_open=bool(shared_by)) for one in rated if one.rating.shared_by]
     return tuple(sorted(found, key=lambda one: one.asked, reverse=True))
+
+
+def _seen(one: RatedAnswer, *, is_open: bool) -> RatedAnswer:
+    """Return the rating of somebody else as an admin sees it."""
+    return replace(one, by=one.rating.shared_by, is_open=is_open, title=one.title if is_open else "")
 
 
 # As in the list of conversations: a file is parsed again only when it has changed.
 @lru_cache(maxsize=2048)
-def _rated(path: Path, *_: int) -> tuple[str, tuple[RatedAnswer, ...]]:
+def _rated(path: Path, *_: int) -> tuple[str, str, tuple[RatedAnswer, ...]]:
+    """Return the owner of a conversation, who shares it, and its rated answers."""
     conversation = CODEC.validate_json(path.read_bytes())
-    return conversation.owner, tuple(
+    rated = tuple(
         RatedAnswer(
             conversation.id,
             conversation.title,
             turn.asked,
             turn.rewritten or turn.question,
             turn.rating,
-            turn.reply is not None and bool(turn.reply.citations),
-            turn.reply is not None and turn.reply.status == "insufficient_evidence",
+            turn.reply,
         )
         for turn in conversation.turns
         if turn.rating is not None
     )
+    return conversation.owner, conversation.shared_by, rated

@@ -91,7 +91,11 @@ class RecordFiles(Generic[AnyRecord]):
 
         Those that cannot be read are among them where nobody logs in: then they can be nobody else's.
         """
-        return [path for path in (workspace / self._folder).glob("*.json") if self._is_open(path, person)]
+        return [path for path in self.every_file(workspace) if self._is_open(path, person)]
+
+    def every_file(self, workspace: Path) -> list[Path]:
+        """Return the files of all records, whosever they are."""
+        return list((workspace / self._folder).glob("*.json"))
 
     def change_all(self, workspace: Path, naming: str, change: Callable[[AnyRecord], AnyRecord]) -> int:
         """Store every record whose file has this word in it as `change` returns it, whosever it is.
@@ -102,7 +106,7 @@ class RecordFiles(Generic[AnyRecord]):
         # Whoever was writing a record before has written it, and none that comes later is overlooked.
         with self.changing(workspace):
             pass
-        for path in (workspace / self._folder).glob("*.json"):
+        for path in self.every_file(workspace):
             # Parsed only where the word is in it at all: a long record takes half a second.
             if naming.encode() not in path.read_bytes():
                 continue

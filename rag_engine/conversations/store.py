@@ -41,10 +41,14 @@ class QuestionSettings:
 
 @dataclass(frozen=True, slots=True)
 class TurnRating:
-    """A person's rating of a reply, with the reason as far as one is given."""
+    """A person's rating of a reply, with the reason as far as one is given.
+
+    `shared_by` is the name of who lets admins see it, with its question and its reply; empty where nobody may.
+    """
 
     good: bool
     reason: str = ""
+    shared_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,11 @@ def conversation_files(workspace: Path, person: Person = LOCAL) -> list[Path]:
     return _FILES.files(workspace, person)
 
 
+def every_conversation_file(workspace: Path) -> list[Path]:
+    """Return the files of all conversations, whosever they are: for what is in them that others may see."""
+    return _FILES.every_file(workspace)
+
+
 # A list of a thousand is read once, not at everything a person does.
 @lru_cache(maxsize=2048)
 def _summary(path: Path, *_: int) -> ConversationSummary:
@@ -227,13 +236,43 @@ def share_conversation(workspace: Path, id: str, person: Person, *, shared: bool
 
 
 def rate_turn(workspace: Path, id: str, asked: str, rating: TurnRating | None, person: Person = LOCAL) -> None:
-    """Store what a person says of the reply to the question that was asked at that time."""
+    """Store what a person says of the reply to the question that was asked at that time.
+
+    Admins who were let see it before see what is said now.
+    """
+
+    def rated(before: TurnRating | None) -> TurnRating | None:
+        return replace(rating, shared_by=before.shared_by) if rating and before else rating
+
+    _change_rating(workspace, id, asked, person, rated)
+
+
+def share_rating(workspace: Path, id: str, asked: str, person: Person, *, shared: bool) -> None:
+    """Let admins see the person's rating with its question and reply, or nobody else any more."""
+
+    def chosen(before: TurnRating | None) -> TurnRating | None:
+        return replace(before, shared_by=person.name if shared else "") if before else None
+
+    _change_rating(workspace, id, asked, person, chosen)
+
+
+def shared_turn(workspace: Path, id: str, asked: str, person: Person) -> Turn | None:
+    """Return the turn of a question that was asked at that time, where the person may see it for its rating alone."""
+    found = _FILES.read_any(workspace, id) if person.has_role("admin") else None
+    turns = found.turns if found else ()
+    return next((one for one in turns if one.asked == asked and one.rating and one.rating.shared_by), None)
+
+
+def _change_rating(
+    workspace: Path, id: str, asked: str, person: Person, change: Callable[[TurnRating | None], TurnRating | None]
+) -> None:
     change_conversation(
         workspace,
         id,
         person,
         lambda now: replace(
-            now, turns=tuple(replace(one, rating=rating) if one.asked == asked else one for one in now.turns)
+            now,
+            turns=tuple(replace(one, rating=change(one.rating)) if one.asked == asked else one for one in now.turns),
         ),
     )
 

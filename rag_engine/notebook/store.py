@@ -75,10 +75,7 @@ def change_notebook(
     """Store a notebook as `change` returns it; return it as it was and as it is now."""
     with _FILES.changing(workspace):
         before = _require(workspace, id, person)
-        after = change(before)
-        # An entry may come back that was removed before a document was erased.
-        for one in erased_since(workspace, min((entry.asked for entry in after.entries), default="")):
-            after = without_document(after, one.document_id, one.when) if one.redact else after
+        after = _without_erased(workspace, change(before))
         return before, before if after == before else _FILES.write(workspace, after)
 
 
@@ -87,11 +84,33 @@ def forget_in_notebooks(workspace: Path, document_id: str) -> None:
     _FILES.change_all(workspace, document_id, lambda one: without_document(one, document_id))
 
 
-def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> None:
-    """Delete a notebook with its entries; the default one is there again, empty."""
+def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook | None:
+    """Delete a notebook with its entries and return it, so that it can be restored; None where there is none.
+
+    The default one is there again, empty.
+    """
     with _FILES.changing(workspace):
-        if _FILES.read_own(workspace, id, person) is not None:
+        notebook = _FILES.read_own(workspace, id, person)
+        if notebook is not None:
             _FILES.delete(workspace, id)
+        return notebook
+
+
+def restore_notebook(workspace: Path, notebook: Notebook, person: Person = LOCAL) -> Notebook:
+    """Store a notebook that was deleted again; InputError when another has its name meanwhile."""
+    with _FILES.changing(workspace):
+        _FILES.free_name(notebook.name, list_notebooks(workspace, person), notebook.owner, notebook.id)
+        return _FILES.write(workspace, _without_erased(workspace, notebook))
+
+
+def _without_erased(workspace: Path, notebook: Notebook) -> Notebook:
+    """Return a notebook without what quotes a document that was erased since, where it was to go as well.
+
+    What was removed before the erasure may come back after it.
+    """
+    for one in erased_since(workspace, min((entry.asked for entry in notebook.entries), default="")):
+        notebook = without_document(notebook, one.document_id, one.when) if one.redact else notebook
+    return notebook
 
 
 def _default_of(id: str, person: Person) -> Notebook | None:

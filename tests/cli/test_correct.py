@@ -65,11 +65,21 @@ def test_an_emptied_field_an_agreement_and_the_history(workspace: Path) -> None:
     assert "Nothing changed." in sextant(workspace, "correct", "quay.md", "language", "--agree")
 
 
+def test_the_licence_of_a_document_is_stated_and_undone(workspace: Path) -> None:
+    said = sextant(workspace, "correct", "quay.md", "licence=CC-BY-NC 4.0", "source_url=https://port.example/rules")
+    assert "licence: CC BY-NC 4.0" in said
+    known = metadata(workspace, "quay.md")
+    assert (known["licence"], known["source_url"]) == ("CC BY-NC 4.0", "https://port.example/rules")
+    sextant(workspace, "correct", "quay.md", "licence", "--undo")
+    assert metadata(workspace, "quay.md")["licence"] == ""
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
         (["hazards=Floods"], "hazards cannot be"),
         (["date=May"], "is no date"),
+        (["source_url=the port"], "is not one web address"),
         ([], "nothing to correct"),
         (["title=T", "--undo"], "One thing at a time"),
         (["titel=T"], "There is no field"),

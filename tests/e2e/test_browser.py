@@ -129,6 +129,20 @@ def test_a_file_is_added_answers_and_is_deleted(page: Page, address: str, tmp_pa
     expect(page.get_by_text("every Thursday before noon")).to_have_count(0)
 
 
+def test_a_notebook_is_deleted_by_a_red_button_and_comes_back(page: Page, address: str) -> None:
+    page.goto(f"{address}/notebook")
+    page.get_by_role("button", name="New").click()
+    page.get_by_role("textbox", name="Name").fill("Rivers")
+    page.get_by_role("button", name="Create").click()
+    page.get_by_test_id("stPopover").filter(has_text="Delete").get_by_role("button").click()
+    delete = page.get_by_role("button", name="Delete this notebook")
+    expect(delete).to_have_css("background-color", "rgb(179, 38, 30)")
+    delete.click()
+    expect(page.get_by_text("Deleted “Rivers”.")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("combobox", name="Notebook", exact=True)).to_have_value("Rivers (0)")
+
+
 def test_a_hostile_document_stays_mere_text(page: Page, address: str) -> None:
     dialogs: list[str] = []
 

@@ -13,12 +13,13 @@ from ingestion.jobs.worker import work
 from ingestion.operations import corrections, documents, runs
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.status.document_fields import unchecked_fields
-from ingestion.types import RunRequest, SeedSource
+from ingestion.types import FieldName, RunRequest, SeedSource
+from rag_engine.answering.reference_list import limits_of, references_of
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.types import DocumentRecord
+from rag_engine.types import Answer, DocumentRecord
 from rag_engine.workspace import write_lock
 from tests.portal.texts import FLOOD
 from tests.rag_engine.conftest import CountingEmbedder
@@ -70,6 +71,59 @@ def test_a_correction_counts_at_once_without_encoding_anything(
     found = desk.engine.collection.sparse().search("Quayside charter", record.metadata.language, 5)
     assert {desk.engine.collection.snapshot().owner_of(key) for key, _ in found} == {record.key}
     assert embedder.encoded == encoded
+
+
+@pytest.mark.parametrize(
+    ("said", "kept", "limits"),
+    [
+        ("CC BY 4.0", "CC BY 4.0", ()),
+        ("cc-by-nc 4.0", "CC BY-NC 4.0", ("NC",)),
+        ("https://creativecommons.org/licenses/by-nd/4.0/", "CC BY-ND 4.0", ("ND",)),
+        ("Creative Commons Attribution-NonCommercial 4.0 International",
+         "Creative Commons Attribution-NonCommercial 4.0 International (NC)", ("NC",)),
+        ("CC BY 4.0, but for the photographs", "CC BY 4.0, but for the photographs", ()),
+        ("By permission of the port, 3 May 2024", "By permission of the port, 3 May 2024", ()),
+    ],
+)  # fmt: skip
+def test_the_licence_that_a_person_states_of_a_file_counts_with_its_limits(
+    desk: Desk, said: str, kept: str, limits: tuple[str, ...]
+) -> None:
+    corrections.correct(desk, {"own.md": {"licence": [said]}}, ADA)
+    metadata = of(desk, "own.md").metadata
+    assert (metadata.licence, limits_of(metadata.licence)) == (kept, limits)
+    corrections.undo(desk, ["own.md"], ADA)
+    assert of(desk, "own.md").metadata.licence == ""
+
+
+def test_a_stated_licence_and_address_stay_when_the_file_changes(desk: Desk, folder: Path) -> None:
+    given = {"licence": ["CC BY-NC 4.0"], "source_url": ["https://port.example/rules"]}
+    corrections.correct(desk, {"own.md": given}, ADA)  # type: ignore[dict-item]
+    (folder / "own.md").write_text(HARBOUR + "And one more.", encoding="utf-8")
+    documents.add_files(desk, [folder / "own.md"])
+    metadata = of(desk, "own.md").metadata
+    assert (metadata.licence, metadata.source_url) == ("CC BY-NC 4.0", "https://port.example/rules")
+
+
+def test_an_answer_refers_to_a_document_with_the_licence_that_was_stated(desk: Desk) -> None:
+    corrections.correct(desk, {"own.md": {"licence": ["CC BY-NC-ND 4.0"]}}, ADA)
+    *_, answer = desk.engine.ask("Who keeps the rules of the harbour?")
+    assert isinstance(answer, Answer)
+    [reference] = [one for one in references_of(answer.citations) if one.file == "own.md"]
+    assert reference.text.endswith("CC BY-NC-ND 4.0 (no commercial use, no changes)")
+
+
+@pytest.mark.parametrize("field", ["licence", "source_url"])
+def test_the_list_alone_decides_the_licence_and_the_address_of_its_sources(desk: Desk, field: FieldName) -> None:
+    before = of(desk, "A1").metadata
+    with pytest.raises(InputError, match="A1 is on the list of sources"):
+        corrections.correct(desk, {"A1": {"title": ["T"], field: ["https://port.example"]}}, ADA)
+    assert of(desk, "A1").metadata == before
+
+
+@pytest.mark.parametrize("address", ["port rules", "ftp://port.example", "https://a.example https://b.example"])
+def test_what_is_no_web_address_is_refused(desk: Desk, address: str) -> None:
+    with pytest.raises(InputError, match="source_url"):
+        corrections.correct(desk, {"own.md": {"source_url": [address]}}, ADA)
 
 
 @pytest.mark.parametrize("name", ["own.md", "A1"])

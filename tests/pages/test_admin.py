@@ -13,6 +13,7 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion import workspace as folders
+from ingestion.operations.desk import Desk
 from pages._shared import resources
 from rag_engine.errors import WorkspaceError
 from tests.pages.sources import build_sources
@@ -46,6 +47,37 @@ def words(app: AppTest) -> str:
     """Return what stands on the page as text."""
     kinds = (app.markdown, app.caption, app.info, app.error, app.subheader, app.header)
     return "\n".join(str(one.value) for kind in kinds for one in kind)
+
+
+def draw_removal(code: str) -> None:
+    """Draw the confirmation as a page: a dialog cannot be clicked in this test bed."""
+    import inspect
+
+    from pages._admin.sources import _confirm
+
+    inspect.unwrap(_confirm)([code])
+
+
+def test_a_removed_source_can_be_undone_where_it_was_removed(
+    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("pages._shared.jobs.ensure_worker", "ingestion.jobs.process.ensure_worker"):
+        monkeypatch.setattr(place, lambda _: None)
+    monkeypatch.setattr(Desk.__init__, "__defaults__", (lambda _: None,))
+    start(changed)
+    before = resources.store().records()
+    dialog = AppTest.from_function(draw_removal, args=("ADM001",), default_timeout=60).run()
+    assert any("You can undo this on the Sources tab" in one.value for one in dialog.markdown)
+    dialog.button(key="remove confirmed").click().run()
+    assert not dialog.error
+    [run] = resources.jobs().runs()
+
+    app = admin(start(changed), "sources")
+    assert "**Removing 1 source: ADM001**" in words(app)
+    app.button(key=f"undo {run.id}").click().run()
+    assert not app.exception
+    assert [one.status for one in resources.jobs().runs()] == ["cancelled"]
+    assert resources.store().records() == before
 
 
 @pytest.mark.parametrize("tab", TABS)

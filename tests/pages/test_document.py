@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from ingestion.add_files import add_paths
+from ingestion.operations.corrections import correct
 from ingestion.records.source_store import SourceStore
 from pages._shared import resources
 from rag_engine.backends.drawing.page_renderer import PageRenderer
@@ -264,6 +265,31 @@ def test_a_value_that_was_extracted_is_marked_until_a_person_agrees(
     assert len([one for one in app.markdown if "extracted, not checked" in one.value]) == len(marked)
 
 
+def test_every_correction_that_counts_is_undone_in_the_history(start: Start, library: Path, tmp_path: Path) -> None:
+    shutil.copytree(library, tmp_path / "workspace")
+    start(tmp_path / "workspace")
+    correct(resources.desk(), {"new.txt": {"title": ["Quayside charter"], "authority": ["Port of Valletta"]}}, "Ada")
+    correct(resources.desk(), {"new.txt": {"title": ["Charter of the quay"]}}, "Bob")
+    # Another session, which has done nothing yet.
+    app = opened(start, tmp_path / "workspace", "new.txt")
+    for title in ("Quayside charter", "Plan"):
+        app.button(key="undo title").click().run()
+        assert not app.error
+        assert f"**Title**  \n{title}" in [one.value for one in app.markdown]
+    assert "undo title" not in [one.key for one in app.button]
+    assert documents_of(tmp_path / "workspace")["new.txt"].metadata.authority == "Port of Valletta"
+
+
+def test_the_undoing_in_the_history_leaves_nothing_to_undo_above(start: Start, library: Path, tmp_path: Path) -> None:
+    shutil.copytree(library, tmp_path / "workspace")
+    app = opened(start, tmp_path / "workspace", "report.pdf")
+    app.button(key="agree authority").click().run()
+    app.button(key="undo authority").click().run()
+    assert not app.error
+    assert "undo corrections" not in [one.key for one in app.button]
+    assert "agree authority" in [one.key for one in app.button]
+
+
 def test_the_licence_is_as_it_was_stated(start: Start, library: Path) -> None:
     app = open_tab(opened(start, library, "arabic.txt"), "Licence")
     assert any("CC BY 4" in one.value for one in app.markdown)
@@ -271,7 +297,31 @@ def test_the_licence_is_as_it_was_stated(start: Start, library: Path) -> None:
 
 def test_the_values_of_a_listed_source_come_with_their_justification(start: Start, library: Path) -> None:
     app = opened(start, library, "report.pdf")
-    assert "“Published by Ministry of Health\\.” (page 1)" in [one.value for one in app.caption]
+    page = f"[page 1](document?document={documents_of(library)['report.pdf'].document_id}&page=1)"
+    assert f"“Published by Ministry of Health\\.” ({page})" in [one.value for one in app.caption]
+
+
+def test_a_person_states_the_licence_of_a_document_that_was_added_by_hand(
+    start: Start, library: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(library, tmp_path / "workspace")
+    app = open_tab(opened(start, tmp_path / "workspace", "new.txt"), "Licence")
+    assert "No licence statement found." in [one.value for one in app.caption]
+    next(one for one in app.text_input if one.label == "Licence").set_value("cc by-nc-nd 4.0")
+    next(one for one in app.text_input if one.label == "Source address").set_value("https://plans.example/new")
+    app.button(key="save licence").click().run()
+    assert not app.error
+    shown = "**CC BY-NC-ND 4.0 (no commercial use, no changes)**"
+    assert shown in [one.value.replace("\\", "") for one in app.markdown]
+    metadata = documents_of(tmp_path / "workspace")["new.txt"].metadata
+    assert (metadata.licence, metadata.source_url) == ("CC BY-NC-ND 4.0", "https://plans.example/new")
+    app.button(key="undo corrections").click().run()
+    assert "No licence statement found." in [one.value for one in app.caption]
+
+
+def test_a_document_of_the_list_has_no_form_for_its_licence(start: Start, library: Path) -> None:
+    app = open_tab(opened(start, library, "report.pdf"), "Licence")
+    assert "Licence" not in [one.label for one in app.text_input]
 
 
 def test_the_licence_of_a_listed_source_comes_with_its_evidence(start: Start, library: Path) -> None:

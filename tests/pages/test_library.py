@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from ingestion.operations.documents import add_files
+from ingestion.operations.documents import add_files, queue_erasure
 from ingestion.types import ExtractionLimits, Progress
 from pages._library.documents import UNCHECKED, shown_width
 from pages._shared import resources
@@ -200,6 +200,21 @@ def test_a_wrong_value_is_refused_with_its_reason(start: Start, changed: Path) -
     next(one for one in form.text_input if one.label == "Date").set_value("last May")
     next(one for one in form.button if one.label == "Save").click().run()
     assert "is no date" in form.error[0].value
+
+
+def test_a_deletion_is_undone_on_the_page(start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
+    start(changed)
+    desk = replace(resources.desk(), start_worker=lambda _: None)
+    [record] = [one for one in desk.engine.collection.documents() if one.file == "flood-act.txt"]
+    run = queue_erasure(desk, record.source, undo_seconds=60)
+    app = library(start(changed))
+    app.button(key=f"undo {run.id}").click().run()
+    assert not app.error
+    assert not app.exception
+    ended = desk.jobs.find(run.id)
+    assert ended is not None
+    assert ended.status == "cancelled"
 
 
 def test_the_selected_documents_are_asked_alone_by_an_address(start: Start, collection: Path) -> None:

@@ -15,14 +15,18 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from ingestion.jobs.queue import JobQueue
 from ingestion.operations.acts import ACTS
 from ingestion.records.people import give_role, known_people
 from pages._shared import login, resources
 from rag_engine.conversations import store
+from rag_engine.conversations.feedback import rated_answers
 from rag_engine.conversations.person import Person
+from rag_engine.evaluation.answers.own_questions import read_own_questions
 from rag_engine.settings import read_settings
 from tests.conftest import ROOT
 from tests.pages.sources import build_sources
+from tests.rag_engine.conversations.test_store import REPLY
 
 AUTH = {"auth": {"redirect_uri": "https://sextant.example.org/oauth2callback", "cookie_secret": "x", "client_id": "y"}}
 ADA = {"is_logged_in": True, "name": "Ada Lovelace", "email": "ada@example.org", "sub": "7"}
@@ -164,6 +168,18 @@ def test_no_button_that_a_reader_may_not_use_can_be_clicked(
         assert uploader.proto.disabled
 
 
+def test_a_reader_cannot_undo_what_a_curator_deletes(
+    opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
+    app = opened(BOB)
+    run = JobQueue(resources.engine().catalog).queue("erase", {"document_id": "0" * 12, "undo_seconds": 60})
+    app.switch_page("pages/library.py").run()
+    button = app.button(key=f"undo {run}")
+    assert button.disabled
+    assert "takes the role curator" in str(button.help)
+
+
 def _acts_of(tree: ast.AST, named: Mapping[str, ast.FunctionDef]) -> set[str]:
     """Return the acts that some code calls which take more than a reader, also through a callback of its module."""
     acts = set()
@@ -182,9 +198,9 @@ def test_what_takes_a_role_is_behind_a_button_that_knows_it(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     named = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "st.button(" in ast.unparse(node.test):
+        if isinstance(node, ast.If) and ".button(" in ast.unparse(node.test):
             assert not _acts_of(ast.Module(node.body, []), named), ast.unparse(node.test)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "st.button":
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".button"):
             assert not _acts_of(node, named), ast.unparse(node)
         if path.stem != "elements":
             assert "form_submit_button" not in ast.unparse(node) or not isinstance(node, ast.Call)
@@ -225,6 +241,48 @@ def test_the_conversation_of_another_is_not_opened_by_its_address_unless_it_is_s
     assert any("by Ada" in one.value for one in shared.caption)
     assert shared.chat_input[0].disabled
     assert not [button for button in shared.button if button.label in ("Ask again", "Ask as written", "Delete")]
+
+
+def test_a_person_lets_admins_see_a_rating_who_keep_its_question(
+    opened: Callable[..., AppTest], tmp_path: Path
+) -> None:
+    workspace, bob, id = tmp_path / "workspace", Person("Bob", "bob@example.org", "reader"), store.new_id()
+    begun = store.begin_turn(workspace, id, "How long is a local plan valid?", None, bob)
+    store.end_turn(workspace, begun, REPLY)
+
+    def asked() -> AppTest:
+        app = opened(BOB)
+        app.query_params["conversation"] = id
+        return app.run()
+
+    def feedback() -> AppTest:
+        app = opened(ADA).switch_page("pages/admin.py")
+        app.query_params["tab"] = "feedback"
+        return app.run()
+
+    app = asked()
+    choice = f"rating {id} 0 shared"
+    assert choice not in [one.key for one in app.toggle]
+    app.feedback[0].set_value(1).run()
+    assert not app.toggle(key=choice).value
+    assert not any("How long is a local plan" in one.value for one in feedback().markdown)
+
+    app = asked()
+    app.toggle(key=choice).set_value(True).run()
+    assert asked().toggle(key=choice).value
+    seen = feedback()
+    assert any("How long is a local plan" in one.value for one in seen.markdown)
+    assert any("Bob" in one.value for one in seen.caption)
+    assert any(REPLY.text.split()[0] in one.value for one in seen.expander[0].markdown)
+    page = opened(ADA).switch_page("pages/evaluation.py").run()
+    page.button(key="keep good").click().run()
+    assert not page.error
+    assert [one.question for one in read_own_questions(workspace)] == ["How long is a local plan valid?"]
+
+    asked().feedback[0].set_value(0).run()
+    assert [one.rating.good for one in rated_answers(workspace, Person("Ada", "ada@example.org", "admin"))] == [False]
+    asked().toggle(key=choice).set_value(False).run()
+    assert not any("How long is a local plan" in one.value for one in feedback().markdown)
 
 
 def test_an_address_that_the_provider_has_not_verified_gives_nobody_its_role(

@@ -230,10 +230,30 @@ def test_a_notebook_is_made_renamed_and_deleted(start: Start, workspace: Path) -
     app.button(key="notebook rename").click().run()
     assert [one.name for one in notebooks.list_notebooks(workspace)] == ["Evidence", "Water"]
 
-    app.button(key="notebook delete").click().run()
+    before = notebooks.list_notebooks(workspace)
+    app.button(key="delete notebook").click().run()
     assert not app.exception
     assert [one.name for one in notebooks.list_notebooks(workspace)] == ["Evidence"]
     assert app.selectbox(key="notebook chosen").value == notebooks.DEFAULT.id
+    assert "Deleted “Water”." in texts(app)
+
+    app.button(key="restore notebook").click().run()
+    assert not app.exception
+    assert notebooks.list_notebooks(workspace) == before
+    assert app.selectbox(key="notebook chosen").value == made.id
+    assert "restore notebook" not in [one.key for one in app.button]
+
+
+def test_a_deleted_notebook_does_not_come_back_beside_another_of_its_name(start: Start, workspace: Path) -> None:
+    made = notebooks.create_notebook(workspace, "Water")
+    app = start(workspace).switch_page("pages/notebook.py")
+    app.query_params["notebook"] = made.id
+    app.run()
+    app.button(key="delete notebook").click().run()
+    notebooks.create_notebook(workspace, "Water")
+    app.button(key="restore notebook").click().run()
+    assert any("already" in one.value for one in app.error)
+    assert "restore notebook" in [one.key for one in app.button]
 
 
 def test_a_name_that_is_taken_is_refused(start: Start, workspace: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from pages._shared import errors, interface_language, numbers_and_dates
 from pages._shared.errors import shown_error, shown_sentence
 from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError, SextantError
+from tests.conftest import ROOT
 from tests.pages.test_interface_language import browser
 
 TOO_LONG = InputError(
@@ -144,3 +147,13 @@ def test_a_question_without_words_is_refused_in_the_language_of_the_page(
         app.run()
     assert "ne contient aucun mot" in app.error[0].value
     assert "Indiquez en quelques mots" in app.error[0].value
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "pages").rglob("*.py")), ids=lambda path: path.stem)
+def test_what_deletes_for_good_is_behind_a_button_of_that_colour(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("button"):
+            options = {one.arg: ast.unparse(one.value) for one in node.keywords}
+            deletes = "delete" in options.get("icon", "") or re.search("remove_|erasure", ast.unparse(node))
+            if deletes and options.get("type") == "'primary'":
+                assert re.match("f?'(delete|remove)", options["key"]), options["key"]

@@ -25,9 +25,9 @@ from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk
 from ingestion.operations.documents import ground, queue_erasure, queue_uploads
 from ingestion.operations.runs import control
-from ingestion.operations.sources import add_own_files
+from ingestion.operations.sources import add_own_files, queue_removal
 from ingestion.records.source_store import SourceStore
-from ingestion.types import Progress
+from ingestion.types import Progress, SeedSource
 from rag_engine import workspace as paths
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
@@ -377,6 +377,26 @@ def test_a_deletion_can_be_undone_until_the_work_has_begun(engine: Engine) -> No
         ended.result(timeout=30)
     assert desk.jobs.runs()[0].status == "cancelled"
     assert engine.collection.documents() == [record]
+
+
+def test_the_removal_of_sources_can_be_undone_until_the_work_has_begun(engine: Engine) -> None:
+    upload(engine, "rules.txt", HARBOUR)
+    work(engine)
+    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None)
+    desk.store.add([SeedSource(code, f"https://example.org/{code}", origin="by hand") for code in ("A1", "A2")])
+    with ThreadPoolExecutor() as pool:
+        run = queue_removal(desk, ["A1"], "Ada", undo_seconds=60)
+        ended = pool.submit(work, engine)
+        await_run(desk.jobs, lambda one: one.status == "running")
+        control(desk, "cancel", run.id)
+        ended.result(timeout=30)
+    assert desk.jobs.runs()[0].status == "cancelled"
+    assert set(desk.store.records()) == {"A1", "A2"}
+
+    queue_removal(desk, ["A1"], "Ada")
+    work(engine)
+    assert desk.jobs.runs()[0].status == "done"
+    assert set(desk.store.records()) == {"A2"}
 
 
 def has_beaten_since(last: float, run: Run) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from rag_engine.conversations import store
 from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.cited_in import citing_turns
+from rag_engine.conversations.feedback import rated_answers
 from rag_engine.conversations.person import LOCAL, Person
 from rag_engine.conversations.store import TurnRating
 from rag_engine.errors import InputError
@@ -79,6 +80,32 @@ def test_a_shared_conversation_can_be_read_without_its_ratings_and_not_changed(
             change()
     store.share_conversation(tmp_path, conversation, ADA, shared=False)
     assert store.read_conversation(tmp_path, conversation, BOB) is None
+
+
+def test_a_rating_is_seen_by_admins_where_its_owner_chooses_so(tmp_path: Path, conversation: str) -> None:
+    store.rename_conversation(tmp_path, conversation, "My promotion", ADA)
+    [mine] = rated_answers(tmp_path, ADA)
+    assert (mine.by, mine.is_open) == ("", True)
+    assert [rated_answers(tmp_path, other) for other in (BOB, EVE, LOCAL)] == [(), (), ()]
+    assert store.shared_turn(tmp_path, conversation, mine.asked, EVE) is None
+
+    store.share_rating(tmp_path, conversation, mine.asked, ADA, shared=True)
+    store.rate_turn(tmp_path, conversation, mine.asked, TurnRating(good=True), ADA)
+    [seen] = rated_answers(tmp_path, EVE)
+    assert (seen.by, seen.question, seen.rating.good) == ("Ada", "How long is a plan valid?", True)
+    assert seen.reply == REPLY
+    # The rest of the conversation stays Ada's.
+    assert (seen.title, seen.is_open) == ("", False)
+    assert store.read_conversation(tmp_path, conversation, EVE) is None
+    assert store.shared_turn(tmp_path, conversation, mine.asked, EVE) is not None
+    assert rated_answers(tmp_path, BOB) == ()
+    assert store.shared_turn(tmp_path, conversation, mine.asked, BOB) is None
+    for shared in (True, False):
+        store.share_rating(tmp_path, conversation, mine.asked, EVE, shared=shared)
+    assert len(rated_answers(tmp_path, EVE)) == 1
+
+    store.share_rating(tmp_path, conversation, mine.asked, ADA, shared=False)
+    assert rated_answers(tmp_path, EVE) == ()
 
 
 def test_what_has_no_owner_is_the_local_persons_and_the_admins(tmp_path: Path) -> None:
