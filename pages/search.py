@@ -14,8 +14,10 @@ engine = resources.engine()
 query = current_query()
 with st.sidebar:
     saved.draw_saved(engine, query)
-    facets.draw_facets(engine, query)
 st.title(_("Search"))
 words.draw_words(query)
+found = results.find(engine, query)
+with st.sidebar:
+    facets.draw_facets(engine, query, found)
 with show_errors():
-    results.draw_results(engine, query)
+    results.draw_results(engine, query, found)

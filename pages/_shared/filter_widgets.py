@@ -72,11 +72,11 @@ def filter_names() -> tuple[str, ...]:
 def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Filter:
     """Draw the widgets and return the filter chosen; `place` keeps the widgets of two pages apart.
 
-    Counts follow the other choices, and a value that no document has together with them is not offered.
+    Counts follow the other choices and are of the documents that answer; a value that none of these has is not offered.
     """
     if in_address:
         _follow_address(place)
-    counts = live_counts(_chosen(place, facets), facets)
+    counts = live_counts(_chosen(place, facets), facets, resources.engine().collection.snapshot().documents)
     wanted: dict[str, tuple[str, ...]] = _draw_documents(_key(place, DOCUMENT), facets)
     for name in _LABELS:
         if name == "year":
@@ -112,7 +112,10 @@ def _chosen(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     documents = tuple(
         one for one in st.session_state.get(_key(place, DOCUMENT)) or () if one in facets.get(DOCUMENT, {})
     )
-    return chosen | ({DOCUMENT: documents} if documents else {})
+    if documents:
+        chosen |= _only(documents)
+    day = st.session_state.get(_key(place, AS_OF))
+    return chosen | ({AS_OF: (day.isoformat(),)} if isinstance(day, date) and facets.get("superseded") else {})
 
 
 def _follow_address(place: str) -> None:
@@ -220,8 +223,12 @@ def _draw_documents(key: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     chosen = st.multiselect(
         _("Only these documents"), kept, format_func=titles.__getitem__, key=key, persist_state="session"
     )
+    return _only(tuple(chosen)) if chosen else {}
+
+
+def _only(documents: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     # A version that is superseded was chosen on purpose.
-    return {DOCUMENT: tuple(chosen), VERSIONS: ("all",)} if chosen else {}
+    return {DOCUMENT: documents, VERSIONS: ("all",)}
 
 
 def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:
