@@ -13,6 +13,7 @@ from pages._ask.form import draw_records
 from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._ask.translation import can_translate, draw_translation
+from pages._document.layout_view import draw_layout_image
 from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
 from pages._shared.elements import draw_download
@@ -334,6 +335,8 @@ def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
 def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> None:
     """Draw a page of a document with the passage and the quotes in it marked; a page that is slow to draw follows."""
     with show_errors(), st.container(border=True):
+        if draw_layout_image(document, quotes or (passage,), page):
+            return
         drawing = resources.engine().page_image(document, *passage, quotes, page=page)
         with st.spinner(_("Drawing the page …")):
             unfinished = wait([drawing], _PATIENCE).not_done
