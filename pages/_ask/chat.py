@@ -96,10 +96,14 @@ def draw_chat(
     if conversation.shared_by:
         st.caption(_shared_by(conversation, own=own))
     last = len(conversation.turns) - 1
+    dead = _is_dead_link(conversation)
+    if dead:
+        st.info(_("The question that the link leads to is not in this conversation."), icon=":material/link_off:")
     for number in range(_draw_earlier(conversation), len(conversation.turns)):
         _draw_turn(conversation, number, latest=number == last)
     shown = _turn_in_address(conversation, last)
-    _scroll_once(conversation.id, shown, conversation.turns[shown])
+    if not dead:
+        _scroll_once(conversation.id, shown, conversation.turns[shown])
 
 
 def _shared_by(conversation: Conversation, *, own: bool) -> str:
@@ -147,6 +151,12 @@ def _turn_in_address(conversation: Conversation, last: int) -> int:
     """Return the number of the turn that the address names by the time of its question, else of the last one."""
     asked = st.query_params.get(_ASKED_AT)
     return next((number for number, turn in enumerate(conversation.turns) if turn.asked == asked), last)
+
+
+def _is_dead_link(conversation: Conversation) -> bool:
+    """Return whether the address names a turn that is not there."""
+    asked = st.query_params.get(_ASKED_AT)
+    return asked is not None and all(turn.asked != asked for turn in conversation.turns)
 
 
 def _scroll_once(id: str, number: int, turn: Turn) -> None:
