@@ -73,7 +73,7 @@ def draw_chat(
         with show_errors():
             answer = _answerer(engine, *asked, wanted, retrieval, schema)
             conversation = jobs.start(
-                conversation.id, asked[0], answer, settings_of(engine, wanted, retrieval), resources.person()
+                conversation.id, asked[0], answer, settings_of(engine, wanted, retrieval, schema), resources.person()
             )
             # In the address, so that a browser that reloads finds the question, and soon its answer.
             st.query_params["conversation"] = conversation.id

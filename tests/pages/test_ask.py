@@ -152,6 +152,49 @@ def test_the_filter_is_in_the_address_and_an_address_sets_the_filter(start: Star
     assert linked.multiselect(key="ask hazard").value == ["Flood"]
 
 
+def test_a_link_keeps_the_search_settings_and_the_answer_format(start: Start, collection: Path) -> None:
+    app = start(collection)
+    app.number_input(key="top_k").set_value(5).run()
+    app.select_slider(key="similarity_floor").set_value(0.5).run()
+    app.selectbox(key="answer format").set_value("Policy measures").run()
+    link = {name: app.query_params[name] for name in ("passages", "similarity", "format")}
+    assert link == {"passages": "5", "similarity": "0.5", "format": "Policy measures"}
+    assert "recipe" not in app.query_params
+
+    other = start(collection, **link)
+    assert not other.exception
+    assert not other.warning
+    assert other.number_input(key="top_k").value == 5
+    assert other.select_slider(key="similarity_floor").value == 0.5
+    assert other.selectbox(key="answer format").value == "Policy measures"
+    other.number_input(key="top_k").set_value(10).run()
+    assert "passages" not in other.query_params
+
+    nonsense = start(collection, passages="900", similarity="many", recipe="none", format="Sonnet")
+    assert not nonsense.exception
+    assert nonsense.number_input(key="top_k").value == 10
+    assert nonsense.selectbox(key="answer format").value == ""
+
+
+def test_filters_are_saved_used_deleted_and_brought_back(start: Start, collection: Path) -> None:
+    app = start(collection)
+    app.multiselect(key="ask hazard").set_value(["Flood"]).run()
+    app.text_input(key="ask filters name").set_value("Floods")
+    app.button(key="ask save filters").click().run()
+    app.button(key="ask clear").click().run()
+    assert app.multiselect(key="ask hazard").value == []
+
+    app.button(key="ask use Floods").click().run()
+    assert not app.exception
+    assert app.multiselect(key="ask hazard").value == ["Flood"]
+    app.button(key="ask delete Floods").click().run()
+    assert "ask use Floods" not in [one.key for one in app.button]
+    app.button(key="undo filters").click().run()
+    assert app.button(key="ask use Floods").label == "Floods"
+    app.button(key="ask delete Floods").click().run()
+    assert not app.exception
+
+
 def test_languages_are_listed_by_name_with_their_counts(start: Start, collection: Path) -> None:
     app = start(collection)
 
