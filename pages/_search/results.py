@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from ingestion.dataset.passage_export import PASSAGE_FORMATS, export_passages
-from ingestion.file_names import slug_of
+from ingestion.file_names import download_name
 from pages._search.opened import first_shown, go_to, show_from
 from pages._search.passage import draw_document
 from pages._shared.elements import base_address
@@ -163,7 +163,7 @@ def _draw_export(engine: Engine, found: FoundPassages) -> None:
             st.download_button(
                 name,
                 in_this_language(partial(export_passages, engine, found, suffix, base_address("/search"), WORDING)),
-                f"{slug_of(found.query.words) or 'search'}{suffix}",
+                f"{download_name(found.query.words, 'search')}{suffix}",
                 # Never a type that the browser would open in place.
                 "application/octet-stream",
                 key=f"search export {suffix}",
