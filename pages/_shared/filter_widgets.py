@@ -14,7 +14,7 @@ import streamlit as st
 from pages._shared import resources
 from pages._shared.errors import shown_sentence
 from pages._shared.interface_language import ENGLISH, _, interface_language, to_translate
-from pages._shared.numbers_and_dates import DATE_FORMAT, counted, known_date, number
+from pages._shared.numbers_and_dates import DATE_FORMAT, counted, known_date, number, universal_moment
 from pages._shared.shown_names import shown_name
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
 from rag_engine.geography import country_in
@@ -202,7 +202,13 @@ def _message(text: str, **values: object) -> str:
 
 # For what the engine describes, in the language of the interface.
 WORDING = Wording(
-    message=_message, counted=counted, number=number, facet=filter_label, value=display_text, kept=shown_sentence
+    message=_message,
+    counted=counted,
+    number=number,
+    facet=filter_label,
+    value=display_text,
+    kept=shown_sentence,
+    moment=universal_moment,
 )
 
 

@@ -6,8 +6,9 @@ import json
 import re
 import shutil
 import threading
-from collections.abc import Callable
-from datetime import date
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import open_tools
 from ingestion.types import RunRequest
+from pages._ask.conversations import period_of
 from pages._shared.markdown import escape_paragraphs
 from rag_engine.config import read_config
 from rag_engine.conversations.store import (
@@ -433,3 +435,20 @@ def test_a_model_that_overlooks_an_answer_has_the_quotations_below_its_refusal(
     assert not app.exception
     assert "No answer found" in app.info[0].value
     assert any("six years" in one.value and "found no answer in them" in one.value for one in app.markdown)
+
+
+@pytest.fixture
+def in_new_zealand(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have the clock of this machine be thirteen hours ahead."""
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_new_zealand")
+def test_a_conversation_is_of_the_day_that_this_clock_shows() -> None:
+    noon = datetime(2026, 11, 25, 0, tzinfo=UTC)
+    assert period_of("2026-11-24T11:30:00+00:00", noon) == "Today"
+    assert period_of("2026-11-24T10:30:00+00:00", noon) == "Yesterday"
