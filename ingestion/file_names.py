@@ -15,6 +15,9 @@ from rag_engine.text.templates import kept_sentence
 _LONGEST_SLUG, _LONGEST_CODE = 60, 60
 _NOT_CODE = re.compile(r"[^A-Za-z0-9._-]+")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
+_WORDS = re.compile(r"[^\W_]+")
+# Of the Latin letters; those of other scripts come after it.
+_LAST_LATIN = "\u024f"
 
 
 def slug_of(*names: str) -> str:
@@ -24,13 +27,18 @@ def slug_of(*names: str) -> str:
     """
     for name in names:
         plain = fold(name[:1000]).replace("þ", "th").encode("ascii", "ignore").decode("ascii")
-        slug = _NOT_SLUG.sub("-", plain).strip("-")
-        if len(slug) > _LONGEST_SLUG:
-            cut = slug[: _LONGEST_SLUG + 1].rpartition("-")[0]
-            slug = cut if len(cut) > _LONGEST_SLUG // 2 else slug[:_LONGEST_SLUG]
-        if slug:
+        if slug := _shortened(_NOT_SLUG.sub("-", plain).strip("-"), _LONGEST_SLUG, "-"):
             return slug
     return "document"
+
+
+def download_name(*names: str) -> str:
+    """Return the same for what a browser saves, where a name that has no such letters keeps those of its script."""
+    for name in names:
+        words = "-".join(_WORDS.findall(unicodedata.normalize("NFC", name[:1000]).casefold()))
+        if any(letter > _LAST_LATIN and letter.isalpha() for letter in words):
+            return _shortened(words, _LONGEST_SLUG, "-")
+    return slug_of(*names)
 
 
 def safe_code(code: str) -> str:
@@ -86,10 +94,14 @@ def file_hash(path: Path) -> str:
 
 # File systems count bytes, commonly 255 of them; the rest is for what is put before and behind the name.
 _LONGEST_BYTES = 180
+_ELLIPSIS, _SEPARATORS = "…", " _-"
 
 
 def safe_name(name: str) -> str:
-    """Return a file name without folders, control characters or a leading dot, of at most 180 bytes; never empty."""
+    """Return a file name without folders, control characters or a leading dot, of at most 180 bytes; never empty.
+
+    One that is too long is cut between words, and ends in an ellipsis.
+    """
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     printable = "".join(c for c in last if unicodedata.category(c)[0] not in "CZ" or c == " ")
     kept = re.sub(r'[<>:"|?*]', "_", printable).strip().lstrip(".") or "upload"
@@ -99,5 +111,22 @@ def safe_name(name: str) -> str:
     return f"{_cut(stem, _LONGEST_BYTES - len(suffix.encode()) - 1)}.{suffix}"
 
 
+def is_too_long(name: str) -> bool:
+    """Return whether a file name has to be shortened to be kept."""
+    return len(name.encode()) > _LONGEST_BYTES
+
+
 def _cut(text: str, size: int) -> str:
-    return text.encode()[:size].decode(errors="ignore")
+    if len(text.encode()) <= size:
+        return text
+    kept = text.encode()[: size - len(_ELLIPSIS.encode())].decode(errors="ignore")
+    # The first letter beyond says whether a word ends here.
+    return _shortened(text[: len(kept) + 1], len(kept), _SEPARATORS) + _ELLIPSIS
+
+
+def _shortened(text: str, length: int, separators: str) -> str:
+    """Return at most so many characters of a text, cut before a separator where that leaves most of them."""
+    if len(text) <= length:
+        return text
+    end = max(text.rfind(one, 0, length + 1) for one in separators)
+    return text[: end if end > length // 2 else length].rstrip(separators)

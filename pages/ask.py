@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages._ask import chat, conversations, form, sidebar
+from pages._ask import chat, conversations, form, question_settings, sidebar
 from pages._library.filter_sets import draw_filter_sets
 from pages._shared import resources
 from pages._shared.frame import guard
@@ -14,7 +14,8 @@ with st.sidebar:
     conversations.draw_conversations(resources.workspace(), conversation.id)
     wanted = sidebar.draw_filter(engine, "ask")
     draw_filter_sets("ask", wanted)
-    retrieval = sidebar.draw_retrieval(engine)
+    retrieval = sidebar.draw_retrieval(engine, followed=question_settings.follow_address(engine))
     schema = form.draw_form_choice()
+    question_settings.note_in_address(engine, retrieval, schema)
     sidebar.draw_collection(engine)
 chat.draw_chat(engine, conversation, wanted, retrieval, schema)

@@ -15,5 +15,7 @@ with show_errors():
         opened.draw_comparison(comparison)
     else:
         st.title(_("Compare"))
+        if begin.COMPARISON in st.query_params:
+            st.info(_("This comparison was deleted, or the link is incomplete."), icon=":material/link_off:")
         begin.draw_beginning(resources.engine())
         past.draw_past()

@@ -11,4 +11,11 @@ from pages._shared.interface_language import _
 guard(__file__)
 st.title(_("Notebook"))
 with show_errors():
-    entries.draw_entries(resources.engine(), choice.draw_choice(resources.workspace()))
+    notice = st.container()
+    opened = choice.draw_choice(resources.workspace())
+    if st.query_params.get("notebook", opened.id) != opened.id:
+        notice.info(
+            _("This notebook was deleted, belongs to somebody else, or the link is incomplete."),
+            icon=":material/link_off:",
+        )
+    entries.draw_entries(resources.engine(), opened)

@@ -16,7 +16,9 @@ engine = resources.engine()
 query = current_query()
 with st.sidebar:
     saved.draw_saved(engine, query)
-    facets.draw_facets(engine, query)
 words.draw_words(query)
+found = results.find(engine, query)
+with st.sidebar:
+    facets.draw_facets(engine, query, found)
 with show_errors():
-    results.draw_results(engine, query)
+    results.draw_results(engine, query, found)

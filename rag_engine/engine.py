@@ -424,9 +424,10 @@ class Engine:
 
     def draw_layout(
         self, document: DocumentRecord, layout: Path, page: int, marks: Sequence[Box], *, width: int
-    ) -> Future[bytes]:
-        """Draw a page of the layout of an office file as a PNG; it fails as `page_image` does."""
-        return self._page_renderer.page(layout, page, (), marks, width=width, content=document.sha256)
+    ) -> tuple[Future[bytes], Future[bytes]]:
+        """Draw a page of the layout of an office file as a PNG, and read its lines; both fail as `page_image` does."""
+        drawn = self._page_renderer.page(layout, page, (), marks, width=width, content=document.sha256)
+        return drawn, self._page_renderer.lines(layout, page, content=document.sha256)
 
     def retrieval(self, **changes: object) -> RetrievalConfig:
         """Return the configured retrieval with some values changed."""

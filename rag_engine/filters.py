@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -67,11 +67,15 @@ def allowed_documents(wanted: Filter, facets: Facets, *, strict: bool = True) ->
 
 
 def live_counts(
-    wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord] | None = None
+    wanted: Filter,
+    facets: Facets,
+    documents: Mapping[int, DocumentRecord] | None = None,
+    count: Callable[[Collection[int]], int] = len,
 ) -> dict[str, dict[str, int]]:
     """Return how many documents have each value of a facet and what is asked of all the other facets.
 
-    Where `documents` are given, only one version and translation of each work counts: the one that answers.
+    Where `documents` are given, only one version and translation of each work counts: the one that answers. `count`
+    says how many of some documents count, such as those in which words are found.
     """
     counts: dict[str, dict[str, int]] = {}
     for name in FACETS:
@@ -82,7 +86,7 @@ def live_counts(
             chosen = keys if allowed is None else keys & allowed
             if documents is not None:
                 chosen = _answering(wanted, chosen, facets, documents)
-            counts[name][value] = len(chosen)
+            counts[name][value] = count(chosen)
     return counts
 
 

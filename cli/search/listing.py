@@ -59,7 +59,7 @@ class Listing:
 def list_passages(engine: Engine, listing: Listing) -> None:
     """Print the first passages of a search, or write all of them into a file."""
     from rag_engine.filters import answering_documents
-    from rag_engine.passage_search.describe import describe_allowed, describe_found, describe_refusal
+    from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
     from rag_engine.passage_search.find import excluding_facets, find_passages
     from rag_engine.passage_search.passages import read_passages
     from rag_engine.passage_search.reply_json import found_json
@@ -77,7 +77,7 @@ def list_passages(engine: Engine, listing: Listing) -> None:
     if not len(found) and found.held:
         out.print(describe_refusal(excluding_facets(engine, found.query), found), markup=False)
     elif found.held:
-        out.print(f"{describe_found(found)} {describe_allowed(found)}.", markup=False)
+        out.print(f"{describe_found(found)} {describe_matching(found)}.", markup=False)
     else:
         out.print("The collection is empty: add documents first.", markup=False)
     if listing.export:

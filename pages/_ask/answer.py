@@ -15,6 +15,7 @@ from pages._ask.passage import cited_place, index_entries
 from pages._ask.take_away import draw_answer_row, draw_quote_row
 from pages._ask.translation import can_translate, draw_translation
 from pages._ask.turn_key import turn_key
+from pages._document.layout_view import draw_layout_image
 from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
 from pages._shared.elements import draw_download
@@ -354,9 +355,11 @@ def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
 def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> DrawnAs | None:
     """Draw a page of a document with the passage and the quotes in it marked, and return as what.
 
-    None for a page that is slow to draw and follows, or cannot be drawn at all.
+    None for the layout of an office file, and for a page that is slow to draw and follows, or cannot be drawn at all.
     """
     with show_errors(), st.container(border=True):
+        if draw_layout_image(document, quotes or (passage,), page):
+            return None
         drawing = resources.engine().page_image(document, *passage, quotes, page=page)
         with st.spinner(_("Drawing the page …")):
             unfinished = wait([drawing], PATIENCE).not_done

@@ -74,7 +74,7 @@ def draw_chat(
         with show_errors():
             answer = _answerer(engine, *asked, wanted, retrieval, schema)
             conversation = jobs.start(
-                conversation.id, asked[0], answer, settings_of(engine, wanted, retrieval), resources.person()
+                conversation.id, asked[0], answer, settings_of(engine, wanted, retrieval, schema), resources.person()
             )
             # In the address, so that a browser that reloads finds the question, and soon its answer.
             st.query_params["conversation"] = conversation.id
@@ -98,12 +98,16 @@ def draw_chat(
     if conversation.shared_by:
         st.caption(_shared_by(conversation, own=own))
     last = len(conversation.turns) - 1
+    dead = _is_dead_link(conversation)
+    if dead:
+        st.info(_("The question that the link leads to is not in this conversation."), icon=":material/link_off:")
     for number in range(_draw_earlier(conversation), len(conversation.turns)):
         _draw_turn(conversation, number, latest=number == last)
     if not busy:
         st.fragment(running.await_change, run_every=running.IDLE_SECONDS)(conversation)
     shown = _turn_in_address(conversation, last)
-    _scroll_once(conversation, shown)
+    if not dead:
+        _scroll_once(conversation, shown)
 
 
 def _shared_by(conversation: Conversation, *, own: bool) -> str:
@@ -151,6 +155,12 @@ def _turn_in_address(conversation: Conversation, last: int) -> int:
     """Return the number of the turn that the address names by the time of its question, else of the last one."""
     asked = st.query_params.get(_ASKED_AT)
     return next((number for number, turn in enumerate(conversation.turns) if turn.asked == asked), last)
+
+
+def _is_dead_link(conversation: Conversation) -> bool:
+    """Return whether the address names a turn that is not there."""
+    asked = st.query_params.get(_ASKED_AT)
+    return asked is not None and all(turn.asked != asked for turn in conversation.turns)
 
 
 def _scroll_once(conversation: Conversation, number: int) -> None:

@@ -90,8 +90,8 @@ def _draw_choice(reply: Reply, number: int, key: str) -> None:
     quotes = tuple((one.start, one.end) for one in citations)
     with st.container(key=f"cited-{number}"):
         kind = draw_page(document, quotes[0], quotes, page)
-    down = _height_on_page(document, quotes, page) if kind == "page" else _height_on_sheet(document, quotes)
     if kind:
+        down = _height_on_page(document, quotes, page) if kind == "page" else _height_on_sheet(document, quotes)
         script = _SHOW % {"turn": number, "down": down, "shown": f"{key} {chosen} {page}"}
         st.html(script, unsafe_allow_javascript=True)
 

@@ -81,8 +81,8 @@ def _draw_list(workspace: Path, shown: Sequence[ConversationSummary], current: s
 
 
 def period_of(asked: str, today: datetime) -> str:
-    """Return the heading under which a conversation is listed by the day of its last question."""
-    days = (today.date() - datetime.fromisoformat(asked).date()).days
+    """Return the heading under which a conversation is listed by the day of its last question, by the clock here."""
+    days = (today.astimezone().date() - datetime.fromisoformat(asked).astimezone().date()).days
     if days < 1:
         return _("Today")
     return _("Yesterday") if days == 1 else _("Previous 7 days") if days <= 7 else _("Older")

@@ -1,4 +1,4 @@
-"""Settings of a question, drawn below it: filter, size of the collection, date and search settings."""
+"""Settings of a question, kept in the address and drawn below it: filter, collection, date and search settings."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ from collections.abc import Iterator, Sequence
 
 import streamlit as st
 
-from pages._ask.sidebar import recipe_name
+from pages._ask.sidebar import CHOICES, recipe_name
 from pages._shared.filter_widgets import display_text, document_titles, filter_label, named_values
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, long_day, number
+from rag_engine.answering.structured.answer_schema import AnswerSchema, read_schema, shipped_schemas
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.store import QuestionSettings
 from rag_engine.engine import Engine
 from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
 
+# The search settings by their names in the address, with the keys of their widgets.
+_WIDGETS = {"passages": "top_k", "similarity": "similarity_floor", "recipe": "profile", "varied": "varied"}
+_FORM, _FORM_WIDGET = "format", "answer format"
+_NOTED = "ask settings in address"
 
-def settings_of(engine: Engine, wanted: Filter, retrieval: RetrievalConfig) -> QuestionSettings:
+
+def settings_of(
+    engine: Engine, wanted: Filter, retrieval: RetrievalConfig, schema: AnswerSchema | None = None
+) -> QuestionSettings:
     """Return how a question is asked now."""
     snapshot = engine.collection.snapshot()
     allowed = answering_documents(wanted, snapshot.facets, snapshot.documents)
@@ -29,7 +37,53 @@ def settings_of(engine: Engine, wanted: Filter, retrieval: RetrievalConfig) -> Q
         top_k=retrieval.top_k,
         similarity_floor=retrieval.similarity_floor,
         varied=retrieval.weights.mmr_lambda is not None,
+        form=schema.title if schema else "",
     )
+
+
+def note_in_address(engine: Engine, retrieval: RetrievalConfig, schema: AnswerSchema | None) -> None:
+    """Put the search settings and the answer format into the address, as far as they are not usual."""
+    usual = _parameters(engine.config.retrieval)
+    chosen = {name: value for name, value in _parameters(retrieval).items() if value != usual[name]}
+    if schema and schema.title in _forms():
+        chosen[_FORM] = schema.title
+    st.session_state[_NOTED] = chosen
+    for name in (*usual, _FORM):
+        if name not in chosen:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != chosen[name]:
+            st.query_params[name] = chosen[name]
+
+
+def follow_address(engine: Engine) -> bool:
+    """Set the widgets to the settings of an address that was opened, not to those that this page has noted there.
+
+    What a widget does not take counts as not named. Return whether they were set, and are to be drawn without a value
+    of their own.
+    """
+    usual = _parameters(engine.config.retrieval)
+    given = {name: st.query_params[name] for name in (*usual, _FORM) if name in st.query_params}
+    if not given or given == st.session_state.get(_NOTED):
+        return False
+    for name, key in _WIDGETS.items():
+        known = {str(one): one for one in CHOICES[key]}
+        st.session_state[key] = known.get(given.get(name, ""), known[usual[name]])
+    st.session_state[_FORM_WIDGET] = given[_FORM] if given.get(_FORM) in _forms() else ""
+    return True
+
+
+def _parameters(retrieval: RetrievalConfig) -> dict[str, str]:
+    values = (
+        retrieval.top_k,
+        retrieval.similarity_floor,
+        retrieval.profile,
+        retrieval.weights.mmr_lambda is not None,
+    )
+    return dict(zip(_WIDGETS, map(str, values), strict=True))
+
+
+def _forms() -> tuple[str, ...]:
+    return tuple(read_schema(file).title for file in shipped_schemas())
 
 
 def draw_settings(settings: QuestionSettings, asked: str) -> None:
@@ -68,3 +122,5 @@ def _chips(settings: QuestionSettings, asked: str) -> Iterator[str]:
         yield _("Similarity from {least}").format(least=number(settings.similarity_floor, 2))
     if settings.varied:
         yield _("Varied passages")
+    if settings.form:
+        yield named_values(_("Answer format"), settings.form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -23,6 +24,13 @@ _RECIPES: dict[RetrievalProfile, str] = {
     "rrf": to_translate("Reciprocal ranks"),
     "paper": to_translate("Policy paper (2026)"),
     "statutes": to_translate("Statute paper (2026)"),
+}
+# The values that each of the search settings takes, by the key of its widget.
+CHOICES: Mapping[str, Sequence[object]] = {
+    "top_k": range(3, 21),
+    "similarity_floor": _THRESHOLDS,
+    "profile": tuple(_RECIPES),
+    "varied": (False, True),
 }
 # Of maximal marginal relevance: as much for what is relevant as for what is new.
 _VARIED = 0.5
@@ -53,15 +61,18 @@ def draw_filter(engine: Engine, place: str) -> Filter:
         return wanted
 
 
-def draw_retrieval(engine: Engine) -> RetrievalConfig:
-    """Draw the number of passages and the similarity threshold; return the retrieval chosen."""
+def draw_retrieval(engine: Engine, *, followed: bool = False) -> RetrievalConfig:
+    """Draw the number of passages and the similarity threshold; return the retrieval chosen.
+
+    Where the widgets have `followed` an address, they have its values, and none of their own.
+    """
     before = engine.config.retrieval
     with st.expander(_("Search settings"), icon=":material/tune:"):
         top_k = st.number_input(
             _("Number of passages"),
             3,
             20,
-            before.top_k,
+            "min" if followed else before.top_k,
             key="top_k",
             help=_("How many of the best passages the answer is based on. More passages make it broader and slower."),
             persist_state="session",
@@ -69,7 +80,7 @@ def draw_retrieval(engine: Engine) -> RetrievalConfig:
         floor = st.select_slider(
             _("Similarity threshold"),
             _THRESHOLDS,
-            before.similarity_floor,
+            None if followed else before.similarity_floor,
             format_func=lambda value: number(value, 2),
             key="similarity_floor",
             help=_("Leaves out passages that are less similar to the question."),
@@ -78,7 +89,7 @@ def draw_retrieval(engine: Engine) -> RetrievalConfig:
         profile = st.selectbox(
             _("Recipe"),
             list(_RECIPES),
-            list(_RECIPES).index(before.profile),
+            0 if followed else list(_RECIPES).index(before.profile),
             format_func=recipe_name,
             key="profile",
             help=_("How passages are ranked. The recipes of the papers are for comparison; both find less."),
@@ -86,7 +97,7 @@ def draw_retrieval(engine: Engine) -> RetrievalConfig:
         )
         varied = st.toggle(
             _("Varied passages"),
-            before.weights.mmr_lambda is not None,
+            not followed and before.weights.mmr_lambda is not None,
             key="varied",
             help=_("Skips passages that repeat what a better one says (maximal marginal relevance)."),
             disabled=profile in ("paper", "statutes"),

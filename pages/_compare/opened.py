@@ -16,7 +16,7 @@ from ingestion.dataset.comparison.comparison import (
     present_columns,
     read_questions,
 )
-from ingestion.file_names import slug_of
+from ingestion.file_names import download_name
 from ingestion.jobs.queue import Run
 from ingestion.operations.comparisons import (
     ask_columns_again,
@@ -131,7 +131,7 @@ def _draw_acts(comparison: Comparison, *, idle: bool) -> None:
         st.download_button(
             _("Excel workbook"),
             in_this_language(partial(exported_comparison, resources.desk(), id, base_address("/compare"), WORDING)),
-            f"{slug_of(comparison.name) or 'comparison'}.xlsx",
+            f"{download_name(comparison.name, 'comparison')}.xlsx",
             # Never a type that the browser would open in place.
             "application/octet-stream",
             key="comparison export",

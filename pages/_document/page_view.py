@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Sequence
-from concurrent.futures import Future, wait
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,14 @@ from typing import Any
 
 import streamlit as st
 
-from pages._document.layout_view import draw_layout
+from pages._document.layout_view import (
+    draw_layout_switch,
+    find_in_layout,
+    is_late,
+    layout_label,
+    say_not_found,
+    sought_words,
+)
 from pages._document.opened import address_of, followed, paged_text, references_in
 from pages._shared import resources
 from pages._shared.errors import show_errors
@@ -20,6 +27,7 @@ from pages._shared.interface_language import _
 from pages._shared.shown_names import page_noun, page_place
 from rag_engine.answering.page_image import regions
 from rag_engine.reading.address import DocumentPlace
+from rag_engine.reading.layout_links import layout_links
 from rag_engine.reading.pages import PagedText, fitting_paragraphs, page_paragraphs, text_layer
 from rag_engine.reading.runs import TextParagraph, text_runs
 from rag_engine.storage.cross_references import PlacedReference
@@ -33,9 +41,6 @@ _WIDTH, _LARGE = 1000, 1600
 _KEY = "document page view"
 # Characters up to which a passage is marked as a quotation is.
 _LONGEST_QUOTE = 400
-# Seconds that a page may take before its place says so, and between looks whether it is there.
-_PATIENCE = 5.0
-_LOOK_SECONDS = 1.0
 
 _FOLDER = Path(__file__).parent
 _view = st.components.v2.component(
@@ -53,7 +58,7 @@ def draw_page_view(document: DocumentRecord, page: int, passage: Span | None, zo
     with show_errors():
         if text.is_drawn:
             _draw_picture(document, text, page, passage, links, zoom)
-        elif not draw_layout(document, text, page, passage):
+        elif not (draw_layout_switch(document) and _draw_layout(document, text, page, passage, zoom)):
             _draw_text(document, text, page, passage, links)
 
 
@@ -65,15 +70,13 @@ def _draw_picture(
     links: Sequence[PlacedReference],
     zoom: str | float,
 ) -> None:
-    width = _LARGE if isinstance(zoom, float) and zoom > 1 else _WIDTH
+    width = _width(zoom)
     marks = _boxes(text, page, passage) if passage else []
     # A whole section is only tinted: under the colour of a quotation it would be hard to read.
     long = passage is not None and passage[1] - passage[0] > _LONGEST_QUOTE
     soft, strong = (marks, ()) if long else ((), marks)
     drawing, measured = resources.engine().draw_page(document, page, soft, strong, width=width)
-    if wait([drawing, measured], _PATIENCE).not_done:
-        st.info(_("This page takes longer to draw …"), icon=":material/hourglass_top:")
-        st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)
+    if is_late(drawing, measured):
         return
     if drawing.exception() or measured.exception():
         with show_errors():
@@ -83,16 +86,67 @@ def _draw_picture(
     across, down = measured.result().split()
     placed = [(link, _boxes(text, page, (link.start, link.end))) for link in links]
     shown = [(link, boxes) for link, boxes in placed if boxes]
-    data: dict[str, Any] = {
-        "picture": b64encode(drawing.result()).decode(),
-        "width": float(across),
-        "height": float(down),
-        "zoom": zoom if zoom != FIT else 0,
-        "lines": [[line.text, *astuple(line.box)] for line in text_layer(text, page)],
-        "marks": [astuple(box) for box in marks],
-    }
+    lines = [(line.text, line.box) for line in text_layer(text, page)]
+    data = _picture_data(drawing.result(), (float(across), float(down)), zoom, lines, marks)
     _mount(document, page, passage, [one[0] for one in shown], data, [one[1] for one in shown])
     _draw_neighbours(document, text, page, width)
+
+
+def _draw_layout(document: DocumentRecord, text: PagedText, page: int, passage: Span | None, zoom: str | float) -> bool:
+    """Draw the page of an office file's layout on which the passage is, else the one of this number.
+
+    Return False where the text is to be shown instead.
+    """
+    with show_errors():
+        words = sought_words(text.text, passage) if passage else ""
+        found = find_in_layout(document, page, words)
+        if found is None:
+            return True
+        layout, at, pages, marks = found
+        shown = at
+        if pages == text.pages:
+            # The pages of the two are the same, and the toolbar turns them.
+            shown = page
+        elif pages > 1:
+            # A key for each place: another passage leads to its own page.
+            key = f"document layout {document.key} {page} {passage}"
+            shown = int(st.number_input(_("Page of the layout"), 1, pages, at, key=key))
+        marks = marks if shown == at else []
+        drawing, reading = resources.engine().draw_layout(document, layout, shown, marks, width=_width(zoom))
+        if is_late(drawing, reading):
+            return True
+        read = json.loads(reading.result())
+        lines = [(str(line), Box(*box)) for line, *box in read["lines"]]
+        data = _picture_data(drawing.result(), (read["width"], read["height"]), zoom, lines, marks)
+        data |= {"label": layout_label(document, shown, pages), "target": f"{document.document_id} {shown} {passage}"}
+        links = list(layout_links(lines, text.text, references_in(document)))
+        _mount(document, page, passage, [one[0] for one in links], data, [one[1] for one in links])
+        if words and not marks and shown == at:
+            say_not_found()
+        return True
+    return False
+
+
+def _width(zoom: str | float) -> int:
+    return _LARGE if isinstance(zoom, float) and zoom > 1 else _WIDTH
+
+
+def _picture_data(
+    picture: bytes,
+    size: tuple[float, float],
+    zoom: str | float,
+    lines: Sequence[tuple[str, Box]],
+    marks: Sequence[Box],
+) -> dict[str, Any]:
+    """Return what the component draws a page of: its picture, width and height in points, lines and marks."""
+    return {
+        "picture": b64encode(picture).decode(),
+        "width": size[0],
+        "height": size[1],
+        "zoom": zoom if zoom != FIT else 0,
+        "lines": [[text, *astuple(box)] for text, box in lines],
+        "marks": [astuple(box) for box in marks],
+    }
 
 
 def _draw_neighbours(document: DocumentRecord, text: PagedText, page: int, width: int) -> None:
@@ -173,8 +227,3 @@ def _mount(
 
 def _boxes(text: PagedText, page: int, span: Span) -> list[Box]:
     return [one.box for one in regions(text.page_lines(page), *span)]
-
-
-def _await_drawing(drawing: Future[bytes]) -> None:
-    if drawing.done():
-        st.rerun()

@@ -9,6 +9,7 @@ import streamlit as st
 from pages._ask.answer import draw_original
 from pages._document.below import draw_below
 from pages._document.beside import draw_beside
+from pages._document.layout_view import shows_layout
 from pages._document.opened import page_of, paged_text
 from pages._document.page_view import draw_page_view
 from pages._document.toolbar import draw_toolbar
@@ -44,7 +45,7 @@ def draw_document(place: DocumentPlace) -> None:
     page = text.clamp_page(place.page or page_of(document, place))
     reading, beside = st.columns([2, 1])
     with reading:
-        zoom = draw_toolbar(document, place, page, drawn=text.is_drawn)
+        zoom = draw_toolbar(document, place, page, drawn=text.is_drawn or shows_layout(document))
         draw_page_view(document, page, place.passage, zoom)
     with beside:
         draw_beside(document, place, page)

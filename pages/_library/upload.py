@@ -5,11 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from ingestion.extraction.file_type import UPLOAD_SUFFIXES
+from ingestion.file_names import is_too_long, safe_name
 from ingestion.operations.documents import is_listed, queue_uploads
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_upload_limit, why_disabled
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
+from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from rag_engine.types import DocumentRecord
 
@@ -30,6 +32,9 @@ def draw_upload() -> None:
     )
     if why:
         st.caption(why)
+    for name in (file.name for file in files if is_too_long(file.name)):
+        shortened = _("A name is too long for the disk, its file is kept as {name}").format(name=safe_name(name))
+        st.caption(f":material/info: {escape(shortened)}")
     replaces = _choose_replaced() if len(files) == 1 else None
     again = bool(files) and st.checkbox(_("Also read files that could not be read before"), key="upload again")
     label = counted("Add to the collection", "Add {n} files", max(1, len(files)))

@@ -26,23 +26,31 @@ from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import DATE_FORMAT, number
 from rag_engine.engine import Engine
 from rag_engine.filters import AS_OF, VERSIONS, Facets, left_documents, live_counts
+from rag_engine.passage_search.document_hits import DocumentHits, find_document_hits
+from rag_engine.passage_search.find import FoundPassages
 from rag_engine.passage_search.query import PassageQuery
+from rag_engine.storage.snapshot import Snapshot
 
 # Values of a facet that are shown at once.
 _SHOWN = 6
 # Values that are shown of those that have the letters typed.
 _FOUND = 12
+_HITS = "search hits"
 _OPEN = ("hazard", "country", "document_type")
 _YEARS = re.compile(r"(\d{4})(?:-(\d{4}))?")
 
 
-def draw_facets(engine: Engine, query: PassageQuery) -> None:
-    """Draw each facet with the number of documents by value, which follow the other choices, and the number in all."""
+def draw_facets(engine: Engine, query: PassageQuery, found: FoundPassages | None) -> None:
+    """Draw each facet with the number of documents by value, and the number in all.
+
+    A value counts what is found where it is chosen besides the other choices, so that one without a hit is closed.
+    """
     snapshot = engine.collection.snapshot()
     if not snapshot.documents:
         st.caption(_("Filters appear once the first document is indexed."))
         return
-    counts = live_counts(query.wanted, snapshot.facets, snapshot.documents)
+    count = _hits(engine, found, snapshot).count if found is not None and query.words else len
+    counts = live_counts(query.wanted, snapshot.facets, snapshot.documents, count)
     for name in filter_names():
         label = filter_label(name)
         chosen = query.wanted.get(name, ())
@@ -55,7 +63,9 @@ def draw_facets(engine: Engine, query: PassageQuery) -> None:
                 _draw_values(query, name, counts[name])
     if snapshot.facets.get("work"):
         _draw_versions(query, versioned=bool(snapshot.facets.get("superseded")))
-    matching = len(left_documents(query.wanted, snapshot.facets, snapshot.documents))
+    matching = (
+        found.matching if found is not None else len(left_documents(query.wanted, snapshot.facets, snapshot.documents))
+    )
     st.caption(f"**{matching_documents(matching, len(snapshot.documents))}**")
     if query.wanted:
         st.button(
@@ -66,6 +76,15 @@ def draw_facets(engine: Engine, query: PassageQuery) -> None:
             args=(replace(query, wanted={}),),
             width="stretch",
         )
+
+
+def _hits(engine: Engine, found: FoundPassages, snapshot: Snapshot) -> DocumentHits:
+    """Return the documents that the words hit, kept from the run before: another filter leaves them as they are."""
+    asked = found.query.words, found.query.words_only, snapshot.change, engine.config.retrieval.similarity_floor
+    kept: tuple[object, DocumentHits] | None = st.session_state.get(_HITS)
+    if kept is None or kept[0] != asked:
+        kept = st.session_state[_HITS] = asked, find_document_hits(engine, found)
+    return kept[1]
 
 
 def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> None:

@@ -8,19 +8,19 @@ from functools import partial
 import streamlit as st
 
 from ingestion.dataset.passage_export import PASSAGE_FORMATS, export_passages
-from ingestion.file_names import slug_of
+from ingestion.file_names import download_name
 from pages._search.opened import first_shown, go_to, show_from
 from pages._search.passage import draw_document
 from pages._shared.elements import base_address
-from pages._shared.errors import shown_sentence
+from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.filter_widgets import WORDING, display_text, filter_label, named_values
 from pages._shared.interface_language import _, in_this_language
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
 from rag_engine.engine import Engine
 from rag_engine.passage_search.describe import (
-    describe_allowed,
     describe_found,
+    describe_matching,
     describe_refusal,
 )
 from rag_engine.passage_search.find import FoundPassages, excluding_facets, find_passages
@@ -31,8 +31,17 @@ from rag_engine.passage_search.query import PassageQuery
 _DOCUMENTS, _PASSAGES = 8, 2
 
 
-def draw_results(engine: Engine, query: PassageQuery) -> None:
-    """Draw what the search finds; without words, the documents that the filter allows."""
+def find(engine: Engine, query: PassageQuery) -> FoundPassages | None:
+    """Return what the search finds; None without a search, and where it was refused, which is drawn."""
+    if not query or not engine.collection.snapshot().documents:
+        return None
+    with st.spinner(_("Searching …")), show_errors():
+        return find_passages(engine, query)
+    return None
+
+
+def draw_results(engine: Engine, query: PassageQuery, found: FoundPassages | None) -> None:
+    """Draw what the search found; without words, the documents that the filter allows."""
     if not engine.collection.snapshot().documents:
         st.info(_("No document is indexed yet, so there is nothing to search."), icon=":material/inbox:")
         st.page_link("pages/library.py", label=_("Add documents in the Library"), icon=":material/upload_file:")
@@ -46,8 +55,8 @@ def draw_results(engine: Engine, query: PassageQuery) -> None:
             )
         )
         return
-    with st.spinner(_("Searching …")):
-        found = find_passages(engine, query)
+    if found is None:
+        return
     if not len(found):
         _draw_refusal(engine, found)
         return
@@ -117,7 +126,7 @@ def _draw_chips(found: FoundPassages) -> None:
         for name, values in found.query.wanted.items():
             _draw_drop(found.query, name, _named(name, values))
         # On a narrow screen the filters with their number are folded away.
-        st.caption(f"{describe_allowed(found, WORDING)}.", width="content")
+        st.caption(f"{describe_matching(found, WORDING)}.", width="content")
 
 
 def _draw_drop(query: PassageQuery, name: str, label: str) -> None:
@@ -154,7 +163,7 @@ def _draw_export(engine: Engine, found: FoundPassages) -> None:
             st.download_button(
                 name,
                 in_this_language(partial(export_passages, engine, found, suffix, base_address("/search"), WORDING)),
-                f"{slug_of(found.query.words) or 'search'}{suffix}",
+                f"{download_name(found.query.words, 'search')}{suffix}",
                 # Never a type that the browser would open in place.
                 "application/octet-stream",
                 key=f"search export {suffix}",

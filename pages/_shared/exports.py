@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from ingestion.file_names import slug_of
+from ingestion.file_names import download_name
 from pages._shared import resources
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import in_this_language
@@ -23,7 +23,7 @@ def draw_exports(make: Callable[[], ExportedText], title: str, key: str) -> None
         st.download_button(
             name,
             in_this_language(partial(_written, make, suffix, documents)),
-            f"{slug_of(title)}{suffix}",
+            f"{download_name(title)}{suffix}",
             # Never a type that the browser would open in place.
             "application/octet-stream",
             key=f"{key} {suffix}",

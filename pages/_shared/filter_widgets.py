@@ -14,7 +14,7 @@ import streamlit as st
 from pages._shared import resources
 from pages._shared.errors import shown_sentence
 from pages._shared.interface_language import ENGLISH, _, interface_language, to_translate
-from pages._shared.numbers_and_dates import DATE_FORMAT, counted, known_date, number
+from pages._shared.numbers_and_dates import DATE_FORMAT, counted, known_date, number, universal_moment
 from pages._shared.shown_names import shown_name
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
 from rag_engine.geography import country_in
@@ -72,11 +72,11 @@ def filter_names() -> tuple[str, ...]:
 def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Filter:
     """Draw the widgets and return the filter chosen; `place` keeps the widgets of two pages apart.
 
-    Counts follow the other choices, and a value that no document has together with them is not offered.
+    Counts follow the other choices and are of the documents that answer; a value that none of these has is not offered.
     """
     if in_address:
         _follow_address(place)
-    counts = live_counts(_chosen(place, facets), facets)
+    counts = live_counts(_chosen(place, facets), facets, resources.engine().collection.snapshot().documents)
     wanted: dict[str, tuple[str, ...]] = _draw_documents(_key(place, DOCUMENT), facets)
     for name in _LABELS:
         if name == "year":
@@ -112,7 +112,10 @@ def _chosen(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     documents = tuple(
         one for one in st.session_state.get(_key(place, DOCUMENT)) or () if one in facets.get(DOCUMENT, {})
     )
-    return chosen | ({DOCUMENT: documents} if documents else {})
+    if documents:
+        chosen |= _only(documents)
+    day = st.session_state.get(_key(place, AS_OF))
+    return chosen | ({AS_OF: (day.isoformat(),)} if isinstance(day, date) and facets.get("superseded") else {})
 
 
 def _follow_address(place: str) -> None:
@@ -199,7 +202,13 @@ def _message(text: str, **values: object) -> str:
 
 # For what the engine describes, in the language of the interface.
 WORDING = Wording(
-    message=_message, counted=counted, number=number, facet=filter_label, value=display_text, kept=shown_sentence
+    message=_message,
+    counted=counted,
+    number=number,
+    facet=filter_label,
+    value=display_text,
+    kept=shown_sentence,
+    moment=universal_moment,
 )
 
 
@@ -220,8 +229,12 @@ def _draw_documents(key: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     chosen = st.multiselect(
         _("Only these documents"), kept, format_func=titles.__getitem__, key=key, persist_state="session"
     )
+    return _only(tuple(chosen)) if chosen else {}
+
+
+def _only(documents: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     # A version that is superseded was chosen on purpose.
-    return {DOCUMENT: tuple(chosen), VERSIONS: ("all",)} if chosen else {}
+    return {DOCUMENT: documents, VERSIONS: ("all",)}
 
 
 def _draw_values(key: str, name: str, counts: Mapping[str, int]) -> dict[str, tuple[str, ...]]:

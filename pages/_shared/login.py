@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -17,12 +18,48 @@ _REFUSED = (
     "This server asks nobody to log in, so it answers its own machine alone. "
     "To open it to others, name an OpenID Connect provider (README.md, “For several people”)."
 )
-# The provider leads back to the first page, whatever was asked for: the browser's tab remembers what that was.
-_REMEMBER = "<script>sessionStorage.setItem('sextant-wanted', new URL({wanted}, location.href).href);</script>"
+# The provider leads back to the first page, whatever was asked for: the browser's tab remembers what that was. It also
+# knows whether somebody was logged in here before, which the server does not, and then the question that was typed.
+_REMEMBER = """<script>
+  sessionStorage.setItem("sextant-wanted", new URL({wanted}, location.href).href);
+  clearInterval(window.sextantTyping);
+  if (sessionStorage.getItem("sextant-logged-in")) {{
+    for (const notice of document.querySelectorAll(".sextant-login-ended")) notice.hidden = false;
+    const typed = sessionStorage.getItem("sextant-typed");
+    if (typed) sessionStorage.setItem("sextant-question", typed);
+  }}
+</script>"""
+_ENDED = '<p class="sextant-login-ended" role="status" hidden>{said}</p>'
 _RETURN = """<script>
   const wanted = sessionStorage.getItem("sextant-wanted");
   sessionStorage.removeItem("sextant-wanted");
   if (wanted && wanted !== location.href) location.replace(wanted);
+  sessionStorage.setItem("sextant-logged-in", "yes");
+  clearInterval(window.sextantTyping);
+  // What was sent is asked, unless the login ended while it was.
+  const SENT_MILLISECONDS = 10000;
+  let emptied = Date.now();
+  window.sextantTyping = setInterval(() => {
+    const input = document.querySelector("[data-testid=stChatInputTextArea]");
+    if (!input || input.disabled) return;
+    const kept = sessionStorage.getItem("sextant-question");
+    if (kept && !input.value) {
+      Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(input, kept);
+      input.dispatchEvent(new Event("input", {bubbles: true}));
+    }
+    sessionStorage.removeItem("sextant-question");
+    if (input.value) {
+      sessionStorage.setItem("sextant-typed", input.value);
+      emptied = Date.now();
+    } else if (Date.now() - emptied > SENT_MILLISECONDS) sessionStorage.removeItem("sextant-typed");
+  }, 300);
+  window.sextantLogout?.abort();
+  window.sextantLogout = new AbortController();
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest?.(".st-key-logout")) return;
+    clearInterval(window.sextantTyping);
+    for (const name of ["logged-in", "typed", "question"]) sessionStorage.removeItem(`sextant-${name}`);
+  }, {capture: true, signal: window.sextantLogout.signal});
 </script>"""
 
 
@@ -42,10 +79,11 @@ def require_login(wanted: str) -> None:
     if st.user.get("is_logged_in"):
         st.html(_RETURN, unsafe_allow_javascript=True)
         return
+    st.title("Sextant")
+    st.html(_ENDED.format(said=html.escape(_("Your login has ended. A question that you had typed is kept."))))
     # What stands in an address must not end the script.
     address = json.dumps(wanted).replace("<", "\\u003c")
     st.html(_REMEMBER.format(wanted=address), unsafe_allow_javascript=True)
-    st.title("Sextant")
     st.markdown(_("Log in to use this collection."))
     providers = [name for name, one in login.items() if isinstance(one, Mapping)]
     for name in providers or ["default"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from babel import Locale, dates, numbers
@@ -73,6 +73,14 @@ def moment(when: str | datetime, *, seconds: bool = False) -> str:
     local = datetime.fromisoformat(when) if isinstance(when, str) else when
     clock = dates.format_time(local.astimezone().time(), "medium" if seconds else "short", locale=_locale())
     return f"{day(local)}, {clock}"
+
+
+def universal_moment(when: str) -> str:
+    """Return a moment by the clock of all machines, for a file that leaves this one: 5 Nov 2026, 13:02 UTC."""
+    universal = datetime.fromisoformat(when)
+    universal = universal.replace(tzinfo=universal.tzinfo or UTC).astimezone(UTC)
+    clock = dates.format_time(universal.time(), "short", locale=_locale())
+    return f"{day(universal.date())}, {clock} UTC"
 
 
 def duration(seconds: float) -> str:

@@ -28,7 +28,10 @@ _TITLE = 80
 
 @dataclass(frozen=True, slots=True)
 class QuestionSettings:
-    """How a question was asked: by which filter and recipe, and of how many documents of the collection."""
+    """How a question was asked: by which filter and recipe, and of how many documents of the collection.
+
+    `form` is the title of the form that the answer fills in, "" for text.
+    """
 
     wanted: Filter
     matching: int
@@ -37,6 +40,7 @@ class QuestionSettings:
     top_k: int
     similarity_floor: float
     varied: bool = False
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,13 +42,13 @@ def _describe_worded(found: FoundPassages, near: int, words: Wording) -> str:
     )
 
 
-def describe_allowed(found: FoundPassages, words: Wording = ENGLISH) -> str:
-    """Return how many documents the filter allows: "12 of 30 documents match"."""
+def describe_matching(found: FoundPassages, words: Wording = ENGLISH) -> str:
+    """Return how many documents match words and filter: "12 of 30 documents match"."""
     return words.counted(
         "{matching} of {n} document matches",
         "{matching} of {n} documents match",
         found.held,
-        matching=words.number(found.allowed),
+        matching=words.number(found.matching),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import nsmallest
 
 import numpy as np
 
@@ -80,6 +81,11 @@ class FoundPassages:
         """Number of passages that hold all key words."""
         return sum(group.worded for group in self.documents)
 
+    @property
+    def matching(self) -> int:
+        """Number of documents that match: those found by the words, without words those that the filter allows."""
+        return len(self.documents) if self.query.words else self.allowed
+
     def __len__(self) -> int:
         return sum(len(group.matches) for group in self.documents)
 
@@ -104,7 +110,7 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
     )
     languages = {document.metadata.language for document in snapshot.documents.values()}
     wanted = wanted_words(query.words, plan.language, languages)
-    worded, warnings = _worded(engine, wanted, allowed, snapshot)
+    worded, warnings = worded_children(engine, wanted, allowed, snapshot)
     view = engine.collection.view()
     settings = engine.retrieval(rerank=False)
     ranked = rank(plan, allowed, view, engine.retrievers(), settings)
@@ -125,7 +131,7 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
     )
 
 
-def _worded(
+def worded_children(
     engine: Engine, wanted: WantedWords, allowed: Collection[int] | None, snapshot: Snapshot
 ) -> tuple[list[int], tuple[str, ...]]:
     """Return the visible children that hold the words, by BM25; none with a warning where the index is unavailable."""
@@ -140,21 +146,18 @@ def _worded(
 def _near(
     ranked: Ranked, plan: QueryPlan, view: CollectionView, worded: Collection[int], floor: float, nearest: int
 ) -> list[int]:
-    """Return the ranked children that hold the words or are near enough in meaning, in their order."""
+    """Return the ranked children that hold the words or are among the nearest in meaning, in their order."""
     documents, calibration = view.snapshot.documents, view.manifest.calibration
-    kept: list[int] = []
-    others = 0
+    near: list[tuple[float, int]] = []
     rows = zip(ranked.keys.tolist(), ranked.owners.tolist(), ranked.cosines.tolist(), strict=True)
     for key, owner, cosine in rows:
-        if key in worded:
-            kept.append(key)
         # Without the encoder nothing is known of meaning, and what holds some of the words is no match.
-        elif others < nearest and ranked.found.queries.size:
+        if key not in worded and ranked.found.queries.size:
             pair = languages_of(plan.language, documents[owner].metadata.language)
             if calibration.similarity(cosine, pair) >= floor:
-                kept.append(key)
-                others += 1
-    return kept
+                near.append((-cosine, key))
+    kept = {key for _, key in nsmallest(nearest, near)}.union(worded)
+    return [key for key in ranked.keys.tolist() if key in kept]
 
 
 def _matches(keys: Sequence[int], worded: Collection[int], snapshot: Snapshot) -> Iterator[PassageMatch]:

@@ -121,7 +121,7 @@ def reply_notes(reply: Reply, words: Wording = ENGLISH) -> Iterator[str]:
 
 def _turn_section(turn: Turn, words: Wording, *, heading: str) -> ExportedSection:
     rewritten = words.message("Asked as: {question}", question=turn.rewritten) if turn.rewritten else ""
-    asked = (_moment(turn.asked), rewritten)
+    asked = (words.moment(turn.asked), rewritten)
     if turn.reply is None:
         return ExportedSection(heading, tuple(filter(None, asked)), notes=(words.message("Not answered."),))
     return _reply_section(heading, asked, turn.reply, words)
@@ -159,7 +159,7 @@ def _record_rows(reply: Reply, words: Wording) -> Iterator[tuple[str, ...]]:
 
 def _entry_section(entry: NotebookEntry, present: Container[str], words: Wording) -> ExportedSection:
     tags = words.message("Tags: {tags}", tags=", ".join(entry.tags)) if entry.tags else ""
-    details = (_moment(entry.asked), tags)
+    details = (words.moment(entry.asked), tags)
     gone = tuple(
         words.message("No longer in the collection: {title}", title=title)
         for title in missing_documents(entry.citations, present)
@@ -169,8 +169,3 @@ def _entry_section(entry: NotebookEntry, present: Container[str], words: Wording
         return ExportedSection(entry.question, kept, quotes=entry.quotes, notes=gone, remark=entry.note)
     section = _reply_section(entry.question, details, entry.answer, words)
     return replace(section, notes=(*section.notes, *gone), remark=entry.note)
-
-
-def _moment(asked: str) -> str:
-    """Return when a question was asked, to the minute: "2026-11-24 10:00 UTC"."""
-    return f"{asked[:16].replace('T', ' ')} UTC"

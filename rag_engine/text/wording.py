@@ -17,8 +17,9 @@ class Wording:
     """How a language says it.
 
     `message(text, **values)` fills in a sentence, `counted(one, many, n, **values)` the one that goes with a number,
-    which is {n}; `number` writes one, with as many decimals as are asked for. `facet` names a facet, and `value` one of
-    its values. `kept` says what was written in English before, as far as it knows the sentences.
+    which is {n}; `number` writes one, with as many decimals as are asked for, and `moment` one that is given in ISO
+    form. `facet` names a facet, and `value` one of its values. `kept` says what was written in English before, as far
+    as it knows the sentences.
     """
 
     message: Callable[..., str]
@@ -27,6 +28,7 @@ class Wording:
     facet: Callable[[str], str]
     value: Callable[[str, str], str]
     kept: Callable[[str], str]
+    moment: Callable[[str], str]
 
     def alternatives(self, values: Sequence[str]) -> str:
         """Return "Italy, France or Spain"."""
@@ -59,4 +61,9 @@ def _kept(text: str) -> str:
     return text
 
 
-ENGLISH = Wording(_message, _counted, _number, _facet, _value, _kept)
+def _moment(when: str) -> str:
+    """Return a moment to the minute: "2026-11-24 10:00 UTC"."""
+    return f"{when[:16].replace('T', ' ')} UTC"
+
+
+ENGLISH = Wording(_message, _counted, _number, _facet, _value, _kept, _moment)

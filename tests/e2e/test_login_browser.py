@@ -122,3 +122,27 @@ def test_a_person_logs_in_changes_a_setting_under_that_name_and_logs_out(page: P
 
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_text("Log in to use this collection.")).to_be_visible()
+
+
+def test_a_login_that_has_ended_says_so_and_keeps_the_question_that_was_typed(
+    page: Page, guarded: tuple[str, Path]
+) -> None:
+    address, _ = guarded
+    ended = page.get_by_text("Your login has ended.")
+    page.goto(address)
+    expect(page.get_by_text("Log in to use this collection.")).to_be_visible()
+    expect(ended).to_be_hidden()
+    page.get_by_role("button", name="Log in").click()
+    question = page.get_by_placeholder("Ask a question about your documents")
+    question.fill("Who prepares the flood plan?")
+    page.wait_for_function("sessionStorage.getItem('sextant-typed')")
+
+    page.context.clear_cookies()
+    page.reload()
+    expect(ended).to_be_visible()
+    page.get_by_role("button", name="Log in").click()
+    expect(question).to_have_value("Who prepares the flood plan?")
+
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_text("Log in to use this collection.")).to_be_visible()
+    expect(ended).to_be_hidden()

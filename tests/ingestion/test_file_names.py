@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.file_names import place_for, safe_code, slug_of
+from ingestion.file_names import download_name, place_for, safe_code, slug_of
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,26 @@ def test_slugs(name: str, slug: str) -> None:
 
 def test_the_first_name_with_letters_is_taken() -> None:
     assert slug_of("", "洪水", "plan.final") == "plan-final"
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("خطة وطنية للحماية", "خطة-وطنية-للحماية"),
+        ("洪水 Plan 2022", "洪水-plan-2022"),
+        ("Straße & Überflutung", "strasse-uberflutung"),
+        ("?!", "document"),
+    ],
+)
+def test_a_download_is_called_by_its_title_in_its_own_script(title: str, name: str) -> None:
+    assert download_name(title) == name
+
+
+@given(st.text(max_size=300))
+def test_a_download_has_a_short_name_without_folders(name: str) -> None:
+    called = download_name(name)
+    assert 0 < len(called) <= 60
+    assert not set(called) & set('/\\:.*?"<>| ')
 
 
 def test_a_long_title_is_cut_between_words() -> None:

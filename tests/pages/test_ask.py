@@ -6,8 +6,9 @@ import json
 import re
 import shutil
 import threading
-from collections.abc import Callable
-from datetime import date
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from ingestion.records.source_store import SourceStore
 from ingestion.seeds.read import read_seeds
 from ingestion.tools import open_tools
 from ingestion.types import RunRequest
+from pages._ask.conversations import period_of
 from pages._ask.turn_key import turn_key
 from pages._shared.markdown import escape_paragraphs
 from rag_engine.config import read_config
@@ -159,6 +161,49 @@ def test_the_filter_is_in_the_address_and_an_address_sets_the_filter(start: Star
     linked.multiselect(key="ask language").set_value([]).run()
     assert "language" not in linked.query_params
     assert linked.multiselect(key="ask hazard").value == ["Flood"]
+
+
+def test_a_link_keeps_the_search_settings_and_the_answer_format(start: Start, collection: Path) -> None:
+    app = start(collection)
+    app.number_input(key="top_k").set_value(5).run()
+    app.select_slider(key="similarity_floor").set_value(0.5).run()
+    app.selectbox(key="answer format").set_value("Policy measures").run()
+    link = {name: app.query_params[name] for name in ("passages", "similarity", "format")}
+    assert link == {"passages": "5", "similarity": "0.5", "format": "Policy measures"}
+    assert "recipe" not in app.query_params
+
+    other = start(collection, **link)
+    assert not other.exception
+    assert not other.warning
+    assert other.number_input(key="top_k").value == 5
+    assert other.select_slider(key="similarity_floor").value == 0.5
+    assert other.selectbox(key="answer format").value == "Policy measures"
+    other.number_input(key="top_k").set_value(10).run()
+    assert "passages" not in other.query_params
+
+    nonsense = start(collection, passages="900", similarity="many", recipe="none", format="Sonnet")
+    assert not nonsense.exception
+    assert nonsense.number_input(key="top_k").value == 10
+    assert nonsense.selectbox(key="answer format").value == ""
+
+
+def test_filters_are_saved_used_deleted_and_brought_back(start: Start, collection: Path) -> None:
+    app = start(collection)
+    app.multiselect(key="ask hazard").set_value(["Flood"]).run()
+    app.text_input(key="ask filters name").set_value("Floods")
+    app.button(key="ask save filters").click().run()
+    app.button(key="ask clear").click().run()
+    assert app.multiselect(key="ask hazard").value == []
+
+    app.button(key="ask use Floods").click().run()
+    assert not app.exception
+    assert app.multiselect(key="ask hazard").value == ["Flood"]
+    app.button(key="ask delete Floods").click().run()
+    assert "ask use Floods" not in [one.key for one in app.button]
+    app.button(key="undo filters").click().run()
+    assert app.button(key="ask use Floods").label == "Floods"
+    app.button(key="ask delete Floods").click().run()
+    assert not app.exception
 
 
 def test_languages_are_listed_by_name_with_their_counts(start: Start, collection: Path) -> None:
@@ -444,3 +489,20 @@ def test_a_model_that_overlooks_an_answer_has_the_quotations_below_its_refusal(
     assert not app.exception
     assert "No answer found" in app.info[0].value
     assert any("six years" in one.value and "found no answer in them" in one.value for one in app.markdown)
+
+
+@pytest.fixture
+def in_new_zealand(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have the clock of this machine be thirteen hours ahead."""
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_new_zealand")
+def test_a_conversation_is_of_the_day_that_this_clock_shows() -> None:
+    noon = datetime(2026, 11, 25, 0, tzinfo=UTC)
+    assert period_of("2026-11-24T11:30:00+00:00", noon) == "Today"
+    assert period_of("2026-11-24T10:30:00+00:00", noon) == "Yesterday"

@@ -60,6 +60,13 @@ def now(comparison: Comparison) -> Comparison:
     return found
 
 
+def test_a_link_to_a_comparison_that_is_gone_says_so(start: Start, own: Path) -> None:
+    app = compare(start(own), comparison="0" * 32)
+    assert not app.exception
+    assert [one.value for one in app.info] == ["This comparison was deleted, or the link is incomplete."]
+    assert not compare(start(own)).info
+
+
 def test_questions_and_columns_make_a_table_that_a_run_fills(start: Start, own: Path) -> None:
     app = compare(start(own))
     app.text_area(key="compare questions").set_value(f"{WHO}\n{WHEN}").run()

@@ -29,7 +29,7 @@ from rag_engine.types import DocumentRecord
 from tests.pages.collection import HOSTILE_TITLE
 from tests.pages.sources import add_indexed
 from tests.rag_engine.backends.drawing.test_page_renderer import page_of_shadings
-from tests.rag_engine.conversations.test_store import CITATION, REPLY
+from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
 Start = Callable[..., AppTest]
 ARABIC = "خطة وطنية للحماية من الفيضانات " * 10
@@ -87,6 +87,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     engine.close()
     assert [one.status for one in added] == ["indexed"] * 4, added
     return folder / "workspace"
+
+
+def extracted_text(workspace: Path, document: DocumentRecord) -> str:
+    engine = open_engine(read_config(workspace))
+    text = engine.catalog.text(document.key)
+    engine.close()
+    return text
 
 
 def opened(start: Start, workspace: Path, file: str, **place: str) -> AppTest:
@@ -378,15 +385,44 @@ def office(tmp_path: Path) -> Path:
     return tmp_path / "workspace"
 
 
+def drawn_at_last(app: AppTest) -> None:
+    while any("takes longer" in one.value for one in app.info):
+        app.run()
+
+
+@pytest.mark.needs("soffice")
+def test_an_answer_shows_an_office_file_as_it_looks(start: Start, office: Path) -> None:
+    [document] = documents_of(office).values()
+    quote = "The mayor orders the evacuation."
+    at = extracted_text(office, document).index(quote)
+    cited = replace(CITATION, document_id=document.document_id, quote=quote, page=2, start=at, end=at + len(quote))
+    id = store.new_id()
+    begun = store.begin_turn(office, id, "Who orders it?")
+    source = replace(SOURCE, document_id=document.document_id, file=document.file, page=2, last_page=2)
+    store.end_turn(office, begun, replace(REPLY, citations=(cited,), sources=(source,)))
+    app = start(office, conversation=id)
+    drawn_at_last(app)
+    assert not app.exception
+    assert not app.error
+    assert len(app.get("image")) == 1
+    assert not any("not the original layout" in one.value for one in app.caption)
+    assert not any("not found in this layout" in one.value for one in app.caption)
+
+
 @pytest.mark.needs("soffice")
 def test_an_office_file_is_drawn_as_it_looks_and_can_be_read_as_text(start: Start, office: Path) -> None:
     app = opened(start, office, "slides.pptx", page="2")
-    while app.info and "takes longer" in app.info[0].value:
-        app.run()
+    drawn_at_last(app)
     assert not app.error
-    assert len(app.get("image")) == 1
-    assert app.number_input[0].value == 2
+    view = components(app)["document page"]
+    assert view["picture"]
+    assert "The mayor orders the evacuation." in " ".join(line[0] for line in view["lines"])
+    # The slides are the pages of the layout: one box turns both.
+    assert [one.value for one in app.number_input] == [2]
     assert not any("not the original layout" in one.value for one in app.caption)
+    app.selectbox(key="document zoom").set_value(2.0).run()
+    drawn_at_last(app)
+    assert components(app)["document page"]["zoom"] == 2.0
 
     [toggle] = [one for one in app.toggle if one.label == "Original layout"]
     toggle.set_value(False).run()

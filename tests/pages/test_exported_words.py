@@ -42,6 +42,7 @@ def written(warnings: tuple[str, ...] = ()) -> str:
 @pytest.mark.parametrize(
     "said",
     [
+        "24 nov. 2026, 10:00 UTC",
         "Question posée\u202f: Combien de temps un plan vaut-il ?",
         "Citations uniquement",
         "page 3, CC BY-NC 4.0 (pas d’usage commercial)",

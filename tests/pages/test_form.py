@@ -49,6 +49,8 @@ def test_a_form_is_drawn_as_a_table_whose_rows_lead_to_their_source(
     assert re.search(r"\(#answer-0-source-1 .*\) page 1 \|", table)
     assert len(app.get("image")) == 1
 
+    assert any(":gray-badge[Answer format\\: Policy measures]" in one.value for one in app.markdown)
+
     again = start(own_collection, conversation=app.query_params["conversation"])
     assert any(one.value == table for one in again.markdown)
 

@@ -63,6 +63,8 @@ def test_every_page_asks_for_the_login_first(
     app.run()
     assert [button.label for button in app.button] == ["Log in"]
     assert [one.value for one in app.markdown] == ["Log in to use this collection."]
+    # Shown by the browser's tab, where it knows that somebody was logged in.
+    assert any("hidden>Your login has ended." in one.proto.body for one in app.get("html"))
     assert not app.exception
 
 

@@ -256,6 +256,21 @@ def test_a_deleted_notebook_does_not_come_back_beside_another_of_its_name(start:
     assert "restore notebook" in [one.key for one in app.button]
 
 
+def test_a_link_to_a_notebook_that_is_gone_says_so(start: Start, workspace: Path) -> None:
+    app = start(workspace)
+    app.query_params["notebook"] = "f" * 32
+    notebook_page(app)
+    assert not app.exception
+    assert "This notebook was deleted, belongs to somebody else, or the link is incomplete." in texts(app)
+
+
+def test_a_link_to_a_question_that_is_gone_says_so(start: Start, workspace: Path, reply: Reply) -> None:
+    conversation = converse(workspace, reply)
+    said = "The question that the link leads to is not in this conversation."
+    assert said in texts(start(workspace, conversation=conversation.id, asked="2020-01-01T00:00:00"))
+    assert said not in texts(start(workspace, conversation=conversation.id, asked=conversation.turns[0].asked))
+
+
 def test_a_name_that_is_taken_is_refused(start: Start, workspace: Path) -> None:
     app = notebook_page(start(workspace))
 

@@ -104,6 +104,24 @@ def test_counts_follow_the_other_choices_and_an_empty_value_cannot_be_chosen(sta
     assert boxes(app)["Ireland (1)"]
 
 
+def test_with_words_the_counts_are_of_the_documents_that_are_found(start: Start, workspace: Path) -> None:
+    app = search_page(start(workspace), words="plan", match="words")
+    assert "**1 of 3 documents match**" in texts(app)
+    assert boxes(app)["Ireland (1)"]
+    assert boxes(app)["Flood (1)"]
+    assert not boxes(app)["Italy (0)"]
+    assert not boxes(app)["Heatwaves (0)"]
+
+    app.sidebar.checkbox(key="search country Ireland").check().run()
+    assert not app.exception
+    assert "**1 of 3 documents match**" in texts(app)
+    # Words that no document of the filter holds: the other values say where they are.
+    app.text_input(key="search words").set_value("calore").run()
+    assert "**0 of 3 documents match**" in texts(app)
+    assert boxes(app)["Italy (1)"]
+    assert boxes(app)["Ireland (0)"]
+
+
 def test_filters_alone_list_the_first_passage_of_each_document(start: Start, workspace: Path) -> None:
     app = search_page(start(workspace), language="en")
     assert "2 documents\\, newest first\\, each with its first passage\\." in texts(app)
@@ -256,6 +274,14 @@ def test_the_newest_version_is_searched_or_that_of_a_day_or_all(start: Start, ve
     assert address(app)["versions"] == ["all"]
     assert "**2 of 2 documents match**" in texts(app)
     assert boxes(app)["English (2)"]
+
+
+def test_counts_where_one_asks_are_of_the_versions_that_answer(start: Start, versioned: Path) -> None:
+    app = start(versioned)
+    assert app.multiselect(key="ask language").options == ["English (1)"]
+    app.date_input(key="ask as_of").set_value(date(2010, 1, 1)).run()
+    assert not app.exception
+    assert app.multiselect(key="ask language").options == []
 
 
 def draw_many() -> None:

@@ -35,6 +35,7 @@ _STRONG = (0.80, 0.93, 0.38)
 _RULE = (26, 124, 60)
 _MARGIN = 1.5  # points around a mark, so that it does not touch the letters
 _TALLEST = 4  # heights in widths: a page longer than this is drawn smaller, to bound memory
+_MOST_LINES = 5_000  # of a page: more than any has that can be read
 _SHEET = 595.0  # points: the width of A4
 
 
@@ -68,7 +69,7 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
     """Return the answer to a request to draw a page of an open file, or a `text`: a word, a line break, and details.
 
     "picture" comes with the PNG, "size" (of a page that is only to be measured) with its width and height in points,
-    "found" with where words are,
+    "found" with where words are, "lines" with the size of the page and its lines,
     "no such page" with the number of pages, "damaged" with a message, "password" and
     "too large" alone.
     """
@@ -89,6 +90,8 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
             if "find" in request:
                 return b"found\n" + json.dumps(_find(document, request["page"], request["find"])).encode()
             page = document[request["page"] - 1]
+            if request.get("lines"):
+                return b"lines\n" + json.dumps(_lines(page)).encode()
             if request.get("measure"):
                 return f"size\n{page.rect.width} {page.rect.height}".encode()
             return b"picture\n" + _draw(page, request["marks"], request["strong"], request["width"])
@@ -111,6 +114,15 @@ def _find(document: pymupdf.Document, near: int, words: str) -> dict[str, Any]:
         if boxes:
             return {"page": number, "pages": pages, "boxes": [tuple(box) for box in boxes]}
     return {"page": near, "pages": pages, "boxes": []}
+
+
+def _lines(page: pymupdf.Page) -> dict[str, Any]:
+    """Return width and height of a page in points, and its lines in reading order, each with its box."""
+    blocks = page.get_text("dict", flags=pymupdf.TEXTFLAGS_TEXT, sort=True)["blocks"]
+    lines = [line for block in blocks for line in block.get("lines", ())]
+    texts = (("".join(span["text"] for span in line["spans"]).strip(), *line["bbox"]) for line in lines)
+    shown = [text for text in texts if text[0]][:_MOST_LINES]
+    return {"width": page.rect.width, "height": page.rect.height, "lines": shown}
 
 
 def _limit_processor_time(seconds: int) -> None:

@@ -41,6 +41,8 @@ _START_SECONDS = 60
 _STARVED = 0.05
 _AGAIN_SECONDS = 60.0
 _MEMORY_BYTES = 2**30
+# How an answer begins that is no error.
+_ANSWERS = (b"picture", b"size", b"found", b"lines")
 _OPEN_INSTEAD = "Open the original file instead."
 
 
@@ -91,6 +93,13 @@ class PageRenderer:
     def size(self, file: Path, page: int, *, content: str = "") -> Future[bytes]:
         """Measure a page (from 1): its width and height in points, as two numbers in text; it fails as `page` does."""
         return self._of_file(file, page, content, {"measure": True})
+
+    def lines(self, file: Path, page: int, *, content: str = "") -> Future[bytes]:
+        """Read a page (from 1): JSON with its width and height in points, and its lines with their boxes.
+
+        It fails as `page` does.
+        """
+        return self._of_file(file, page, content, {"lines": True})
 
     def find(self, file: Path, near: int, words: str, *, content: str = "") -> Future[bytes]:
         """Find words on the page nearest to one: JSON with its number, the boxes of the words, and the pages there are.
@@ -148,7 +157,7 @@ class PageRenderer:
 
     def _body(self, drawing: _Drawing, answer: bytes) -> bytes:
         word, _, body = answer.partition(b"\n")
-        if word not in (b"picture", b"size", b"found"):
+        if word not in _ANSWERS:
             raise _error(drawing.name, word.decode(), body.decode(errors="replace"))
         return body
 
@@ -178,7 +187,7 @@ class PageRenderer:
                 cache.refuse(drawing.file, drawing.content, drawing.page, cause)
             raise _cannot(drawing.name, cause, retryable=starved)
         self._idle.put(child)
-        if cache is not None and drawing.file is not None and answer.startswith((b"picture", b"size", b"found")):
+        if cache is not None and drawing.file is not None and answer.startswith(_ANSWERS):
             cache.keep(drawing.file, drawing.content, drawing.page, drawing.request, answer)
         return answer
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.file_names import safe_name
+from ingestion.file_names import is_too_long, safe_name
 from ingestion.jobs.uploads import keep_upload
 
 
@@ -43,6 +43,16 @@ def test_a_long_cyrillic_name_fits_a_file_system_and_keeps_its_ending(tmp_path: 
     assert path.name.startswith("План действий при наводнениях")
     assert path.suffix == ".pdf"
     assert path.read_bytes() == b"%PDF"
+
+
+def test_a_name_of_three_hundred_arabic_letters_is_cut_between_words_and_shows_it() -> None:
+    name = "الخطة الوطنية للحماية من الفيضانات " * 9 + ".pdf"
+    assert is_too_long(name)
+    kept = safe_name(name)
+    assert kept.endswith("….pdf")
+    assert set(kept.removesuffix("….pdf").split()) == set(name.removesuffix(".pdf").split())
+    assert not is_too_long(kept)
+    assert safe_name("خطة.pdf") == "خطة.pdf"
 
 
 def test_two_uploads_of_one_name_are_both_kept_whole(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import pytest
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError
-from rag_engine.passage_search.describe import describe_allowed, describe_found, describe_refusal
+from rag_engine.filters import Filter, live_counts
+from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
+from rag_engine.passage_search.document_hits import find_document_hits
 from rag_engine.passage_search.find import NEAREST, excluding_facets, find_passages
 from rag_engine.passage_search.passages import citation_of, read_passages
 from rag_engine.passage_search.query import PassageQuery
@@ -80,7 +82,7 @@ def test_without_words_the_documents_of_a_filter_are_listed_newest_first(plans: 
     first = [passage.hit.start for passage in read_passages(plans, found, found.matches)]
     assert first == [0, 0]
     assert describe_found(found) == "2 documents, newest first, each with its first passage."
-    assert describe_allowed(found) == "2 of 3 documents match"
+    assert describe_matching(found) == "2 of 3 documents match"
 
 
 def test_by_date_the_newest_document_with_the_words_comes_first_and_the_merely_near_last(plans: Engine) -> None:
@@ -101,6 +103,28 @@ def test_a_filter_holds_and_one_that_excludes_the_words_is_named(plans: Engine) 
     assert describe_refusal([obstacle], found) == (
         "No passage matches. Language Italian excludes the only document that would match without it."
     )
+
+
+@pytest.mark.parametrize("words", ["piano", "Überflutung und Räumung von Häusern", "plan"])
+@pytest.mark.parametrize("chosen", [{}, {"language": ("it",)}, {"hazard": ("Flood",), "language": ("it",)}])
+@pytest.mark.parametrize("words_only", [True, False])
+def test_a_count_is_what_is_found_when_the_value_is_chosen(
+    plans: Engine, words: str, chosen: Filter, *, words_only: bool
+) -> None:
+    query, snapshot = PassageQuery(words, chosen, words_only=words_only), plans.collection.snapshot()
+    hits = find_document_hits(plans, find_passages(plans, query))
+    counts = live_counts(chosen, snapshot.facets, snapshot.documents, hits.count)
+    for name, value in [("language", "en"), ("language", "it"), ("hazard", "Flood")]:
+        found = find_passages(plans, query.with_values(name, (value,)))
+        assert counts[name].get(value, 0) == len(found.documents) == found.matching
+
+
+def test_of_the_merely_near_no_more_count_than_are_found(reports: Engine) -> None:
+    query = PassageQuery("grass sluice")
+    found = find_passages(reports, query)
+    hits = find_document_hits(reports, found)
+    assert not hits.worded
+    assert hits.count(reports.collection.snapshot().documents) == len(found.documents)
 
 
 def test_a_filter_that_excludes_every_document_is_named_with_the_others_kept(plans: Engine) -> None:
