@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.reply import Reply, ShownSource
 
-_REDACTED = "This answer quoted a document that was deleted, and was deleted with it."
+REDACTED = "This answer quoted a document that was deleted, and was deleted with it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
         return replace(reply, sources=sources, withheld=withheld)
     return replace(
         reply,
-        text=_REDACTED,
+        text=REDACTED,
         citations=(),
         sources=sources,
         support=(),

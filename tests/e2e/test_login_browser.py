@@ -95,10 +95,12 @@ def guarded(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         workspace = tmp_path / "workspace"
         give_role(workspace, "ada@example.org", "admin")
         own = {"HOME": str(tmp_path), "SEXTANT_CACHE": str(cache_folder()), "SEXTANT_USER": "the system's user"}
-        with serving(workspace, tmp_path / "log", **own) as address:
-            yield address, workspace
-        provider.shutdown()
-        thread.join()
+        try:
+            with serving(workspace, tmp_path / "log", **own) as address:
+                yield address, workspace
+        finally:
+            provider.shutdown()
+            thread.join()
 
 
 def test_a_person_logs_in_changes_a_setting_under_that_name_and_logs_out(page: Page, guarded: tuple[str, Path]) -> None:

@@ -10,12 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag_engine.atomic_write import write_atomic
+from rag_engine.conversations.erased_documents import REDACTED
 from rag_engine.evaluation.answers.accepted_run import accepted_path, runs_folder
 from rag_engine.evaluation.answers.own_questions import change_own_questions, own_questions_path
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.rows import GUARD
-
-_REDACTED = "This answer quoted a document that was deleted, and was deleted with it."
 
 
 def forget_in_evaluation(workspace: Path, file: str, says: Callable[[str], bool]) -> None:
@@ -48,7 +47,7 @@ def _redact_run(path: Path, cited: str) -> None:
     run = json.loads(path.read_bytes())
     citing = [row for row in run["rows"] if any(place.startswith(cited) for place in row["cited"])]
     for row in citing:
-        row["answer"] = _REDACTED
+        row["answer"] = REDACTED
     if citing:
         write_atomic(path, json.dumps(run, ensure_ascii=False, indent=1).encode())
 
@@ -63,7 +62,7 @@ def _redact_rows(path: Path, cited: str) -> None:
     rows = [line for line in lines if len(line) == len(header)]
     citing = [row for row in rows if f"; {cited}" in f"; {row[places].removeprefix(GUARD)}"]
     for row in citing:
-        row[answer] = _REDACTED
+        row[answer] = REDACTED
     if citing or len(rows) < len(lines):
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([header, *rows])
