@@ -443,10 +443,14 @@ def _vectors(engine: Engine, wanted: int) -> Check:
 def _sources(engine: Engine) -> Iterator[Check]:
     from ingestion.records.source_record import FROM_LIST
 
-    lost = [one.file for one in engine.collection.documents() if not engine.collection.stored_file(one).is_file()]
-    if lost:
-        remedy = "Run `sextant add` with these files, which puts them back; without them no page can be drawn."
-        yield Check("Originals", "bad", f"{len(lost)} are missing from the workspace: {_some(lost)}", remedy)
+    kept = [(one, engine.collection.stored_file(one)) for one in engine.collection.documents()]
+    lost = [one.file for one, copy in kept if not copy.is_file()]
+    damaged = [one.file for one, copy in kept if copy.is_file() and not _is_whole(copy, one.sha256)]
+    if lost or damaged:
+        found = [f"{len(lost)} are missing from the workspace: {_some(lost)}"] if lost else []
+        found += [f"{len(damaged)} are not as they were added: {_some(damaged)}"] if damaged else []
+        remedy = "Run `sextant add` with these files, which puts them back; their pages are drawn from them."
+        yield Check("Originals", "bad", "; ".join(found), remedy)
     places = ((record.file, record.source) for record in engine.collection.documents() if not record.is_former)
     # What came through the page or the list of sources has no place of its own.
     own = [(file, source) for file, source in places if not source.startswith(("upload:", FROM_LIST))]
@@ -456,6 +460,15 @@ def _sources(engine: Engine) -> Iterator[Check]:
         yield Check(
             "Sources", "note", f"{len(gone)} files are no longer where they were added from: {_some(gone)}", remedy
         )
+
+
+def _is_whole(copy: Path, sha256: str) -> bool:
+    from ingestion.file_names import file_hash
+
+    try:
+        return file_hash(copy) == sha256
+    except OSError:  # a disk that cannot read it back
+        return False
 
 
 def _some(names: list[str]) -> str:

@@ -51,7 +51,7 @@ Status = Literal["indexed", "unchanged", "rejected", "failed"]
 # A disk that is read refuses otherwise: these are of a copy, or of vectors, that is written.
 _DISK_TAKES_NOTHING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
-_PUT_BACK = kept_sentence("The workspace's copy of it was missing and was put back.")
+_PUT_BACK = kept_sentence("The workspace's copy of it was missing or damaged and was put back.")
 _LATE = kept_sentence("Chroma did not answer; it takes this document up by itself when it does.")
 _FORMER_KEPT = kept_sentence("What it said before is kept as a former version.")
 
@@ -229,10 +229,13 @@ class _Reader:
         return replace(added, path=_shown(path), status="unchanged", reason=reason)
 
     def _put_back(self, unchanged: Added, path: Path, sha256: str) -> Added:
-        """Return the entry for an unchanged file, with the workspace's copies of this content where they were lost."""
+        """Return the entry for an unchanged file, with the workspace's copies of this content where they were lost.
+
+        A copy of other bytes is lost as well.
+        """
         files = paths.files(self._workspace)
         lost = [stored_name(files, sha256, record.file) for record in self._records.values() if record.sha256 == sha256]
-        lost = [copy for copy in lost if not copy.exists()]
+        lost = [copy for copy in lost if not copy.exists() or file_hash(copy) != sha256]
         for copy in lost:
             copy.parent.mkdir(parents=True, exist_ok=True)
             with replacing(copy, durable=True) as temporary:

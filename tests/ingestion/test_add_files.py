@@ -7,7 +7,7 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
@@ -219,12 +219,15 @@ def test_a_full_disk_ends_the_addition_and_no_file_is_blamed(
     assert outcomes(add_paths([folder], engine)) == {"a.txt": "indexed", "b.txt": "indexed"}
 
 
-def test_a_lost_copy_is_put_back_by_adding_the_file_again(engine: Engine, folder: Path) -> None:
+@pytest.mark.parametrize("lose", [Path.unlink, lambda copy: copy.write_text(FIRST.swapcase())])
+def test_a_lost_copy_is_put_back_by_adding_the_file_again(
+    engine: Engine, folder: Path, lose: Callable[[Path], object]
+) -> None:
     (folder / "plan.txt").write_text(FIRST)
     add_paths([folder], engine)
     [record] = engine.collection.documents()
     copy = engine.collection.stored_file(record)
-    copy.unlink()
+    lose(copy)
     found = {one.name: one for one in examine(engine)}["Originals"]
     assert (found.state, "plan.txt" in found.found) == ("bad", True)
     [added] = add_paths([folder], engine)
