@@ -40,7 +40,7 @@ from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.geography import Gazetteer, load_gazetteer
-from rag_engine.storage.indexer import FormerVersion, Indexer, fingerprint, former_version
+from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, fingerprint, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.templates import kept_sentence
@@ -96,7 +96,7 @@ def add_paths(
     """Add every file of the paths, in order; folders are walked, hidden files left out.
 
     One bad file never stops the others; one that broke its reader before is tried only with `again`, unless it has
-    changed. What was indexed before `cancelled` turned true stays. The one file that
+    changed. What was indexed before `cancelled` turned true stays, and nothing of the one it was at. The one file that
     `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier date.
     """
     files, refused = _listed(paths)
@@ -113,15 +113,19 @@ def add_paths(
     results: list[Added] = []
     with engine.indexer() as indexer, open_readers(engine) as extractor:
         reader = _Reader(engine, files, refused, descriptions, extractor, again=again)
+        indexer.stopped = cancelled
         with _nothing_left(engine.config.workspace), closing(reader.read_all()) as reading:
             for position, read in enumerate(reading):
                 progress(_progress(results, sizes, files[position].name))
                 if cancelled():
                     break
-                if isinstance(read, _Read):
-                    results.append(reader.watched(read, partial(_index, read, indexer, engine, reader, replaces)))
-                else:
+                if not isinstance(read, _Read):
                     results.append(read)
+                    continue
+                try:
+                    results.append(reader.watched(read, partial(_index, read, indexer, engine, reader, replaces)))
+                except IndexingStopped:
+                    break
         if replaces is not None and any(_is_new_version(one, replaces) for one in results):
             _supersede(replaces, indexer)
         indexer.finish()

@@ -22,7 +22,7 @@ from rag_engine.atomic_write import replacing
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.storage.catalog import metadata_json
-from rag_engine.storage.indexer import FormerVersion, Indexer, former_version
+from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Document, DocumentRecord, Metadata
@@ -100,13 +100,17 @@ def _index_all(
 ) -> Iterator[Batch]:
     indexed: dict[str, tuple[Outcome, str]] = {}
     with run.engine.indexer() as indexer:
+        indexer.stopped = lambda: bool(run.signal())
         for position, record in enumerate(pending):
             code = record.source.code
             current = f"{code} {record.metadata.title}"
             run.progress(source_progress("indexing", len(pending), [record], pending[position + 1 :], current))
             if run.signal():
                 break
-            indexed[code] = _try(record, known.get(code), prints[code], indexer, run.tools), prints[code]
+            try:
+                indexed[code] = _try(record, known.get(code), prints[code], indexer, run.tools), prints[code]
+            except IndexingStopped:
+                break
             if len(indexed) >= _GROUP:
                 # Nothing is recorded that cannot be found yet.
                 indexer.flush()
@@ -128,6 +132,8 @@ def _try(
             return _index(record, known, print_, indexer, tools)
     except Refusal as refusal:
         return refusal.outcome()
+    except IndexingStopped:
+        raise
     except Exception as error:
         cause = str(error) if isinstance(error, SextantError | OSError) else f"{type(error).__name__}: {error}"
         retryable = error.retryable if isinstance(error, SextantError) else True

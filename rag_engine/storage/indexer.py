@@ -81,6 +81,10 @@ def former_version(record: DocumentRecord, since: str, work: str = "") -> Former
 Encode = Callable[[Sequence[str]], Vectors]
 
 
+class IndexingStopped(Exception):  # noqa: N818 no error: a person asked for it
+    """Indexing was to stop in the middle of a document, of which nothing is visible then."""
+
+
 class Indexer:
     """The one writer of a workspace; whoever makes it holds the workspace's write lock."""
 
@@ -98,6 +102,8 @@ class Indexer:
         self._waiting: list[tuple[DocumentRecord, Vectors]] = []
         # Keys of documents that the dense index has yet to take up, because its server was down.
         self.behind: set[int] = set()
+        # Asked between portions of texts to encode, which takes minutes for a long document.
+        self.stopped: Callable[[], bool] = lambda: False
 
     def add(
         self,
@@ -107,6 +113,8 @@ class Indexer:
         former: FormerVersion | None = None,
     ) -> int:
         """Index a document and return the number of its children; it becomes visible with its group or at `flush`.
+
+        IndexingStopped where `stopped` turns true; the vectors that it has by then are found by the next addition.
 
         `records` are those of the index that it carries itself. What other indexes list of the same text in the
         version that it replaces stays. That version itself goes, unless it is `former`.
@@ -128,7 +136,7 @@ class Indexer:
         `listed` is what indexes list of it, `records` what its own does at places that are yet to be found.
         """
         title, language = record.metadata.title, record.metadata.language
-        encode = _cached(self._embedder.encode_passages)
+        encode = _cached(self._embedder.encode_passages, self._go_on)
         chunked = chunk(
             extracted.text,
             language,
@@ -262,6 +270,7 @@ class Indexer:
         known = dict(self._stores.catalog.read_in(statement, v.text_hash, sorted(hashes)))
         # In portions, so that what an interrupted run has encoded is found again by the next.
         for digests in portions([digest for digest in hashes if digest not in known], _PORTION):
+            self._go_on()
             texts = [hashes[digest] for digest in digests]
             sentences = [sentence_texts(passages[text], language) for text in texts]
             near = encode_sentences([one for some in sentences for one in some])
@@ -277,6 +286,10 @@ class Indexer:
                 connection.execute(sql.insert(tables.vectors), named)
             known |= zip(digests, rows.tolist(), strict=True)
         return known
+
+    def _go_on(self) -> None:
+        if self.stopped():
+            raise IndexingStopped
 
     def _take_rows(self, count: int) -> Keys:
         reused = [self._free.pop() for _ in range(min(count, len(self._free)))]
@@ -398,16 +411,16 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _cached(encode: Encode) -> Encode:
-    """Return the same encoder, which reads a text once.
+def _cached(encode: Encode, go_on: Callable[[], None]) -> Encode:
+    """Return the same encoder, which reads a text once, and calls `go_on` before each portion of them.
 
     Topics are recognised by the sentences that are kept with a passage.
     """
     seen: dict[str, Vectors] = {}
 
     def cached(texts: Sequence[str]) -> Vectors:
-        new = list(dict.fromkeys(text for text in texts if text not in seen))
-        if new:
+        for new in portions(list(dict.fromkeys(text for text in texts if text not in seen)), _PORTION):
+            go_on()
             seen.update(zip(new, encode(new), strict=True))
         return np.array([seen[text] for text in texts], np.float32)
 

@@ -278,16 +278,28 @@ def test_a_refused_file_leaves_no_copy(engine: Engine, folder: Path) -> None:
 def test_a_cancelled_addition_keeps_what_it_has_and_can_be_taken_up(engine: Engine, folder: Path) -> None:
     for number in range(5):
         (folder / f"{number}.txt").write_text(f"Measure {number} of the plan. " * 20)
-    asked: list[None] = []
-
-    def after_two() -> bool:
-        asked.append(None)
-        return len(asked) > 2
-
-    assert len(add_paths([folder], engine, cancelled=after_two)) == 2
+    done = [0]
+    added = add_paths([folder], engine, progress=lambda now: done.append(now.done), cancelled=lambda: done[-1] == 2)
+    assert len(added) == 2
     assert len(engine.collection.documents()) == 2
     again = add_paths([folder], engine)
     assert [one.status for one in again] == ["unchanged"] * 2 + ["indexed"] * 3, again
+
+
+def test_a_cancel_is_heard_in_the_middle_of_a_long_document(engine: Engine, folder: Path) -> None:
+    (folder / "long.txt").write_text("\n\n".join(f"Measure {number} of the plan. " * 40 for number in range(700)))
+    asked: list[int] = []
+
+    def cancelled() -> bool:
+        asked.append(1)
+        return len(asked) > 3
+
+    assert add_paths([folder], engine, cancelled=cancelled) == []
+    assert not engine.collection.documents()
+    [added] = add_paths([folder], engine)
+    assert (added.status, added.children > 100) == ("indexed", True)
+    kept = (engine.config.workspace / "files").rglob("*")
+    assert [path.name for path in kept if path.is_file()] == ["long.txt"]
 
 
 def test_a_damaged_index_is_mended_by_rebuild(engine: Engine, folder: Path) -> None:
