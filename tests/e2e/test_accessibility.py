@@ -186,7 +186,8 @@ def test_a_foreign_quotation_says_its_language(page: Page, full: str) -> None:
 
 def test_a_foreign_quote_in_the_notebook_says_its_language(page: Page, full: str) -> None:
     page.goto(f"{full}/search?words=allerta")
-    page.get_by_role("button", name="Add to notebook").first.click()
+    document = page.locator("[class*='st-key-found-']").filter(has_text="allerta")
+    document.get_by_role("button", name="Add to notebook").first.click()
     expect(page.get_by_text("Added to the notebook Evidence.")).to_be_visible()
     page.get_by_role("link", name="Notebook").click()
 
