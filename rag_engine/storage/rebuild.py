@@ -82,7 +82,7 @@ def switch_generation(connection: Connection, generation: int, manifest: str = "
     Its files were made after every erasure.
     """
     set_state(connection, "generation", str(generation))
-    set_state(connection, LEFT, "")
+    connection.execute(sql.delete(tables.state).where(tables.state.c.name == LEFT))
     if manifest:
         set_state(connection, "encoder", manifest)
 

@@ -24,6 +24,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
+from pages._ask.running import IDLE_SECONDS
+
 # Number of the part of a page that holds what is not in its sidebar or at its bottom.
 _MAIN = 0
 
@@ -90,8 +92,9 @@ class PageVisitor:
 
     @property
     def idle(self) -> bool:
-        """Whether the page is drawn, and nothing in it is drawn again by itself."""
-        return bool(self._script) and not self._running and not self._again
+        """Whether the page is drawn, and nothing in it is drawn again by itself but looks for what others asked."""
+        waiting = any(every < IDLE_SECONDS for _, every in self._again.values())
+        return bool(self._script) and not self._running and not waiting
 
     @property
     def in_address(self) -> dict[str, list[str]]:

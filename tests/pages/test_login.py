@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.acts import ACTS
 from ingestion.records.people import give_role, known_people
+from pages._ask.turn_key import turn_key
 from pages._shared import login, resources
 from rag_engine.conversations import store
 from rag_engine.conversations.feedback import rated_answers
@@ -263,7 +264,7 @@ def test_a_person_lets_admins_see_a_rating_who_keep_its_question(
         return app.run()
 
     app = asked()
-    choice = f"rating {id} 0 shared"
+    choice = f"{turn_key(begun, 0)} rating shared"
     assert choice not in [one.key for one in app.toggle]
     app.feedback[0].set_value(1).run()
     assert not app.toggle(key=choice).value
