@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.elements import open_in_address
+from pages._shared.elements import draw_way_back, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -47,9 +47,8 @@ def draw_conversations(workspace: Path, current: str) -> None:
         return
     with st.expander(_("Conversations"), icon=":material/history:"):
         if deleted:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(_("Deleted “{title}”.").format(title=escape(deleted.title)))
-                st.button(_("Undo"), icon=":material/undo:", type="tertiary", on_click=_restore, args=(workspace,))
+            said = _("Deleted “{title}”.").format(title=escape(deleted.title))
+            draw_way_back(said, "conversation undo", _restore, workspace)
         words = ""
         if len(known) > _SHOWN:
             words = st.text_input(

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._ask.conversations import SHARE
 from pages._shared import resources
-from pages._shared.elements import open_in_address
+from pages._shared.elements import draw_way_back, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
@@ -114,16 +114,8 @@ def _draw_deleted(workspace: Path) -> None:
     deleted: Notebook | None = st.session_state.get(_DELETED)
     if deleted is None:
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_("Deleted “{title}”.").format(title=escape(deleted.name)), width="content")
-        st.button(
-            _("Undo"),
-            icon=":material/undo:",
-            type="tertiary",
-            key="restore notebook",
-            on_click=_restore,
-            args=(workspace,),
-        )
+    said = _("Deleted “{title}”.").format(title=escape(deleted.name))
+    draw_way_back(said, "restore notebook", _restore, workspace)
 
 
 def _restore(workspace: Path) -> None:

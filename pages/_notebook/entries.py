@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages._notebook.entry import draw_entry, draw_note, draw_origin
 from pages._shared import resources
+from pages._shared.elements import draw_way_back
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
 from pages._shared.filter_widgets import WORDING
@@ -112,16 +113,7 @@ def _draw_undo(workspace: Path, notebook: Notebook) -> None:
     id, entry, position = st.session_state.get(_REMOVED, ("", None, 0))
     if id != notebook.id:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="notebook-undo"):
-        st.caption(_("Entry removed."), width="content")
-        st.button(
-            _("Undo"),
-            icon=":material/undo:",
-            type="tertiary",
-            key="notebook undo",
-            on_click=_restore,
-            args=(workspace, id, entry, position),
-        )
+    draw_way_back(_("Entry removed."), "notebook undo", _restore, workspace, id, entry, position)
 
 
 def _remove(workspace: Path, id: str, entry: NotebookEntry) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages._search.opened import go_to
 from pages._shared import resources
+from pages._shared.elements import draw_way_back
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
@@ -83,16 +84,7 @@ def _draw_undo(workspace: Path) -> None:
     deleted: SavedSearch | None = st.session_state.get(_DELETED)
     if deleted is None:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="search-undo"):
-        st.caption(_("Search deleted."), width="content")
-        st.button(
-            _("Undo"),
-            icon=":material/undo:",
-            type="tertiary",
-            key="search undo",
-            on_click=_restore,
-            args=(workspace, deleted),
-        )
+    draw_way_back(_("Search deleted."), "search undo", _restore, workspace, deleted)
 
 
 def _save(workspace: Path, query: PassageQuery) -> None:

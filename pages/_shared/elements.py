@@ -53,6 +53,13 @@ def known_author() -> str:
     return logged_in() or str(st.session_state.setdefault(KNOWN_AUTHOR, system_user()))
 
 
+def draw_way_back(said: str, key: str, back: Callable[..., None], *arguments: object) -> None:
+    """Draw what a person has deleted of their own, with the button of this key that brings it `back`."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(said, width="content")
+        st.button(_("Undo"), icon=":material/undo:", type="tertiary", key=key, on_click=back, args=arguments)
+
+
 def why_disabled(act: str) -> str | None:
     """Return why the person may not do an act, and who can change that; None where the person may."""
     present = person()
