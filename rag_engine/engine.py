@@ -72,7 +72,7 @@ from rag_engine.retrieval.search import Retrievers
 from rag_engine.settings import settings_stamp
 from rag_engine.storage.catalog import ChildRecord, open_catalog
 from rag_engine.storage.collection import Collection
-from rag_engine.storage.indexer import Indexer, page_at
+from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.manifest import check_encoder
 from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
@@ -231,7 +231,7 @@ class Engine:
             evidence,
             generator or quoting(),
             embedder=embedder,
-            page_of=self._page_of,
+            page_of=self.catalog.page_at,
             config=self.config.generation,
             support=SupportModels(manifest.calibration, self.language_of, judge=self._judge()) if manifest else None,
             prompted=prompted,
@@ -280,7 +280,7 @@ class Engine:
             self.require_language_model(),
             schema,
             embedder=self.embedder(),
-            page_of=self._page_of,
+            page_of=self.catalog.page_at,
             child_of=self._child_of,
             # A form may have more tokens than a free answer.
             seconds=generation.answer_seconds * REPLY_TOKENS / generation.answer_tokens,
@@ -538,10 +538,6 @@ class Engine:
         self.collection.close()
         self._layouts.close()
         self._page_renderer.close()
-
-    def _page_of(self, document: int, offset: int) -> int:
-        """Return the page on which a document's text is at an offset."""
-        return page_at(self.catalog.lines(document), offset)
 
     def _child_of(self, document: DocumentRecord, start: int, end: int) -> str:
         """Return the id of the child that holds most of a document's text [start, end)."""

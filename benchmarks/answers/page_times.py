@@ -1,10 +1,12 @@
 """How long pages take to be drawn in a browser, beside an empty Streamlit page in the same run.
 
-    python -m benchmarks.answers.page_times --workspace DIR [--times N]
+    python -m benchmarks.answers.page_times --workspace DIR [--large DIR] [--times N]
 
 Each page is opened in a fresh context of Chromium until its heading is seen, in turn with the empty page, so that what
 else the machine does falls on both. A question is asked until its first feedback and its first quotation are seen.
-Interactions that need no model are timed on a page that has come to rest, until what they lead to is seen.
+Interactions that need no model are timed on a page that has come to rest, until what they lead to is seen. A
+conversation of 100 turns is opened and asked in turn with one of 3. The pages of a large collection (`--large`, a
+workspace of benchmarks/retrieval/retrieval_scale.py) are opened until what they list is seen.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -20,6 +24,14 @@ from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.page_server import serving
 from benchmarks.report import machine, write_table
+from rag_engine.conversations.store import (
+    Conversation,
+    delete_conversation,
+    list_conversations,
+    new_id,
+    read_conversation,
+    restore_conversation,
+)
 
 # Each with its path: Ask is the first page.
 PAGES = {
@@ -31,7 +43,9 @@ PAGES = {
     "Admin": "admin",
     "Evaluation": "evaluation",
 }
-PAINT_BAR, FEEDBACK_BAR, QUOTATION_BAR, INTERACTION_BAR = 1.5, 200.0, 500.0, 300.0
+PAINT_BAR, FEEDBACK_BAR, QUOTATION_BAR, INTERACTION_BAR, LARGE_BAR = 1.5, 200.0, 500.0, 300.0, 3000.0
+# A conversation of 100 turns counts as fast as one of 3 up to here: two measurements of one page differ by that much.
+LONGER_BAR = 1.1
 QUESTIONS = ("What is loss and damage?", "Who pays for adaptation?", "When does the agreement enter into force?")
 NO_MODEL = "http://127.0.0.1:9"
 WORDS = "plan"
@@ -49,17 +63,22 @@ def paint(browser: Browser, address: str) -> float:
     return taken
 
 
-def asked(browser: Browser, address: str, question: str) -> tuple[float, float]:
-    """Return the milliseconds until a question has its first feedback and its first quotation."""
+def asked(browser: Browser, address: str, question: str, turn: int = 0) -> tuple[float, float]:
+    """Return the milliseconds until a question has its first feedback and its first quotation.
+
+    `turn` is the number of the turns before it, in the conversation that the address opens.
+    """
     page = browser.new_page()
     page.goto(address)
+    if turn:
+        page.locator(f".st-key-live-answer-{turn - 1}").wait_for()
     field = page.get_by_test_id("stChatInputTextArea")
     field.fill(question)
     started = time.perf_counter()
     field.press("Enter")
-    page.locator("[class*='st-key-question-']").first.wait_for()
+    page.locator(f".st-key-question-{turn}").wait_for()
     feedback = 1000 * (time.perf_counter() - started)
-    page.locator("[class*='st-key-live-answer-']").first.wait_for()
+    page.locator(f".st-key-live-answer-{turn}").wait_for()
     quotation = 1000 * (time.perf_counter() - started)
     page.close()
     return feedback, quotation
@@ -78,23 +97,80 @@ INTERACTIONS = {
 }
 
 
+# Playwright scrolls to what it clicks and waits until it stands still, which is no time of the page's.
+CLICKED = "addEventListener('pointerdown', () => { window.clicked = performance.timeOrigin + performance.now() }, true)"
+
+
 def interaction(browser: Browser, address: str, what: str) -> float:
     """Return the milliseconds from a click on a page that has come to rest until what it leads to is seen."""
     path, clicked, seen = INTERACTIONS[what]
     page = browser.new_page()
+    page.add_init_script(CLICKED)
     page.goto(f"{address}/{path}")
     target = page.locator(clicked).first
     target.wait_for()
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     page.wait_for_load_state("networkidle")
-    started = time.perf_counter()
     target.click()
     if "sort" in what:
         page.wait_for_url("**sort=**")
     page.locator(seen).first.wait_for()
+    ended = 1000 * time.time()
+    taken = ended - float(page.evaluate("window.clicked"))
+    page.close()
+    return taken
+
+
+# Pages of a large collection, each with its address and what it is opened for.
+LARGE = {
+    "Ask": ("", "[data-testid=stChatInputTextArea]"),
+    "Search": (f"search?words={WORDS}", "[class*='st-key-found-']"),
+    "Library": ("library", "[data-testid=stDataFrame]"),
+    "Admin": ("admin", "[data-testid=stTab]"),
+}
+SHORT, LONG = 3, 100
+
+
+def opened(browser: Browser, address: str, seen: str) -> float:
+    """Return the milliseconds until a new visitor sees what an address is opened for."""
+    page = browser.new_page()
+    started = time.perf_counter()
+    page.goto(address)
+    page.locator(seen).first.wait_for()
     taken = 1000 * (time.perf_counter() - started)
     page.close()
     return taken
+
+
+@contextmanager
+def repeated(workspace: Path, turns: int) -> Iterator[str]:
+    """Yield the id of a conversation of so many turns, each the answer that was given last; it is deleted again."""
+    last = read_conversation(workspace, list_conversations(workspace)[0].id)
+    assert last is not None
+    every = tuple(replace(last.turns[-1], asked=f"2026-01-01T00:00:{number:09.6f}+00:00") for number in range(turns))
+    conversation = Conversation(new_id(), every, name=f"{turns} turns")
+    restore_conversation(workspace, conversation)
+    yield conversation.id
+    delete_conversation(workspace, conversation.id)
+
+
+def long_conversations(browser: Browser, address: str, workspace: Path, times: int) -> list[list[str]]:
+    """Return the rows of a conversation of 100 turns, opened and asked, beside one of 3."""
+    opening: dict[int, list[float]] = {SHORT: [], LONG: []}
+    answering: dict[int, list[float]] = {SHORT: [], LONG: []}
+    for number in range(times):
+        for turns in (SHORT, LONG):
+            with repeated(workspace, turns) as id:
+                ours = f"{address}/?conversation={id}"
+                opening[turns].append(opened(browser, ours, f".st-key-live-answer-{turns - 1}"))
+                answering[turns].append(asked(browser, ours, QUESTIONS[number % len(QUESTIONS)], turns)[1])
+    rows = []
+    for what, taken in (("opened", opening), ("answers", answering)):
+        few, many = median(taken[SHORT]), median(taken[LONG])
+        rows.append([f"a conversation of {SHORT} turns {what}", f"{few:,.0f} ms", "", ""])
+        said = "met" if many <= LONGER_BAR * few else "missed"
+        rows.append([f"one of {LONG}", f"{many:,.0f} ms", f"{many / few:.2f} x that of {SHORT}", f"1 x: {said}"])
+    return rows
 
 
 def row(what: str, milliseconds: list[float], bar: float, empty: float | None = None) -> list[str]:
@@ -109,6 +185,7 @@ def row(what: str, milliseconds: list[float], bar: float, empty: float | None = 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspace", type=Path, required=True)
+    parser.add_argument("--large", type=Path, help="one of 280,000 passages, whose pages are opened as well")
     parser.add_argument("--times", type=int, default=5)
     given = parser.parse_args()
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -133,6 +210,13 @@ def main() -> None:
         for what in INTERACTIONS:
             interaction(browser, ours, what)
         reached = {what: [interaction(browser, ours, what) for _ in range(given.times)] for what in INTERACTIONS}
+        turns = long_conversations(browser, ours, given.workspace, given.times)
+        large: dict[str, list[float]] = {name: [] for name in LARGE} if given.large else {}
+        if given.large:
+            address = stack.enter_context(serving(**settings | {"SEXTANT_WORKSPACE": str(given.large)}))
+            for name in [*LARGE, *LARGE, *(name for _ in range(given.times) for name in LARGE)]:
+                path, seen = LARGE[name]
+                large[name].append(opened(browser, f"{address}/{path}", seen))
         browser.close()
     rows = [["an empty Streamlit page", f"{median(blank):,.0f} ms", "1 x", ""]]
     rows.append(["first visitor after a start", f"{first:,.0f} ms", f"{first / median(blank):.2f} x", ""])
@@ -140,6 +224,8 @@ def main() -> None:
     rows.append(row("a question's first feedback", [one for one, _ in waits], FEEDBACK_BAR))
     rows.append(row("its first quotation", [other for _, other in waits], QUOTATION_BAR))
     rows += [row(what, reached[what], INTERACTION_BAR) for what in INTERACTIONS]
+    rows += turns
+    rows += [row(f"{name} over a large collection", some[2:], LARGE_BAR) for name, some in large.items()]
     write_table(
         "page_times",
         "How long pages take",
@@ -149,6 +235,7 @@ def main() -> None:
             machine("streamlit", "playwright"),
             f"`python -m benchmarks.answers.page_times`; each page opened {given.times} times by a new visitor, until "
             "its heading is seen; without a language model, the models loaded.",
+            "A large collection: 280,000 passages of 2,800 documents; each page opened twice before it is timed.",
         ],
     )
 

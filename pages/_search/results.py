@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -23,20 +24,32 @@ from rag_engine.passage_search.describe import (
     describe_matching,
     describe_refusal,
 )
-from rag_engine.passage_search.find import FoundPassages, excluding_facets, find_passages
+from rag_engine.passage_search.find import FoundPassages, excluding_facets, find_passages, in_order
 from rag_engine.passage_search.passages import read_passages
 from rag_engine.passage_search.query import PassageQuery
 
 # Documents on a page, and passages of each that are shown before more are asked for.
 _DOCUMENTS, _PASSAGES = 8, 2
+# What was found last, kept for the next run of the page: another order, page or opened passage finds the same.
+_FOUND = "search found"
+# Passages that a visitor keeps at most, some megabytes.
+_KEPT = 50_000
 
 
 def find(engine: Engine, query: PassageQuery) -> FoundPassages | None:
     """Return what the search finds; None without a search, and where it was refused, which is drawn."""
     if not query or not engine.collection.snapshot().documents:
         return None
+    asked = replace(query, sort="relevance"), engine.collection.snapshot().change, engine.config.retrieval
+    kept: tuple[object, FoundPassages] | None = st.session_state.get(_FOUND)
+    if kept is not None and kept[0] == asked:
+        return in_order(kept[1], query)
     with st.spinner(_("Searching …")), show_errors():
-        return find_passages(engine, query)
+        found = find_passages(engine, query)
+        # What a search could not do for the moment is tried again.
+        if not found.warnings and len(found) <= _KEPT:
+            st.session_state[_FOUND] = asked, found
+        return found
     return None
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 
 import numpy as np
@@ -183,11 +183,20 @@ def _browsed(snapshot: Snapshot, allowed: Collection[int]) -> tuple[DocumentMatc
     )
 
 
+def in_order(found: FoundPassages, query: PassageQuery) -> FoundPassages:
+    """Return what was found for a query that differs in its order alone."""
+    return replace(found, query=query, documents=_sorted(found.documents, query) if query.words else found.documents)
+
+
 def _grouped(matches: Iterator[PassageMatch], query: PassageQuery) -> tuple[DocumentMatches, ...]:
     groups: dict[int, list[PassageMatch]] = {}
     for match in matches:
         groups.setdefault(match.document.key, []).append(match)
-    listed = [DocumentMatches(group[0].document, tuple(group)) for group in groups.values()]
+    return _sorted([DocumentMatches(group[0].document, tuple(group)) for group in groups.values()], query)
+
+
+def _sorted(groups: Iterable[DocumentMatches], query: PassageQuery) -> tuple[DocumentMatches, ...]:
+    listed = sorted(groups, key=lambda group: group.matches[0].rank)
     if query.sort == "date":
         # Sorting is stable: documents of one date keep the order of relevance. What is only near in meaning comes last,
         # or a recent document about something else would be in front.

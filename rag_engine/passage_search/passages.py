@@ -12,7 +12,6 @@ from rag_engine.passage_search.find import FoundPassages, PassageMatch
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval.retrieve import hit_of
 from rag_engine.storage.catalog import portions
-from rag_engine.storage.indexer import page_at
 from rag_engine.storage.sentence_vectors import sentence_cosines, sentence_places
 from rag_engine.text.excerpt import told_apart, window
 from rag_engine.text.key_words import find_key_words
@@ -71,7 +70,7 @@ def citation_of(engine: Engine, passage: MarkedPassage) -> Citation:
     """Return the nearest sentence of a passage as a citation, with its page."""
     hit, (start, end) = passage.hit, passage.place
     document, metadata = hit.document, hit.document.metadata
-    page = hit.page if hit.page == hit.last_page else page_at(engine.catalog.lines(document.key), start)
+    page = hit.page if hit.page == hit.last_page else engine.catalog.page_at(document.key, start)
     return Citation(
         n=1,
         child_id=hit.child_id,

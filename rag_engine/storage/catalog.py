@@ -266,6 +266,13 @@ class Catalog:
         rows = self.read(sql.select(texts.c.lines).where(texts.c.document_key == document_key))
         return unpack_lines(rows[0][0]) if rows else ()
 
+    def page_at(self, document_key: int, offset: int) -> int:
+        """Return the page of the last line of a document that begins at or before the offset (1 without lines)."""
+        rows = self.read(sql.select(texts.c.lines).where(texts.c.document_key == document_key))
+        lines = np.frombuffer(_unpacked(rows[0][0]), _LINE) if rows else np.zeros(0, _LINE)
+        place = int(np.searchsorted(lines["start"], offset, side="right")) - 1
+        return int(lines["page"][max(place, 0)]) if lines.size else 1
+
     def extracted(self, record: DocumentRecord) -> ExtractedText:
         """Return what the document's file says, as it is kept: text, lines and blocks, so that it can be cut anew."""
         t = texts.c

@@ -14,7 +14,7 @@ from rag_engine.errors import InputError
 from rag_engine.filters import Filter, live_counts
 from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
 from rag_engine.passage_search.document_hits import find_document_hits
-from rag_engine.passage_search.find import NEAREST, excluding_facets, find_passages
+from rag_engine.passage_search.find import NEAREST, excluding_facets, find_passages, in_order
 from rag_engine.passage_search.passages import citation_of, read_passages
 from rag_engine.passage_search.query import PassageQuery
 from tests.rag_engine.passage_search.conftest import REPORTS
@@ -91,6 +91,15 @@ def test_by_date_the_newest_document_with_the_words_comes_first_and_the_merely_n
     groups = find_passages(plans, query).documents
     dates = [(group.worded > 0, group.document.metadata.year or 0) for group in groups]
     assert dates == sorted(dates, reverse=True)
+
+
+@pytest.mark.parametrize("words", ["piano 2015", "plan", ""])
+def test_what_was_found_is_put_in_another_order_as_a_search_in_that_order_finds_it(plans: Engine, words: str) -> None:
+    near, dated = (PassageQuery(words, {"year": ("1900-2030",)}, sort=sort) for sort in ("relevance", "date"))
+    for before, after in ((near, dated), (dated, near)):
+        turned, found = in_order(find_passages(plans, before), after), find_passages(plans, after)
+        assert turned.documents == found.documents
+        assert turned.matches == found.matches
 
 
 def test_a_filter_holds_and_one_that_excludes_the_words_is_named(plans: Engine) -> None:

@@ -15,7 +15,7 @@ from rag_engine.config import ChunkingConfig
 from rag_engine.protocols import StorageBackends
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.storage.deletion import erase
-from rag_engine.storage.indexer import Indexer
+from rag_engine.storage.indexer import Indexer, page_at
 from rag_engine.storage.rebuild import refill
 from rag_engine.storage.recovery import recover
 from rag_engine.storage.snapshot import Snapshot, read_snapshot
@@ -69,7 +69,11 @@ def test_a_document_is_in_the_catalog_and_both_indexes_with_pages_and_parents(
     for child in children:
         assert FLOOD[child.parent.start + child.start : child.parent.start + child.end] == child.text
     assert stores.catalog.text(record.key) == FLOOD
-    assert stores.catalog.lines(record.key)[1].box == Box(10, 30, 500, 40)
+    lines = stores.catalog.lines(record.key)
+    assert lines[1].box == Box(10, 30, 500, 40)
+    offsets = [0, *(line.start for line in lines), *(line.end for line in lines), len(FLOOD)]
+    assert [stores.catalog.page_at(record.key, one) for one in offsets] == [page_at(lines, one) for one in offsets]
+    assert stores.catalog.page_at(record.key + 1, 0) == 1
 
 
 def test_the_catalog_keeps_the_layout_so_that_a_document_can_be_cut_anew(
