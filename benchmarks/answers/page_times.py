@@ -89,7 +89,7 @@ INTERACTIONS = {
     "a filter in Search": ("search", "[class*='st-key-search-hazard'] label", "[class*='st-key-search-clear'] button"),
     "a sort in Search": (
         f"search?words={WORDS}",
-        "text=Date",
+        "[class*='st-key-search-sort'] button >> text=Date",
         "[data-testid=stApp][data-test-script-state=notRunning]",
     ),
     "a source opened": (f"search?words={WORDS}", "text=Open document", "text=Original file"),
@@ -147,11 +147,14 @@ def repeated(workspace: Path, turns: int) -> Iterator[str]:
     """Yield the id of a conversation of so many turns, each the answer that was given last; it is deleted again."""
     last = read_conversation(workspace, list_conversations(workspace)[0].id)
     assert last is not None
-    every = tuple(replace(last.turns[-1], asked=f"2026-01-01T00:00:{number:09.6f}+00:00") for number in range(turns))
+    times = [f"2026-01-01T{number // 60:02}:{number % 60:02}:00+00:00" for number in range(turns)]
+    every = tuple(replace(last.turns[-1], asked=one) for one in times)
     conversation = Conversation(new_id(), every, name=f"{turns} turns")
     restore_conversation(workspace, conversation)
-    yield conversation.id
-    delete_conversation(workspace, conversation.id)
+    try:
+        yield conversation.id
+    finally:
+        delete_conversation(workspace, conversation.id)
 
 
 def long_conversations(browser: Browser, address: str, workspace: Path, times: int) -> list[list[str]]:

@@ -36,8 +36,9 @@ for (const question of document.querySelectorAll(".st-key-question-%d")) {
   question.scrollIntoView({block: "start"});
 }
 </script>"""
-# Turns drawn at once: each has all its sources, and a long conversation would take minutes.
-_LATEST_TURNS = 10
+# Turns drawn of a conversation that is opened, so that a long one opens as fast as a short one, and of one that is
+# worked in, where nothing that was asked just now goes out of sight. As many come with each click.
+_OPENED_TURNS, _LATEST_TURNS = 3, 10
 # Pixels that a line of text may fill.
 _READING_WIDTH = 760
 _TYPED, _CHOSEN, _SCROLLED = "question typed", "question chosen", "question scrolled to"
@@ -178,7 +179,10 @@ def _draw_earlier(conversation: Conversation) -> int:
     count = len(conversation.turns)
     # The turn of an address is drawn however far back it is.
     needed = count - _turn_in_address(conversation, count - 1)
-    most: int = st.session_state.setdefault(key, _LATEST_TURNS)
+    most, before = st.session_state.get(key, (_OPENED_TURNS, count))
+    if count > before:
+        most = max(most, min(most + count - before, _LATEST_TURNS))
+    st.session_state[key] = most, count
     shown = max(most, needed)
     hidden = max(len(conversation.turns) - shown, 0)
     if hidden:
@@ -190,7 +194,8 @@ def _draw_earlier(conversation: Conversation) -> int:
 
 
 def _show_more(key: str) -> None:
-    st.session_state[key] += _LATEST_TURNS
+    most, count = st.session_state[key]
+    st.session_state[key] = most + _LATEST_TURNS, count
 
 
 def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> None:

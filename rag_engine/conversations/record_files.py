@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Annotated, Generic, Protocol, TypeVar
 
 from filelock import FileLock
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.person import LOCAL, OwnedRecord, Person, may_read, owns
@@ -23,6 +24,15 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _KEPT = 16
 # Records of which it is known whose they are: each list is looked through for what is open to one person.
 _OWNERS = 4096
+
+
+def _as_moment(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+# A moment in ISO form. Pages that list records show its day, and none of them could be listed beside one without.
+Moment = Annotated[str, AfterValidator(_as_moment)]
 
 
 class NamedRecord(OwnedRecord, Protocol):

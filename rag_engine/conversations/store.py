@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.config import RetrievalProfile
 from rag_engine.conversations.erased_documents import without_erased
 from rag_engine.conversations.person import LOCAL, Person, owns
-from rag_engine.conversations.record_files import RecordFiles, file_state, is_id
+from rag_engine.conversations.record_files import Moment, RecordFiles, file_state, is_id
 from rag_engine.conversations.reply import Reply
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
@@ -63,7 +63,7 @@ class Turn:
     """
 
     question: str
-    asked: str
+    asked: Moment
     reply: Reply | None
     rewritten: str = ""
     settings: QuestionSettings | None = None

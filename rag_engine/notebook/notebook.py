@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from rag_engine.conversations import erased_documents
+from rag_engine.conversations.record_files import Moment
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Turn, new_id
 from rag_engine.types import Citation
@@ -23,7 +24,7 @@ class NotebookEntry:
     conversation: str
     asked: str
     question: str
-    added: str
+    added: Moment
     answer: Reply | None = None
     quotes: tuple[Citation, ...] = ()
     note: str = ""

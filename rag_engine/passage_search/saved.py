@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from rag_engine.conversations.person import LOCAL, Person
-from rag_engine.conversations.record_files import RecordFiles
+from rag_engine.conversations.record_files import Moment, RecordFiles
 from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
@@ -26,7 +26,7 @@ class SavedSearch:
     id: str
     name: str
     query: PassageQuery
-    looked: str
+    looked: Moment
     owner: str = ""
 
     @property

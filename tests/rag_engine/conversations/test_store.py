@@ -232,9 +232,13 @@ def test_a_rating_is_kept_with_its_answer_and_can_be_taken_back(tmp_path: Path) 
 
 def test_a_damaged_file_is_named_and_left_out_of_the_list(tmp_path: Path) -> None:
     id = store.new_id()
-    store.begin_turn(tmp_path, id, "Why?")
-    (tmp_path / "conversations" / f"{id}.json").write_text('{"id": "a secret of its owner", "turns": 1}')
+    begun = store.begin_turn(tmp_path, id, "Why?")
+    file = tmp_path / "conversations" / f"{id}.json"
+    timeless = replace(begun.turns[0], asked="2026-01-01T00:00:99+00:00")
+    file.write_bytes(store.CODEC.dump_json(replace(begun, turns=(timeless,))))
+    assert store.list_conversations(tmp_path) == []
 
+    file.write_text('{"id": "a secret of its owner", "turns": 1}')
     with pytest.raises(WorkspaceError, match=id) as damaged:
         store.read_conversation(tmp_path, id)
     assert "secret" not in str(damaged.value)
