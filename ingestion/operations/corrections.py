@@ -15,7 +15,7 @@ from ingestion.operations.acts import act, enter, name_act, signed
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk, queue_action
 from ingestion.records.document_corrections import Correction, standing, undoing
-from ingestion.records.file_descriptions import DescribedFile, FileDescriptions
+from ingestion.records.file_descriptions import DescribedFile, FileDescriptions, as_extracted
 from ingestion.records.source_store import now
 from ingestion.status.document_fields import Described, changed_fields, shown_values, unchecked_fields
 from ingestion.types import ALL_FIELDS, FIELDS, FieldName
@@ -148,14 +148,13 @@ def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[Desc
     """Return what is known of documents of the collection, in their order."""
     listed = desk.store.records() if any(map(code_of, records)) else {}
     descriptions = FileDescriptions(desk.engine.catalog)
-    known = descriptions.all() if len(records) > 1 else {}
+    described = descriptions.find(records)
     given = _by_code(desk.store.corrections())
     found: list[Described] = []
-    for record in records:
+    for record, one in zip(records, described, strict=True):
         source = listed.get(correction_code(record))
-        described = known.get(record.source) or descriptions.find(record)
         fields = FIELDS if code_of(record) else ALL_FIELDS
-        found.append(source or DescribedFile(record.source, described, tuple(given.get(record.source, ())), fields))
+        found.append(source or DescribedFile(record.source, one, tuple(given.get(record.source, ())), fields))
     return found
 
 
@@ -211,7 +210,7 @@ def _apply(desk: Desk, codes: set[str], given: Sequence[Correction]) -> None:
                 metadata = indexed_metadata(replace(source, corrections=corrections))
                 made_of = described_anew(print_, metadata)
             else:
-                described = known.get(code) or descriptions.find(record)
+                described = known.get(code) or as_extracted(record.metadata)
                 if code not in known:
                     descriptions.put(code, described, connection)
                 metadata = _with_work_of(record, DescribedFile(code, described, corrections).metadata)

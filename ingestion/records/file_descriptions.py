@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,10 +79,12 @@ class FileDescriptions:
         """Return every description."""
         return {row[0]: _description(row[1], row[2]) for row in self._catalog.read(sql.select(descriptions))}
 
-    def find(self, record: DocumentRecord) -> FileDescription:
-        """Return the description of a document; for one without, what the catalog has of it counts as extracted."""
-        rows = self._catalog.read(sql.select(descriptions).where(descriptions.c.source == record.source))
-        return _description(rows[0][1], rows[0][2]) if rows else as_extracted(record.metadata)
+    def find(self, records: Sequence[DocumentRecord]) -> list[FileDescription]:
+        """Return the descriptions of documents; of one without, what the catalog has of it counts as extracted."""
+        wanted = [record.source for record in records]
+        rows = self._catalog.read_in(sql.select(descriptions), descriptions.c.source, wanted)
+        known = {row[0]: _description(row[1], row[2]) for row in rows}
+        return [known.get(record.source) or as_extracted(record.metadata) for record in records]
 
     def put(self, source: str, described: FileDescription, connection: Connection | None = None) -> None:
         """Keep the description of a file in the place of the one before."""

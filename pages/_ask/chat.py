@@ -179,7 +179,8 @@ def _draw_earlier(conversation: Conversation) -> int:
     count = len(conversation.turns)
     # The turn of an address is drawn however far back it is.
     needed = count - _turn_in_address(conversation, count - 1)
-    most, before = st.session_state.get(key, (_OPENED_TURNS, count))
+    kept: tuple[int, int] = st.session_state.get(key, (_OPENED_TURNS, count))
+    most, before = kept
     if count > before:
         most = max(most, min(most + count - before, _LATEST_TURNS))
     st.session_state[key] = most, count

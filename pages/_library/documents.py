@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -113,7 +114,9 @@ def draw_table(
     """Draw the documents and return those whose boxes are ticked; a click on a title opens its document."""
     # Streamlit keeps a selection as a row's position: a key for each set of rows keeps it from naming another document.
     shown = hash(tuple(document.key for document in documents))
-    rows = [_row(one, described[one.key], columns, found) for one in documents]
+    # Thousands of rows say the same few numbers.
+    in_words = cache(lambda fields: counted("{n} value", "{n} values", fields) if fields else "")
+    rows = [_row(one, described[one.key], columns, found, in_words) for one in documents]
     table = st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
@@ -168,14 +171,14 @@ def _row(
     described: Described,
     columns: Sequence[str],
     found: Mapping[int, tuple[str, ...]] | None,
+    in_words: Callable[[int], str],
 ) -> dict[str, str | int]:
     row: dict[str, str | int] = {TITLE: _shortened(document.shown_title)}
     if found is not None:
         row[FOUND_IN] = ", ".join(_(_PLACES[place]) for place in found[document.key]).capitalize()
     for name in columns:
         if name == UNCHECKED:
-            fields = len(unchecked_fields(described))
-            row[name] = counted("{n} value", "{n} values", fields) if fields else ""
+            row[name] = in_words(len(unchecked_fields(described)))
         else:
             row[name] = _COLUMNS[name][0](document)
     return row

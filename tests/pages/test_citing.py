@@ -100,7 +100,7 @@ def test_a_source_without_sections_shows_nothing_more_than_before(shown: Callabl
 
 def test_a_conversation_kept_before_there_were_sections_is_read() -> None:
     reply = replace(REPLY, sources=(ARTICLE,))
-    kept = asdict(store.Conversation("0" * 32, (store.Turn("Why?", "now", reply),)))
+    kept = asdict(store.Conversation("0" * 32, (store.Turn("Why?", "2026-11-26T10:00:00+00:00", reply),)))
     assert store.CODEC.validate_python(kept).turns[0].reply == reply
     for name in ("act", "section", "clause", "headings", "indexed_under", "linked"):
         del kept["turns"][0]["reply"]["sources"][0][name]
