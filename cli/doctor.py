@@ -24,6 +24,8 @@ app = typer.Typer()
 _DISK_WANTED = 2 * 2**30
 _CATALOG, _CONTENTS, _JOURNAL, _COPY, _REPAIRED = "Catalog", "Contents", "Journal", "Second copy", "Repaired"
 _DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
+# For the comparison of the vectors in Chroma with ours; 20,000 take two seconds, through a server more.
+_DENSE_SECONDS = 10.0
 # Of a damaged catalog, as many as help to see how far it goes.
 _FINDINGS = 3
 
@@ -279,14 +281,22 @@ def _sandbox() -> Check:
     given_up = probed.given_up
     who = "as root without its rights" if given_up.user == 0 else f"as user {given_up.user}"
     if not probed.reached:
-        means = f"Landlock {given_up.files} and seccomp"
+        means = f"{f'Landlock {given_up.files}' if given_up.files else 'namespaces'} and seccomp"
         found = f"what reads and draws files, {who}, reaches no other file, no network and none of our variables"
         return Check("Sandbox", "good", f"{found} ({means})")
     missing = " and ".join(
-        name for name, held in (("Landlock", given_up.files > 0), ("seccomp", given_up.calls)) if not held
+        name
+        for name, held in (
+            ("Landlock or namespaces", given_up.files > 0 or given_up.own_root),
+            ("seccomp", given_up.calls),
+        )
+        if not held
     )
     found = f"what reads and draws files, {who}, could still reach {', '.join(probed.reached)}; not here: {missing}"
-    remedy = "Add files of strangers on Linux 5.13 or later with Landlock (/sys/kernel/security/lsm names it)."
+    remedy = (
+        "Add files of strangers on Linux 5.13 or later with Landlock (/sys/kernel/security/lsm names it), or with user "
+        "namespaces for everybody (`unshare -Um true` tries it)."
+    )
     return Check("Sandbox", "note", found, remedy)
 
 
@@ -338,10 +348,10 @@ def _index(engine: Engine) -> Iterator[Check]:
         _DENSE: engine.collection.dense,
         _KEYWORDS: engine.collection.sparse,
     }
-    ended = _ask_dense(engine)
-    if ended:
+    wrong, compared = _ask_dense(engine)
+    if wrong:
         # Not opened here: it would end this process too.
-        yield Check(_DENSE, "bad", ended, "Run `sextant doctor --repair`, or `sextant rebuild`.")
+        yield Check(_DENSE, "bad", wrong, "Run `sextant doctor --repair`, or `sextant rebuild`.")
         del indexes[_DENSE]
     for name, index in indexes.items():
         try:
@@ -352,15 +362,17 @@ def _index(engine: Engine) -> Iterator[Check]:
         missing, extra = len(known - held), len(held - known)
         state: Literal["good", "bad"] = "bad" if missing else "good"
         remedy = "Run `sextant rebuild`." if missing else ""
-        yield Check(name, state, f"{len(held)} entries, {missing} missing, {extra} waiting for removal", remedy)
+        found = f"{len(held)} entries, {missing} missing, {extra} waiting for removal"
+        yield Check(name, state, f"{found}, {compared}" if compared and name == _DENSE else found, remedy)
     yield _vectors(engine, len(snapshot))
 
 
-def _ask_dense(engine: Engine) -> str:
-    """Return what is wrong with Chroma's files of vectors, "" where nothing is, or nobody can tell.
+def _ask_dense(engine: Engine) -> tuple[str, str]:
+    """Return what is wrong with Chroma's files of vectors, "" where nothing is, and how many vectors were compared.
 
-    It is asked in a process of its own, for damage in these files ends the one that reads them. Not through a server:
-    that one would end. What Chroma says itself, and what the vectors lack, is found by the other checks.
+    Where it has no server it is asked in a process of its own, for damage in these files ends the one that reads them;
+    `sextant serve` starts a server again that ends so. What Chroma says itself, and what the vectors lack, is found by
+    the other checks.
     """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -369,28 +381,50 @@ def _ask_dense(engine: Engine) -> str:
     from rag_engine.workspace import chroma, find_serving
 
     config = engine.config
-    written = any(chroma(config.workspace).glob("*/header.bin"))
-    if config.chroma_url or not written or find_serving(config.workspace) is not None:
-        return ""
+    if config.chroma_url:
+        return _asked(engine)
+    if not any(chroma(config.workspace).glob("*/header.bin")):
+        # It has no files of vectors yet.
+        return "", ""
+    if find_serving(config.workspace) is not None:
+        return _asked(engine)
     try:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
             return pool.submit(ask_dense, config.workspace).result()
     except BrokenProcessPool:
-        return "its files of vectors are damaged: Chroma ended the process that searched them"
+        return "its files of vectors are damaged: Chroma ended the process that searched them", ""
 
 
-def ask_dense(workspace: Path) -> str:
-    """Return what a search of the dense index shows of damage in its files; "" where it shows nothing."""
+def ask_dense(workspace: Path) -> tuple[str, str]:
+    """Return what reading and searching the dense index shows of damage in its files, and how much was compared."""
     from rag_engine.engine import open_engine
 
     with closing(open_engine(read_config(workspace, kept=False))) as engine:
-        try:
-            asked, wrong = engine.collection.misplaced_in_dense()
-        except BackendError as error:
-            return "" if error.retryable else str(error)
-        except SextantError:
-            return ""
-    return f"{wrong} of {asked} passages asked are not found by their own vectors" if wrong else ""
+        return _asked(engine)
+
+
+def _asked(engine: Engine) -> tuple[str, str]:
+    collection = engine.collection
+    try:
+        collection.dense()
+    except SextantError as error:
+        # What is away, or lacks passages, is found by the other checks.
+        return ("" if error.retryable or not isinstance(error, BackendError) else str(error)), ""
+    try:
+        compared, altered = collection.altered_in_dense(_DENSE_SECONDS)
+        asked, misplaced = collection.misplaced_in_dense()
+    except BackendError as error:
+        return f"it failed when its vectors were read: {error}", ""
+    except SextantError:
+        return "", ""
+    total = len(collection.snapshot())
+    how_many = f"all {total}" if compared >= total else f"{compared} of {total}, as many as {_DENSE_SECONDS:g} s allow,"
+    wrong = []
+    if altered:
+        wrong.append(f"{altered} of {compared} vectors compared are not as they were written")
+    if misplaced:
+        wrong.append(f"{misplaced} of {asked} passages asked are not found by their own vectors")
+    return "; ".join(wrong), f"{how_many} vectors as they were written"
 
 
 def _journal(engine: Engine) -> Iterator[Check]:

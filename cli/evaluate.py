@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rag_engine.engine import Engine
     from rag_engine.evaluation.answers.accepted_run import KeptRun
     from rag_engine.evaluation.answers.run_answers import AnswersRequest
+    from rag_engine.evaluation.answers.workspace_rows import WorkspaceRows
     from rag_engine.evaluation.configurations import Configuration
     from rag_engine.evaluation.datasets import Dataset, Split
     from rag_engine.evaluation.metrics import Measured
@@ -209,12 +210,11 @@ def answers(
     as_json: AsJson = False,
 ) -> None:
     """Ask the workspace questions with reference answers and measure the answers; a run that was stopped goes on."""
-    from rag_engine.evaluation.answers.accepted_run import write_run
-
     with engine_of(workspace, as_json, profile=profile) as engine:
         request = _request(gold, top_k, judge, judge_url, repeat, text_metrics=text_metrics)
-        run, path = _measure(engine, request, results or engine.config.workspace / "evaluation")
-        write_run(path.with_suffix(".json"), run)
+        run, rows = _measure(engine, request, results or engine.config.workspace / "evaluation")
+        path = rows.path
+        run = rows.write(path.with_suffix(".json"), run)
     if as_json:
         print_json(asdict(run) | {"files": [str(path), str(path.with_suffix(".json"))]})
         return
@@ -238,7 +238,7 @@ def gate(
     as_json: AsJson = False,
 ) -> None:
     """Hold the present settings against the accepted run; exit code 1 where a figure fell by more than chance."""
-    from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, require_answers, write_run
+    from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, require_answers
     from rag_engine.evaluation.answers.gate import compare_runs, keep_result
 
     with engine_of(workspace, as_json, profile=profile) as engine:
@@ -246,13 +246,13 @@ def gate(
         # Before any question is asked.
         accepted = None if accept and not against and not kept.exists() else read_run(against or kept)
         request = _request(gold, top_k, judge, judge_url, repeat)
-        run, _ = _measure(engine, request, kept.parent, anew=True)
+        run, rows = _measure(engine, request, kept.parent, anew=True)
         require_answers(run)
         result = compare_runs(accepted, run, engine.collection.generation()) if accepted else None
         if result is not None and against is None:
             keep_result(engine.config.workspace, result)
         if accept:
-            write_run(kept, run)
+            rows.write(kept, run)
     found, dropped, differing = (result.changes, result.dropped, result.differing) if result else ((), (), ())
     if as_json:
         listed = [asdict(one) | {"dropped": one.dropped} for one in found]
@@ -291,7 +291,9 @@ def _request(
     return AnswersRequest(named, top_k, judge, judge_url, repeat, text_metrics)
 
 
-def _measure(engine: Engine, request: AnswersRequest, folder: Path, *, anew: bool = False) -> tuple[KeptRun, Path]:
+def _measure(
+    engine: Engine, request: AnswersRequest, folder: Path, *, anew: bool = False
+) -> tuple[KeptRun, WorkspaceRows]:
     """Measure the answers with a bar on a terminal, elsewhere a line a question."""
     from rag_engine.evaluation.answers.measure import measure_answers
 

@@ -22,7 +22,7 @@ from ingestion import workspace as folders
 from ingestion.book_index.read import index_of_document
 from ingestion.config import read_ingestion_config
 from ingestion.extraction.extract import EXTRACTION_VERSION
-from ingestion.file_names import file_hash, why_no_file
+from ingestion.file_names import check_size, file_hash, why_no_file
 from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
@@ -281,16 +281,7 @@ class _Reader:
         try:
             if path in self._refused:
                 raise Refusal("unsupported_type", "{why}.", help="Add the file itself.", why=self._refused[path])
-            if path.stat().st_size > ExtractionLimits().max_bytes:
-                size, most = path.stat().st_size, ExtractionLimits().max_bytes
-                raise Refusal(
-                    "too_large",
-                    "{file} has {size:,} bytes; the limit is {limit:,}.",
-                    help="Split it.",
-                    file=path.name,
-                    size=size,
-                    limit=most,
-                )
+            check_size(path, ExtractionLimits())
             return self._read_copy(path)
         except Refusal as refusal:
             return Added(_shown(path), "", refusal.status, str(refusal))

@@ -9,6 +9,7 @@ import unicodedata
 from pathlib import Path
 
 from ingestion import workspace as folders
+from ingestion.types import ExtractionLimits, Refusal
 from rag_engine.text.folding import fold
 from rag_engine.text.templates import kept_sentence
 
@@ -84,6 +85,20 @@ def why_no_file(path: Path, folder: Path | None = None) -> str:
     if path.is_socket():
         return kept_sentence("{file} is a socket and no file", file=path.name)
     return kept_sentence("{file} is a device and no file", file=path.name)
+
+
+def check_size(path: Path, limits: ExtractionLimits) -> None:
+    """Raise Refusal for a file that is larger than what is read, before it is copied anywhere."""
+    size = path.stat().st_size
+    if size > limits.max_bytes:
+        raise Refusal(
+            "too_large",
+            "{file} has {size:,} bytes; the limit is {limit:,}.",
+            help="Split it into smaller files and add those.",
+            file=path.name,
+            size=size,
+            limit=limits.max_bytes,
+        )
 
 
 def file_hash(path: Path) -> str:

@@ -464,7 +464,8 @@ class ExtractionLimits:
     grow. Of a text only the first `max_characters` are taken.
     """
 
-    max_bytes: int = 500_000_000
+    # As the page's `maxUploadSize` counts: 500 MB of 2**20 bytes each.
+    max_bytes: int = 500 * 2**20
     max_pages: int = 5_000
     max_characters: int = 15_000_000
     least_seconds: float = 60.0

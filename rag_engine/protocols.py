@@ -91,6 +91,9 @@ class VectorIndex(Protocol):
     def keys(self) -> set[int]:
         """Return the keys of all children."""
 
+    def held(self, keys: Keys) -> tuple[Keys, Vectors]:
+        """Return those of the keys that it has, in any order, with the vector of each as its files hold it."""
+
     def compact(self, *, at_most: int | None = None) -> bool:
         """Write the files anew so that what was deleted leaves the disk; False where it may still be there.
 

@@ -30,6 +30,7 @@ from rag_engine.config import ROOT, Config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.storage.catalog import check_catalog
+from rag_engine.text.control_characters import print_plainly
 
 _WAIT = 60.0
 _WORKER_SECONDS = 10.0
@@ -42,6 +43,7 @@ _ENDS_SECONDS = 60.0
 # Chroma writes room that it has not filled to the files of a new index, as malloc gives it. With this, glibc fills it
 # with one byte, in place of words of what was deleted.
 _CHROMA_ENVIRONMENT = {"ANONYMIZED_TELEMETRY": "False", "MALLOC_PERTURB_": "85"}
+PAGE_COMMAND = (sys.executable, "-m", "cli.serve.page", "run")
 _PR_SET_PDEATHSIG = 1
 # As in .streamlit/config.toml, whose list an option replaces.
 _OWN_NAMES = ("127.0.0.1", "localhost", "::1", "[::1]")
@@ -192,7 +194,7 @@ def _take_port(port: int, host: str = LOOPBACK) -> int:
 
 def _start_page(config: Config, address: str, exposure: Exposure, log: Path) -> subprocess.Popen[bytes]:
     port = address.rpartition(":")[2]
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.headless", "true"]
+    command = [*PAGE_COMMAND, str(ROOT / "app.py"), "--server.headless", "true"]
     command += ["--server.address", exposure.host, "--server.port", port]
     # The option replaces the variable, which is there to name more.
     others = os.environ.get("STREAMLIT_SERVER_ALLOWED_HOSTS", "").replace(",", " ").split()
@@ -277,6 +279,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 if __name__ == "__main__":
+    # Before Chroma and its server get hold of the streams.
+    print_plainly()
     from rag_engine.backends.served_chroma.server import serve
 
     serve(Path(sys.argv[1]), int(sys.argv[2]), sys.stdin.read())

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from ingestion import workspace as folders
 from ingestion.catalogues.read import lists_records
 from ingestion.extraction.file_type import content_type
-from ingestion.file_names import file_hash, place_for, safe_code, slug_of
+from ingestion.file_names import check_size, file_hash, place_for, safe_code, slug_of
 from ingestion.navigation.fetch import Content, ContentFetcher
 from ingestion.navigation.link_choice import RankedLink, expected_languages
 from ingestion.navigation.page_kind import PageVerdict, page_kind
@@ -89,11 +89,7 @@ def _local(asked: _Request, fetched: Path) -> Outcome:
         raise Refusal(
             "file_missing", "{file} is not there.", help="Put the file back or remove the row.", file=source.path
         )
-    size, most = original.stat().st_size, asked.tools.config.limits.max_bytes
-    if size > most:
-        raise Refusal(
-            "too_large", "{file} has {size:,} bytes; the limit is {limit:,}.", file=source.path, size=size, limit=most
-        )
+    check_size(original, asked.tools.config.limits)
     try:
         shutil.copyfile(original, fetched)
     except OSError as error:

@@ -16,7 +16,7 @@ from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.backends.sqlite_copy import find_record_damage
 from rag_engine.errors import WorkspaceError
-from rag_engine.storage.catalog import SCHEMA
+from rag_engine.storage.catalog import READ_SCHEMAS, SCHEMA
 
 _ASIDE, _LOGS = ".damaged-", ("-wal", "-shm", "-journal")
 _BACKUP = "Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`"
@@ -96,10 +96,11 @@ def _check_copy(copy: Path) -> None:
         raise WorkspaceError(f"The second copy {copy} is damaged as well: {found[0]}.", help=f"{_BACKUP}, or {_ADD}.")
     with closing(sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         [schema] = connection.execute("SELECT value FROM state WHERE name = 'schema'").fetchone() or [""]
-    if schema != str(SCHEMA):
+    # An older one is migrated where it is first opened.
+    if schema not in READ_SCHEMAS:
         raise WorkspaceError(
-            f"The second copy {copy} was made by another Sextant: it has schema {schema}, this one {SCHEMA}.",
-            help="Repair it with the Sextant that made it.",
+            f"The second copy {copy} was made by a newer Sextant: it has schema {schema}, this one reads {SCHEMA}.",
+            help="Repair it with a Sextant at least as new as the one that made it.",
         )
 
 

@@ -17,7 +17,7 @@ from ingestion.backup.contents import CATALOG
 from ingestion.backup.copy_stores import check_whole
 from rag_engine.atomic_write import staging
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.storage.catalog import SCHEMA
+from rag_engine.storage.catalog import READ_SCHEMAS, SCHEMA
 from rag_engine.text.templates import kept_sentence
 
 # What runs inside a database when it is used, of which a catalog of ours has none.
@@ -88,15 +88,16 @@ def _check_place(workspace: Path) -> None:
 
 
 def _check_version(archive: Path, manifest: ArchiveManifest) -> None:
-    """Raise WorkspaceError before anything is unpacked where this Sextant cannot read the catalog."""
-    if manifest.schema == SCHEMA:
-        return
-    whose, schemas = "a newer", f"its catalog has schema {manifest.schema}, this one reads {SCHEMA}"
-    cure = "Restore it with a Sextant at least as new as the one that made it."
-    if manifest.schema < SCHEMA:
-        whose = "an older"
-        cure = "Unzip its folder `files`, and add that to a new workspace with `sextant add FOLDER --workspace NEW`."
-    raise WorkspaceError(f"{archive} was made by {whose} Sextant: {schemas}.", help=cure)
+    """Raise WorkspaceError before anything is unpacked where this Sextant cannot read the catalog.
+
+    An older one is migrated where it is first opened, before the workspace has its place.
+    """
+    if str(manifest.schema) not in READ_SCHEMAS:
+        raise WorkspaceError(
+            f"{archive} was made by a newer Sextant: its catalog has schema {manifest.schema}, "
+            f"this one reads {SCHEMA}.",
+            help="Restore it with a Sextant at least as new as the one that made it.",
+        )
 
 
 def _make_own(catalog: Path, manifest: ArchiveManifest, workspace: Path, archive: Path) -> None:

@@ -18,6 +18,7 @@ from ingestion.extraction.formats.text import extract_markdown, extract_text
 from ingestion.extraction.formats.xlsx import extract_xlsx
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import with_caption_units
+from ingestion.file_names import check_size
 from ingestion.types import ExtractionLimits, OcrEngine, Refusal
 from rag_engine.types import ExtractedText
 
@@ -57,18 +58,9 @@ def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> Extr
 def _check_file(path: Path, limits: ExtractionLimits) -> None:
     if not path.is_file():
         raise Refusal("unsupported_type", "{file} is not a file.", help="Check the path.", file=path.name)
-    size = path.stat().st_size
-    if size == 0:
+    if path.stat().st_size == 0:
         raise Refusal("empty", "{file} is empty.", help="Download or save it again.", file=path.name)
-    if size > limits.max_bytes:
-        raise Refusal(
-            "too_large",
-            "{file} has {size:,} bytes; the limit is {limit:,}.",
-            help="Split it into smaller files and add those.",
-            file=path.name,
-            size=size,
-            limit=limits.max_bytes,
-        )
+    check_size(path, limits)
 
 
 def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:

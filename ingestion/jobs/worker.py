@@ -6,13 +6,12 @@ import math
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 import sqlalchemy as sql
@@ -46,7 +45,7 @@ from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.grounding.build import build_knowledge_base
-from rag_engine.text.control_characters import without_controls
+from rag_engine.text.control_characters import print_plainly
 from rag_engine.text.templates import kept_sentence
 
 _AGAIN_SECONDS = 2.0
@@ -396,11 +395,6 @@ def _main(workspace: Path, server: int) -> None:
                     work(engine, goes_on=lambda: server_of(workspace) == server)
 
 
-def _log(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Write an error that ends the worker to its log, in which whoever reads it on a terminal is safe."""
-    sys.stderr.write(without_controls("".join(traceback.format_exception(kind, error, trace))))
-
-
 def _end_as_asked(number: int, _frame: FrameType | None) -> None:
     """End as the signal would have, without a mark against what the worker was at."""
     blame_nobody()
@@ -409,6 +403,6 @@ def _end_as_asked(number: int, _frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    sys.excepthook = _log
+    print_plainly()
     signal.signal(signal.SIGTERM, _end_as_asked)
     _main(Path(sys.argv[1]), int(sys.argv[2]))

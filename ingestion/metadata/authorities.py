@@ -30,6 +30,8 @@ _ITS_COUNTRY = re.compile(
 _HOST = re.compile(r"(?<![\w.-])[\w-]++(?:\.[\w-]++)++")
 # What is longer is no name; patterns that look for the end of one take time by its square.
 _LONGEST_NAME = 1000
+# Of a host name, by RFC 1035.
+_LONGEST_HOST = 253
 # A slip of the pen is allowed in names that are long enough to stay apart.
 _FUZZY_LENGTH = 14
 _FUZZY_WHOLE = 93.0
@@ -139,7 +141,8 @@ def authority_of_host(address: str) -> Authority | None:
         host = (urlsplit(address if "//" in address else f"//{address}").hostname or "").removeprefix("www.")
     except ValueError:
         return None
-    labels = host.split(".")
+    # Of a longer one there is none, and to look at each of its ends takes time by its square.
+    labels = host.split(".") if len(host) <= _LONGEST_HOST else []
     for first in range(len(labels) - 1):
         found = table.by_domain.get(".".join(labels[first:]))
         if found is not None:

@@ -358,7 +358,7 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
         # No document has this content any more.
         for folder in originals_aside(desk.workspace, document_id):
             shutil.rmtree(folder, ignore_errors=True)
-        forget_in_conversations(desk.workspace, document_id, redact=redact)
+        forget_in_conversations(desk.workspace, document_id, file, redact=redact)
         if redact:
             forget_in_notebooks(desk.workspace, document_id)
             forget_in_evaluation(desk.workspace, file, _said_by_others(desk, file, document_id))

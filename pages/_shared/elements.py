@@ -75,7 +75,7 @@ def why_disabled(act: str) -> str | None:
 
 def draw_upload_limit() -> None:
     """Draw how large a file may be, and what to do with a larger one: the browser refuses it in its own words."""
-    limit = number(ExtractionLimits().max_bytes // 1_000_000)
+    limit = number(ExtractionLimits().max_bytes // 2**20)
     st.caption(
         _(
             "Up to {n} MB a file. Split a larger one into volumes first. Many files at once are added from a folder, "

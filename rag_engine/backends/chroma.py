@@ -123,6 +123,12 @@ class ChromaIndex:
                 found.update(int(id) for id in self._collection.get(limit=_BATCH, offset=first, include=[])["ids"])
         return found
 
+    def held(self, keys: Keys) -> tuple[Keys, Vectors]:
+        """Return those of the keys that it has, in any order, with the vector of each as its files hold it."""
+        with _reported(self.name):
+            found = self._collection.get(ids=[str(key) for key in keys.tolist()], include=["embeddings"])
+        return np.array([int(id) for id in found["ids"]], np.int64), np.array(found["embeddings"], np.float32)
+
     def compact(self, *, at_most: int | None = None) -> bool:
         """Write Chroma's database anew, without the words of what was deleted; False where it is not here or larger.
 

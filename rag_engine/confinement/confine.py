@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from rag_engine.confinement.landlock import landlock_version, restrict_files
+from rag_engine.confinement.namespaces import enter_own_root
 from rag_engine.confinement.seccomp import refuse_calls
 
 _OURS = Path(__file__).parents[2]
@@ -62,28 +63,36 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """Things that a process gave up: files (by which version of Landlock, 0 for none), calls, and its user."""
+    """Things that a process gave up: files (by which version of Landlock, 0 for none), calls, and its user.
+
+    `own_root` where files were given up by namespaces in place of Landlock.
+    """
 
     files: int
     calls: bool
     user: int
+    own_root: bool = False
 
 
-def confine(reach: Reach) -> Confinement:
+def confine(reach: Reach, *, landlock: bool = True) -> Confinement:
     """Give up everything beyond a reach, for good, as far as the system can; return what was given up.
 
-    To be called before the first thread is started, and before the first foreign byte is read.
+    To be called before the first thread is started, and before the first foreign byte is read. Without `landlock`, as
+    where the kernel has none, files are given up by namespaces.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform != "linux":
         return Confinement(0, calls=False, user=os.getuid())
-    if os.getuid() == 0:
-        _leave_root(reach.user)
+    if os.getuid() == 0 and reach.user:
+        _become(reach.user)
     ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     readable = (*_SYSTEM, *interpreter_paths(), *reach.readable)
-    files = restrict_files(readable, ("/dev/null", *reach.writable), execute=reach.programs)
+    writable = ("/dev/null", *reach.writable)
+    files = landlock and restrict_files(readable, writable, execute=reach.programs)
+    own_root = not files and enter_own_root(readable, writable, programs=reach.programs)
+    _give_up_capabilities()
     calls = refuse_calls(programs=reach.programs)
-    return Confinement(landlock_version() if files else 0, calls, os.getuid())
+    return Confinement(landlock_version() if files else 0, calls, os.getuid(), own_root)
 
 
 def interpreter_paths() -> tuple[str, ...]:
@@ -117,11 +126,13 @@ def _open_to_all(path: Path) -> bool:
     return bool(real.stat().st_mode & stat.S_IROTH) and all(one.stat().st_mode & stat.S_IXOTH for one in folders)
 
 
-def _leave_root(user: int) -> None:
-    """Become another user, or stay root without what sets it apart: reading and writing what is others'."""
-    if user:
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
+def _become(user: int) -> None:
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def _give_up_capabilities() -> None:
+    """Give up what sets root apart, which may stay the user: reading and writing what is others', and mounting."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION, 0)
     ctypes.CDLL(None).capset(header, (ctypes.c_uint32 * 6)())

@@ -25,14 +25,15 @@ class ProbedConfinement:
     reached: tuple[str, ...]
 
 
-def probe_confinement() -> ProbedConfinement:
-    """Confine a process on this machine and return what it could still do."""
+def probe_confinement(*, landlock: bool = True) -> ProbedConfinement:
+    """Confine a process on this machine, with or without Landlock, and return what it could still do."""
     with tempfile.TemporaryDirectory(prefix="sextant-probe-") as folder, socket.socket() as listening:
         # Anybody may write there: only the confinement is in the way.
         Path(folder).chmod(0o777)
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        asked = [Reach(user=unprivileged_user()).to_argument(), str(listening.getsockname()[1]), folder]
+        reach = Reach(user=unprivileged_user()).to_argument()
+        asked = [reach, str(int(landlock)), str(listening.getsockname()[1]), folder]
         done = subprocess.run(
             [sys.executable, "-P", "-s", "-m", "rag_engine.confinement.probe", *asked],
             stdin=subprocess.DEVNULL,
@@ -47,8 +48,8 @@ def probe_confinement() -> ProbedConfinement:
 
 def main() -> None:
     """Confine this process, try everything, and print the outcome."""
-    given_up = confine(Reach.from_argument(sys.argv[1]))
-    port, folder = int(sys.argv[2]), sys.argv[3]
+    given_up = confine(Reach.from_argument(sys.argv[1]), landlock=sys.argv[2] == "1")
+    port, folder = int(sys.argv[3]), sys.argv[4]
     attempts: dict[str, Callable[[], object]] = {
         "files of the system": lambda: Path("/etc/passwd").read_bytes(),
         "the environment of the program that started it": lambda: Path(f"/proc/{os.getppid()}/environ").read_bytes(),

@@ -32,7 +32,7 @@ _SINCE_COMMON = {
     "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "pidfd_getfd": 438,
     "mount_setattr": 442, "fchmodat2": 452, "setxattrat": 463, "removexattrat": 466,
 }  # fmt: skip
-_CALLS: dict[str, dict[str, int]] = {
+CALLS: dict[str, dict[str, int]] = {
     "x86_64": {
         "connect": 42, "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312,
         "mount": 165, "umount2": 166, "pivot_root": 155, "chroot": 161, "unshare": 272, "setns": 308,
@@ -81,7 +81,7 @@ def refuse_calls(*, programs: bool) -> bool:
     if sys.platform != "linux" or machine not in _MACHINES:
         return False
     architecture, seccomp = _MACHINES[machine]
-    refused = {*_CALLS[machine].values(), *(() if programs else _PROGRAMS[machine].values())}
+    refused = {*CALLS[machine].values(), *(() if programs else _PROGRAMS[machine].values())}
     code = _program(architecture, refused, *_SOCKETS[machine], sockets=programs)
     filter = _Filter(len(code) // 8, code)
     arguments = (ctypes.c_long(seccomp), _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(filter))

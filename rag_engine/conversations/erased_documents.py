@@ -16,20 +16,21 @@ REDACTED = "This answer quoted a document that was deleted, and was deleted with
 
 @dataclass(frozen=True, slots=True)
 class ErasedDocument:
-    """A document that was erased, by its id and moment; `redact` where what quotes it was to go as well."""
+    """A document that was erased, by its id, file and moment; `redact` where what quotes it was to go as well."""
 
     document_id: str
     redact: bool
     when: str
+    file: str = ""
 
 
 _CODEC = TypeAdapter(tuple[ErasedDocument, ...])
 
 
-def note_erased(workspace: Path, document_id: str, *, redact: bool) -> None:
+def note_erased(workspace: Path, document_id: str, file: str, *, redact: bool) -> None:
     """Note that a document was erased, after which no question finds it and before it is removed from what is kept."""
-    erased = ErasedDocument(document_id, redact, datetime.now(UTC).isoformat(timespec="microseconds"))
-    others = (one for one in _all(workspace) if (one.document_id, one.redact) != (document_id, redact))
+    erased = ErasedDocument(document_id, redact, datetime.now(UTC).isoformat(timespec="microseconds"), file)
+    others = (one for one in _all(workspace) if replace(one, when=erased.when) != erased)
     write_atomic(_path(workspace), _CODEC.dump_json((*others, erased)))
 
 

@@ -112,6 +112,8 @@ def pack_extracted(extracted: ExtractedText) -> dict[str, bytes]:
 SCHEMA = 3
 # Schemas of before, whose catalogs only lack columns of this one.
 _MIGRATED = ("1", "2")
+# Of the catalogs that this Sextant opens.
+READ_SCHEMAS = (*_MIGRATED, str(SCHEMA))
 
 _RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
 _PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
@@ -463,7 +465,7 @@ def _schema(connection: Connection) -> str | None:
 def _check_schema(connection: Connection, workspace: Path) -> None:
     """Raise WorkspaceError for a catalog that another Sextant made and this one cannot read."""
     schema = _schema(connection)
-    if schema in (None, str(SCHEMA), *_MIGRATED):
+    if schema in (None, *READ_SCHEMAS):
         return
     raise WorkspaceError(
         "The catalog of {workspace} was made by a newer Sextant: it has schema {schema}, this one reads {current}.",
@@ -487,6 +489,8 @@ def _migrate(engine: sql.Engine, workspace: Path) -> None:
         if _schema(connection) not in _MIGRATED:
             # Another process was faster.
             return
+        # A second copy of a catalog lacks whole tables.
+        TABLES.create_all(connection)
         none = pack_blocks(()).hex()
         blocks = f"X'{none}'" if engine.dialect.name == "sqlite" else f"'\\x{none}'"
         add_missing_columns(connection, {"headings": "'[]'", "blocks": blocks})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
@@ -67,6 +68,8 @@ from rag_engine.types import DocumentRecord
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
 # A passage and those around it are asked for; Chroma's cosines are those of the vectors but for rounding.
 _NEIGHBOURS, _SAME_COSINE = 10, 0.001
+# Numbers of a vector in Chroma are ours but for rounding; it is asked for so many vectors at once.
+_SAME_NUMBER, _COMPARED = 1e-6, 1000
 _FILL = "Run `sextant rebuild`, or add a document: whoever writes next fills it."
 _Index = TypeVar("_Index", VectorIndex, SparseIndex)
 # Children for which an erasure makes both indexes anew, in a quarter of a minute.
@@ -228,6 +231,27 @@ class Collection:
             count=count,
             workspace=self.workspace,
         )
+
+    def altered_in_dense(self, seconds: float) -> tuple[int, int]:
+        """Compare the vectors in the dense index with those of the collection, all that can be within so many seconds.
+
+        Return how many were compared, evenly spread where it is not all of them, and how many are not the same. An
+        index whose files are damaged may end the process instead, or the server that was asked.
+        """
+        view, end = self.view(), time.monotonic() + seconds
+        keys, rows = view.snapshot.keys, view.snapshot.rows
+        index, compared, altered = self.dense(), 0, 0
+        parts = len(keys) // _COMPARED + 1
+        for first in range(parts):
+            if first and time.monotonic() > end:
+                break
+            held, vectors = index.held(keys[first::parts])
+            if len(held):
+                ours = view.vectors[rows[np.searchsorted(keys, held)]]
+                # What is no number is not the same either.
+                altered += int((~(np.abs(vectors - ours) < _SAME_NUMBER).all(axis=1)).sum())
+                compared += len(held)
+        return compared, altered
 
     def misplaced_in_dense(self, most: int = 1000) -> tuple[int, int]:
         """Ask the dense index for the nearest of so many passages, evenly spread, and compare with their vectors.

@@ -62,6 +62,10 @@ class CurrentIndex:
         """Return the keys of all children."""
         return self._open().keys()
 
+    def held(self, keys: Keys) -> tuple[Keys, Vectors]:
+        """Return those of the keys that it has, with their vectors."""
+        return self._open().held(keys)
+
     def compact(self, *, at_most: int | None = None) -> bool:
         """Write the files anew."""
         return self._open().compact(at_most=at_most)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 
 # All of C0 but tab and line feed, delete, and C1, whose CSI some terminals take for ESC and a bracket.
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -16,3 +18,23 @@ def without_controls(text: str) -> str:
 def escaped_controls(json: str) -> str:
     """Return JSON with such characters as escapes, which stand for the same text."""
     return _OBEYED.sub(lambda found: f"\\u{ord(found.group()):04x}", json)
+
+
+class PlainStream(io.TextIOWrapper):
+    """A stream on which no title, name or text of a document can act: control characters in them are left out."""
+
+    def write(self, text: str) -> int:
+        """Write the text without its control characters; return its length, as given."""
+        super().write(without_controls(text))
+        return len(text)
+
+
+def print_plainly() -> None:
+    """Leave control characters out of whatever this process prints, errors and their tracebacks included.
+
+    For a process whose output is a log. To be called before other modules get hold of the streams.
+    """
+    for name in ("stdout", "stderr"):
+        former = getattr(sys, name)
+        plain = PlainStream(former.buffer, former.encoding, "backslashreplace", line_buffering=True, write_through=True)
+        setattr(sys, name, plain)

@@ -99,12 +99,13 @@ def calendar_dates(text: str, language: str) -> list[CalendarDate]:
         for match in _DAY_FIRST.finditer(text)
     )
     numerals, folded = _numerals(language), fold_in_place(text)
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(folded))
     for pattern in numerals.dates:
         for match in pattern.finditer(folded):
-            if any(match.start() < end and start < match.end() for start, end in taken):
+            here = slice(*match.span())
+            if any(taken[here]):
                 continue
-            taken.append(match.span())
+            taken[here] = b"\1" * len(match[0])
             parts = match.groupdict()
             day, year = parts.get("day"), parts.get("year")
             month = numerals.months[match["month"]]

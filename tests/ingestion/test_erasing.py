@@ -24,6 +24,7 @@ from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
+from rag_engine.conversations.erased_documents import REDACTED
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
@@ -34,6 +35,7 @@ from rag_engine.evaluation.answers.own_questions import own_questions_path
 from rag_engine.evaluation.answers.rows import RowFile
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.evaluation.answers.scoring import METRICS
+from rag_engine.evaluation.answers.workspace_rows import WorkspaceRows
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage.catalog import pack_text
@@ -189,6 +191,35 @@ def test_test_questions_and_their_runs_keep_what_they_quote_unless_it_is_to_be_r
         assert set(holding(workspace / "evaluation")) == (set() if redact else kept)
         # Figures are compared with those of later runs.
         assert read_run(accepted_path(workspace)).figures == measured.run.figures
+
+
+@pytest.mark.parametrize("redact", [True, False])
+def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would_have_removed(
+    workspace: Path, *, redact: bool
+) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk = desk_of(engine)
+        for question in ("Who keeps the zoning rules?", "How long are the zoning rules kept?"):
+            answer = list(engine.ask(question))[-1]
+            assert isinstance(answer, Answer)
+            begun = begin_turn(workspace, new_id(), question)
+            end_turn(workspace, begun, reply_of(answer))
+            keep_answer(desk, begun.id, begun.turns[-1].asked)
+        rows = WorkspaceRows(workspace, workspace / "evaluation" / "gate.0a.csv", METRICS)
+
+        def erasing(done: int, *_: object) -> None:
+            if done == 1 and any(one.file == "own.md" for one in engine.collection.documents()):
+                erase(desk, "own.md", redact=redact)
+
+        run, _ = ask_test_questions(desk, AnswersRequest(str(own_questions_path(workspace))), erasing)
+        [first, _] = run.run.rows
+        assert first.cited[0].startswith("own.md p. ")
+        assert (first.answer == REDACTED) == redact
+        # One that was being asked when the other process erased, and what is accepted of it.
+        rows.append(replace(first, answer=TEXT))
+        rows.write(accepted_path(workspace), replace(run.run, rows=(replace(first, answer=TEXT),)))
+        kept = {path.name for path in holding(workspace / "evaluation")}
+        assert kept == (set() if redact else {"gate.0a.csv", "accepted.json", "questions.jsonl", f"{run.id}.json"})
 
 
 def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_was_added_from_it(tmp_path: Path) -> None:

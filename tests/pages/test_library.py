@@ -288,9 +288,9 @@ def test_the_largest_size_of_a_file_is_said_before_it_is_uploaded(start: Start, 
     app = library(start(tmp_path / "empty"))
     [limit] = [one.value for one in app.caption if "500 MB" in one.value]
     assert "`sextant add FOLDER`" in limit
-    # The browser refuses what is larger than the server takes.
+    # The browser refuses what is larger than the server takes, which counts as Streamlit does.
     with (ROOT / ".streamlit" / "config.toml").open("rb") as file:
-        assert tomllib.load(file)["server"]["maxUploadSize"] == ExtractionLimits().max_bytes // 1_000_000
+        assert tomllib.load(file)["server"]["maxUploadSize"] * 2**20 == ExtractionLimits().max_bytes
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,10 @@ class MemoryVectorIndex:
     def keys(self) -> set[int]:
         return set(self._held)
 
+    def held(self, keys: Keys) -> tuple[Keys, Vectors]:
+        there = [key for key in keys.tolist() if key in self._held]
+        return np.array(there, np.int64), np.array([self._held[key][0] for key in there], np.float32)
+
     def compact(self, *, at_most: int | None = None) -> bool:
         return True
 

@@ -99,7 +99,10 @@ class _Above:
                 # A short line inside a table names some of its rows, under the caption of all.
                 part = len(said.split()) < _SHORTEST_CAPTION
                 self.lines = [line for line in self.lines if part and len(line.split()) >= _SHORTEST_CAPTION]
-            self.lines, self.in_table = [*self.lines, said], False
+            self.in_table = False
+            # A word of a later line is in no caption.
+            if len(self.lines) < _LONGEST_CAPTION:
+                self.lines.append(said)
 
     def caption(self, opening: str) -> str:
         """Return what is above the next row, after the words with which a sentence opens its table."""

@@ -15,6 +15,7 @@ from rag_engine.evaluation.answers.accepted_run import accepted_path, runs_folde
 from rag_engine.evaluation.answers.own_questions import change_own_questions, own_questions_path
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.rows import GUARD
+from rag_engine.evaluation.answers.workspace_rows import answers_locked, cites_any_file
 
 
 def forget_in_evaluation(workspace: Path, file: str, says: Callable[[str], bool]) -> None:
@@ -25,12 +26,14 @@ def forget_in_evaluation(workspace: Path, file: str, says: Callable[[str], bool]
     """
     if own_questions_path(workspace).exists():
         change_own_questions(workspace, lambda before: list(_without(before, file, says)))
-    cited = f"{file} p. "
-    for path in (*runs_folder(workspace).glob("*.json"), accepted_path(workspace)):
-        if path.exists():
-            _redact_run(path, cited)
-    for path in accepted_path(workspace).parent.glob("*.csv"):
-        _redact_rows(path, cited)
+    folder = accepted_path(workspace).parent
+    if not folder.exists():
+        return
+    with answers_locked(workspace):
+        for path in (*runs_folder(workspace).glob("*.json"), *folder.glob("*.json")):
+            _redact_run(path, file)
+        for path in folder.glob("*.csv"):
+            _redact_rows(path, file)
 
 
 def _without(before: Sequence[AnswerQuestion], file: str, says: Callable[[str], bool]) -> Iterator[AnswerQuestion]:
@@ -42,25 +45,25 @@ def _without(before: Sequence[AnswerQuestion], file: str, says: Callable[[str], 
             yield replace(one, passages=left, answer="", keywords=())
 
 
-def _redact_run(path: Path, cited: str) -> None:
+def _redact_run(path: Path, file: str) -> None:
     """Redact the answers of a run that cite the file. It is not read as a run: one of another time has other fields."""
     run = json.loads(path.read_bytes())
-    citing = [row for row in run["rows"] if any(place.startswith(cited) for place in row["cited"])]
+    citing = [row for row in run.get("rows", ()) if cites_any_file(row["cited"], (file,))]
     for row in citing:
         row["answer"] = REDACTED
     if citing:
         write_atomic(path, json.dumps(run, ensure_ascii=False, indent=1).encode())
 
 
-def _redact_rows(path: Path, cited: str) -> None:
+def _redact_rows(path: Path, file: str) -> None:
     """Redact the answers that a run has written so far; a line that a kill cut off may hold part of one, and goes."""
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        header, *lines = list(csv.reader(file)) or [[]]
+    with path.open(encoding="utf-8", errors="replace", newline="") as table:
+        header, *lines = list(csv.reader(table)) or [[]]
     if not {"answer", "cited"} <= set(header):
         return
     answer, places = header.index("answer"), header.index("cited")
     rows = [line for line in lines if len(line) == len(header)]
-    citing = [row for row in rows if f"; {cited}" in f"; {row[places].removeprefix(GUARD)}"]
+    citing = [row for row in rows if f"; {file} p. " in f"; {row[places].removeprefix(GUARD)}"]
     for row in citing:
         row[answer] = REDACTED
     if citing or len(rows) < len(lines):

@@ -20,7 +20,6 @@ from rag_engine.evaluation.answers.accepted_run import (
     differing_settings,
     read_run,
     require_answers,
-    write_run,
 )
 from rag_engine.evaluation.answers.measure import measure_answers
 from rag_engine.evaluation.answers.run_answers import AnswersRequest, RunProgress
@@ -84,10 +83,9 @@ def ask_gate(engine: Engine, accepted: KeptRun, progress: RunProgress = lambda *
 def accept_answers(engine: Engine, request: AnswersRequest, progress: RunProgress = lambda *_: None) -> KeptRun:
     """Ask the questions and keep the run as the accepted one."""
     path = accepted_path(engine.config.workspace)
-    run, _ = measure_answers(engine, request, path.parent, anew=True, progress=progress)
+    run, rows = measure_answers(engine, request, path.parent, anew=True, progress=progress)
     require_answers(run)
-    write_run(path, run)
-    return run
+    return rows.write(path, run)
 
 
 def keep_result(workspace: Path, result: GateResult) -> None:

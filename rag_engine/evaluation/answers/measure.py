@@ -12,7 +12,6 @@ from rag_engine.engine import Engine
 from rag_engine.evaluation.answers.accepted_run import KeptRun
 from rag_engine.evaluation.answers.judging import Judge
 from rag_engine.evaluation.answers.questions import SAMPLE, AnswerQuestion, read_answer_questions
-from rag_engine.evaluation.answers.rows import RowFile
 from rag_engine.evaluation.answers.run_answers import (
     AnswersRequest,
     RunProgress,
@@ -23,6 +22,7 @@ from rag_engine.evaluation.answers.run_answers import (
     summarise,
 )
 from rag_engine.evaluation.answers.text_metrics import open_text_metrics
+from rag_engine.evaluation.answers.workspace_rows import WorkspaceRows
 from rag_engine.models import open_judge, open_token_score, token_score_model
 
 
@@ -34,8 +34,8 @@ def measure_answers(
     anew: bool = False,
     progress: RunProgress = lambda *_: None,
     warn: Callable[[Sequence[str]], None] = lambda _: None,
-) -> tuple[KeptRun, Path]:
-    """Return the run of the questions and the file of its rows; rows that the same settings left there are kept.
+) -> tuple[KeptRun, WorkspaceRows]:
+    """Return the run of the questions and its rows, which write it; those that the same settings left are kept.
 
     `anew` keeps only those of a run that was stopped. InputError where the questions quote a document that the
     collection lacks.
@@ -55,7 +55,7 @@ def measure_questions(
     anew: bool = False,
     progress: RunProgress = lambda *_: None,
     warn: Callable[[Sequence[str]], None] = lambda _: None,
-) -> tuple[KeptRun, Path]:
+) -> tuple[KeptRun, WorkspaceRows]:
     """Return the run of questions that were read, as `measure_answers` does.
 
     The file of its rows is called by `path` and the settings.
@@ -78,7 +78,8 @@ def measure_questions(
         "bert_score": token_score_model() if request.text_metrics else "",
     }
     scorers = Scorers(judge, compare)
-    rows = RowFile(path.with_name(f"{path.name}.{digest_of(settings)[:12]}.csv"), scorers.metrics)
+    path = path.with_name(f"{path.name}.{digest_of(settings)[:12]}.csv")
+    rows = WorkspaceRows(engine.config.workspace, path, scorers.metrics)
     if anew and all(question.id in rows.rows for question in questions):
         rows.restart()
     answered = run_answers(
@@ -88,4 +89,4 @@ def measure_questions(
         rows,
         progress,
     )
-    return KeptRun(settings, answered, summarise(answered, scorers.metrics), request), rows.path
+    return KeptRun(settings, answered, summarise(answered, scorers.metrics), request), rows

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.evaluation.answers.accepted_run import KeptRun, read_run, runs_folder, write_run
+from rag_engine.evaluation.answers.accepted_run import KeptRun, read_run, runs_folder
 from rag_engine.evaluation.answers.measure import measure_questions
 from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
 from rag_engine.evaluation.answers.questions import AnswerQuestion
@@ -61,10 +61,10 @@ def measure_own(
             help="Keep a good answer as a test question, or write one on the Evaluation page.",
         )
     run, rows = measure_questions(engine, asked, request, own_questions_path(workspace), progress=progress)
-    kept = OwnRun(datetime.now(UTC).strftime(_MOMENT), run)
-    write_run(runs_folder(workspace) / f"{kept.id}.json", run)
+    id = datetime.now(UTC).strftime(_MOMENT)
+    kept = OwnRun(id, rows.write(runs_folder(workspace) / f"{id}.json", run))
     # Only now: what is asked next is another run.
-    rows.unlink()
+    rows.path.unlink()
     return kept, tuple(one for one in questions if one not in asked)
 
 

@@ -20,6 +20,7 @@ from ingestion.records.source_store import now
 from ingestion.types import Download, FileReading, Outcome, SeedSource
 from rag_engine.backends.sqlite_copy import forget_records, keep_records
 from rag_engine.errors import SextantError, WorkspaceError
+from rag_engine.storage.catalog import SCHEMA
 from rag_engine.types import DocumentRecord
 from tests.ingestion.backup.workspaces import (
     add,
@@ -30,6 +31,7 @@ from tests.ingestion.backup.workspaces import (
     open_engine,
     place,
 )
+from tests.ingestion.records.test_older_workspaces import make_workspace as older_workspace
 
 QUESTIONS = ("Who keeps the rules of the harbour?", "Which rules has the bay?", "What does the pier cost?")
 ERASED = "# The quagga manuscript\n\n" + "Quagga and okapi keep the pier of the manuscript. " * 20
@@ -120,6 +122,30 @@ def test_a_destroyed_catalog_comes_back_with_equal_search_results(workspace: Pat
     # The damaged file is kept as it was.
     assert (brought.aside.read_bytes() if brought.aside else None) == destroyed
     assert b"Quagga" not in b"".join(one.read_bytes() for one in (workspace / "files").rglob("*") if one.is_file())
+
+
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_second_copy_that_an_older_sextant_made_comes_back_as_a_catalog_of_today(tmp_path: Path, schema: int) -> None:
+    workspace = older_workspace(tmp_path / "workspace", schema)
+    keep_records(workspace)
+    destroy(workspace, "overwritten")
+    _, again = repair(workspace)
+    assert (again.read, again.unread) == (("act.txt",), ())
+    with closing(open_engine(workspace)) as engine:
+        assert engine.catalog.state("schema") == str(SCHEMA)
+        assert [one.choice for one in desk_of(engine).store.decisions()] == ["GREEN"] * (schema - 1)
+        indexes.rebuild(desk_of(engine), encode=True)
+    assert "Oberheim" in found(workspace, "When was the dyke of Oberheim raised?")[0][2]
+
+
+def test_a_second_copy_that_a_newer_sextant_made_is_refused_with_the_cure(workspace: Path) -> None:
+    with closing(sqlite3.connect(workspace / "records.sqlite")) as connection:
+        connection.execute("UPDATE state SET value = '99' WHERE name = 'schema'")
+        connection.commit()
+    destroy(workspace, "missing")
+    with pytest.raises(WorkspaceError, match=r"was made by a newer Sextant.*at least as new"):
+        repair(workspace)
+    assert not (workspace / "catalog.sqlite").exists()
 
 
 @pytest.mark.parametrize("how", ["missing", "empty"])

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from ingestion.operations.backups import restore
+from ingestion.operations.indexes import rebuild
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import SCHEMA
-from tests.ingestion.backup.workspaces import once, place
+from tests.ingestion.backup.workspaces import desk_of, found, once, open_engine, place
+from tests.ingestion.records.test_older_workspaces import make_workspace as older_workspace
 
 
 @pytest.fixture
@@ -170,13 +172,40 @@ def test_an_archive_of_a_newer_sextant_is_refused_with_the_cure(archive: Path, t
     refuse(newer, target, "was made by a newer Sextant.*at least as new")
 
 
-def test_an_archive_of_an_older_sextant_is_refused_before_anything_is_unpacked(archive: Path, target: Path) -> None:
-    older = rewritten(archive, lambda _, manifest: manifest.update(schema=SCHEMA - 1))
-    shown: list[str] = []
-    with pytest.raises(WorkspaceError, match=r"was made by an older Sextant.*sextant add FOLDER --workspace NEW"):
-        restore(place(target), older, progress=lambda _, __, name: shown.append(name))
-    assert shown == []
-    assert not target.exists()
+@pytest.mark.parametrize("schema", [1, 2])
+def test_an_archive_of_an_older_sextant_is_restored_as_a_workspace_of_today(
+    archive: Path, target: Path, tmp_path: Path, schema: int
+) -> None:
+    older = older_workspace(tmp_path / "older", schema)
+
+    def change(contents: dict[str, bytes], manifest: dict[str, object]) -> None:
+        contents.clear()
+        files = (path for path in older.rglob("*") if path.is_file() and "index" not in path.parts)
+        contents.update({path.relative_to(older).as_posix(): path.read_bytes() for path in files})
+        manifest.update(schema=schema, files=[], workspace=str(older), documents=1, passages=1)
+
+    restored = restore(place(target), rewritten(archive, change))
+    assert (restored.documents, restored.without_vectors > 0) == (1, True)
+    with closing(open_engine(target)) as engine:
+        assert engine.catalog.state("schema") == str(SCHEMA)
+        assert engine.catalog.damaged_documents() == []
+        if schema == 2:
+            assert [one.choice for one in desk_of(engine).store.decisions()] == ["GREEN"]
+        rebuild(desk_of(engine), encode=True)
+    assert "Oberheim" in found(target, "When was the dyke of Oberheim raised?")[0][2]
+
+
+def test_an_archive_whose_catalog_is_newer_than_it_says_is_refused(archive: Path, target: Path, tmp_path: Path) -> None:
+    def newer(contents: dict[str, bytes], manifest: dict[str, object]) -> None:
+        path = tmp_path / "catalog"
+        path.write_bytes(contents["catalog.sqlite"])
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("UPDATE state SET value = '99' WHERE name = 'schema'")
+            connection.commit()
+        contents["catalog.sqlite"] = path.read_bytes()
+        manifest.update(schema=SCHEMA - 1)
+
+    refuse(rewritten(archive, newer), target, "was made by a newer Sextant.*at least as new")
 
 
 def test_a_catalog_that_does_something_by_itself_is_refused(archive: Path, target: Path, tmp_path: Path) -> None:

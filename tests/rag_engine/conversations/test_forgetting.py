@@ -16,7 +16,7 @@ from rag_engine.conversations.reply import Reply, ShownLink
 from rag_engine.types import CitedRecord
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
-ID, OTHER = CITATION.document_id, "ffffffffffff"
+ID, FILE, OTHER = CITATION.document_id, CITATION.file, "ffffffffffff"
 # The document's source is cited, a second one of it is not; another document cites and links to it.
 REFERENCE = ShownLink("Article 2", ID, 1, 0, 9, "a passage that is referred to")
 SOURCES = (
@@ -34,7 +34,7 @@ def after(workspace: Path, reply: Reply, *, redact: bool) -> tuple[Reply, bytes]
     """Return the reply of a conversation after the document was erased, and the bytes of its file."""
     begun = store.begin_turn(workspace, store.new_id(), "How long?")
     store.end_turn(workspace, begun, reply)
-    assert forget_in_conversations(workspace, ID, redact=redact) == 1
+    assert forget_in_conversations(workspace, ID, FILE, redact=redact) == 1
     read = store.read_conversation(workspace, begun.id)
     assert read is not None
     assert read.turns[0].reply is not None
@@ -63,7 +63,7 @@ def test_a_conversation_that_is_restored_lacks_what_was_erased_meanwhile(tmp_pat
     store.end_turn(tmp_path, begun, CITED)
     deleted = store.delete_conversation(tmp_path, begun.id)
     assert deleted is not None
-    forget_in_conversations(tmp_path, ID, redact=redact)
+    forget_in_conversations(tmp_path, ID, FILE, redact=redact)
     store.restore_conversation(tmp_path, deleted)
     [file] = store.conversation_files(tmp_path)
     gone = (b"never cited", b"xxxxxxxx", b"referred to") + ((b"six years",) if redact else ())
@@ -83,7 +83,7 @@ def test_what_another_process_is_writing_is_forgotten_after_it(tmp_path: Path) -
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"read\n"
-        erasing = threading.Thread(target=forget_in_conversations, args=(tmp_path, ID), kwargs={"redact": True})
+        erasing = threading.Thread(target=forget_in_conversations, args=(tmp_path, ID, FILE), kwargs={"redact": True})
         erasing.start()
         erasing.join(0.3)
         other.communicate()
@@ -93,7 +93,7 @@ def test_what_another_process_is_writing_is_forgotten_after_it(tmp_path: Path) -
 
 
 def test_an_answer_of_the_document_that_came_back_keeps_it(tmp_path: Path) -> None:
-    forget_in_conversations(tmp_path, ID, redact=True)
+    forget_in_conversations(tmp_path, ID, FILE, redact=True)
     begun = store.begin_turn(tmp_path, store.new_id(), "How long?")
     ended = store.end_turn(tmp_path, begun, CITED)
     assert ended is not None

@@ -1,0 +1,82 @@
+"""The log of the servers of `sextant serve`, which people read on a terminal."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from cli.serve.protection import LOOPBACK, Exposure
+from cli.serve.servers import PAGE_COMMAND, Servers, end_all
+from rag_engine import workspace as paths
+from rag_engine.backends.chroma import lock_folder
+from rag_engine.config import read_config
+from rag_engine.engine import Engine
+from rag_engine.errors import SextantError
+from tests.conftest import ROOT
+from tests.harness.page_visitor import visiting
+from tests.rag_engine.conftest import CountingEmbedder
+
+# It renames the window of a terminal and colours its words, in each of the ways that there are.
+TITLE = "Dike \x1b]0;owned\x07\x1b[31mreport\x9b31m of Køge"
+OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def test_the_error_of_a_page_is_logged_whole_but_for_what_a_terminal_would_obey(tmp_path: Path) -> None:
+    page, log = tmp_path / "page.py", tmp_path / "log"
+    page.write_text(f"import sys\ntitle = {TITLE!r}\nprint(title)\nraise ValueError(title + chr(10) + 'Its end')\n")
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port = probe.getsockname()[1]
+    command = [*PAGE_COMMAND, str(page), "--server.headless", "true", "--server.port", str(port)]
+    with log.open("wb") as output:
+        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
+    try:
+        with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60) as client:
+            client.get(f"http://{LOOPBACK}:{port}/_stcore/health").raise_for_status()
+        with visiting(f"http://{LOOPBACK}:{port}") as visitor:
+            assert visitor.wait(lambda: "Its end" in log.read_text("utf-8"), 60)
+    finally:
+        server.terminate()
+        server.wait(60)
+    logged = log.read_text("utf-8")
+    assert logged.count("Dike ]0;owned[31mreport31m of Køge") == 2
+    assert "Traceback" in logged
+    assert not OBEYED.findall(logged)
+
+
+def test_what_ends_a_served_chroma_is_logged_without_what_a_terminal_would_obey(tmp_path: Path) -> None:
+    with ExitStack() as at_end:
+        config = read_config(tmp_path / TITLE.replace("/", ""))
+        engine = at_end.enter_context(closing(Engine(config, embedder=CountingEmbedder())))
+        here = paths.new_serving(config.workspace, f"http://{LOOPBACK}:1")
+        servers = Servers(engine, Exposure(), here, tmp_path / "serving.log")
+        at_end.callback(end_all, servers.processes)
+        at_end.callback(lock_folder(paths.chroma(config.workspace)).release)
+        with pytest.raises(SextantError):
+            servers.start_chroma()
+    logged = (tmp_path / "serving.log").read_text("utf-8")
+    assert "WorkspaceError" in logged
+    assert "Dike ]0;owned[31mreport31m of Køge" in logged
+    assert not OBEYED.findall(logged)
+
+
+def test_a_process_whose_output_is_a_log_keeps_every_line_of_every_thread() -> None:
+    program = (
+        "import sys, threading, warnings; from rag_engine.text.control_characters import print_plainly; print_plainly()"
+        "\nwrite = lambda number: [print(f'{number} \\x1b[1mline {n}') for n in range(500)]"
+        "\nthreads = [threading.Thread(target=write, args=(number,)) for number in range(4)]"
+        "\n[one.start() for one in threads]; [one.join() for one in threads]"
+        "\nthreading.Thread(target=lambda: 1 / len(''), name='th\\x1b[1mread').start()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert sorted(lines) == sorted(f"{number} [1mline {n}" for number in range(4) for n in range(500))
+    assert "ZeroDivisionError" in done.stderr
+    assert not OBEYED.findall(done.stderr)
