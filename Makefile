@@ -66,7 +66,7 @@ lock:
 measure: .venv/installed
 	$(BIN)/python -m benchmarks.measure
 
-# Kills, faults, hostile files and visitors, each survived or named: about 20 minutes; `make test WHOLE=1` runs a short form.
+# Kills, faults, hostile files and visitors, each survived or named: about 20 minutes; `make test` runs a short form.
 harness: .venv/tested
 	$(BIN)/python -m tests.harness
 

@@ -200,12 +200,12 @@ def _print_turn(desk: Desk, run: Run) -> None:
 
 
 def _print_run(ended: Run, as_json: bool) -> None:
-    """Print what each phase did and end the command, with 0 when the run came to its end."""
+    """Print what each phase did and end the command: with 0 when the run came to its end, with 2 at an error."""
     if as_json:
         print_json({"status": ended.status, "message": ended.message, "phases": list(ended.results)})
     else:
         print_summary(ended)
-    raise typer.Exit(0 if ended.status == "done" else 1)
+    raise typer.Exit({"done": 0, "failed": 2}.get(ended.status, 1))
 
 
 def print_summary(ended: Run) -> None:

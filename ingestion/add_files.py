@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
@@ -26,6 +25,7 @@ from ingestion.file_names import check_size, file_hash, why_no_file
 from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
+from ingestion.own_disk import raise_of_own_disk
 from ingestion.protocols import Extractor
 from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
 from ingestion.records.file_descriptions import DescribedFile, FileDescription, FileDescriptions
@@ -38,7 +38,7 @@ from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
-from rag_engine.errors import BackendError, InputError, WorkspaceError
+from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, fingerprint, former_version
 from rag_engine.storage.stores import stored_name
@@ -47,9 +47,6 @@ from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
 
 Status = Literal["indexed", "unchanged", "rejected", "failed"]
-
-# A disk that is read refuses otherwise: these are of a copy, or of vectors, that is written.
-_DISK_TAKES_NOTHING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 _PUT_BACK = kept_sentence("The workspace's copy of it was missing or damaged and was put back.")
 _LATE = kept_sentence("Chroma did not answer; it takes this document up by itself when it does.")
@@ -286,7 +283,7 @@ class _Reader:
         except Refusal as refusal:
             return Added(_shown(path), "", refusal.status, str(refusal))
         except (OSError, UnicodeError) as error:
-            _raise_of_own_disk(error)
+            raise_of_own_disk(error)
             cause = error.strerror if isinstance(error, OSError) and error.strerror else error
             return Added(
                 _shown(path),
@@ -341,7 +338,7 @@ def _index(
         reader.descriptions.put(document.source, read.described)
         children = indexer.add(document, read.fingerprint, read.records, former)
     except (BackendError, OSError) as error:
-        _raise_of_own_disk(error)
+        raise_of_own_disk(error)
         return Added(
             path,
             document.document_id,
@@ -362,16 +359,6 @@ def _index(
     )
     reader.remember(document.source, document.sha256, read.fingerprint, added)
     return added
-
-
-def _raise_of_own_disk(error: Exception) -> None:
-    """Raise WorkspaceError for a disk that takes nothing more: no file is to blame, and every other would meet it."""
-    if isinstance(error, OSError) and error.errno in _DISK_TAKES_NOTHING:
-        raise WorkspaceError(
-            "The disk of the workspace takes nothing more: {error}.",
-            help="Free space on it or make it writable, then add the files again.",
-            error=error.strerror,
-        ) from error
 
 
 def _is_new_version(added: Added, former: DocumentRecord) -> bool:

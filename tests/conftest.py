@@ -72,7 +72,9 @@ _LONG = (
     "tests/cli/",
     "tests/data/test_corpus_",
     "tests/e2e/",
-    "tests/harness/",
+    "tests/harness/failing/",
+    "tests/harness/fuzzing/",
+    "tests/harness/killing/",
     "tests/ingestion/backup/",
     "tests/ingestion/jobs/test_worker.py",
     "tests/ingestion/test_doors.py",
@@ -84,7 +86,7 @@ _LONG = (
     "tests/test_examples.py",
 )
 # Begun last, they would keep one processor waiting for the other.
-_EARLY = (*_LONG, "tests/pages/", "tests/ingestion/test_", "tests/ingestion/jobs/")
+_EARLY = (*_LONG, "tests/harness/", "tests/pages/", "tests/ingestion/test_", "tests/ingestion/jobs/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -17,6 +17,7 @@ from ingestion.navigation.fetch import Content, ContentFetcher
 from ingestion.navigation.link_choice import RankedLink, expected_languages
 from ingestion.navigation.page_kind import PageVerdict, page_kind
 from ingestion.navigation.relevance import why_off_topic
+from ingestion.own_disk import raise_of_own_disk
 from ingestion.records.quarantine import file_of
 from ingestion.tools import Tools
 from ingestion.types import Download, Outcome, Refusal, SeedSource, Validators
@@ -93,6 +94,7 @@ def _local(asked: _Request, fetched: Path) -> Outcome:
     try:
         shutil.copyfile(original, fetched)
     except OSError as error:
+        raise_of_own_disk(error)
         raise Refusal(
             "file_missing", "{file} cannot be read: {error}.", rejected=False, file=source.path, error=error.strerror
         ) from error

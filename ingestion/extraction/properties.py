@@ -86,13 +86,16 @@ def read_properties(path: Path, limits: ExtractionLimits | None = None) -> FileP
 
 
 def _pdf(path: Path) -> FileProperties:
-    from ingestion.extraction.formats.pdf_lines import open_pdf
+    from ingestion.extraction.formats.pdf_lines import ERRORS, damaged_pdf, open_pdf
 
     with open_pdf(path) as document:
-        declared_values: dict[str, str | None] = document.metadata or {}
-        packet: str = document.get_xml_metadata() or ""
-        tongue = document.language or ""
-        margins = _margins(document)
+        try:
+            declared_values: dict[str, str | None] = document.metadata or {}
+            packet: str = document.get_xml_metadata() or ""
+            tongue = document.language or ""
+            margins = _margins(document)
+        except ERRORS as error:
+            raise damaged_pdf(path, error) from error
     xmp = _xmp(packet if len(packet) < _LARGEST_PART else "")
     core = _dublin_core(xmp)
     made = [

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ingestion.book_index.read import index_of_document
 from ingestion.fingerprints import hash_of
+from ingestion.own_disk import raise_of_own_disk
 from ingestion.phase import Batch, CollectionPhase, CollectionRun, source_progress
 from ingestion.records.quarantine import file_of
 from ingestion.records.refused_files import WorkerStops
@@ -124,7 +125,7 @@ def _index_all(
 def _try(
     record: SourceRecord, known: tuple[DocumentRecord, str] | None, print_: str, indexer: Indexer, tools: Tools
 ) -> Outcome:
-    """Index one source; whatever goes wrong, the others are indexed."""
+    """Index one source; whatever goes wrong, the others are indexed, unless the disk takes nothing more."""
     try:
         stops = WorkerStops(refused(tools.workspace), again=tools.again)
         content = record.download.sha256 if record.download else ""
@@ -135,6 +136,7 @@ def _try(
     except IndexingStopped:
         raise
     except Exception as error:
+        raise_of_own_disk(error)
         cause = str(error) if isinstance(error, SextantError | OSError) else f"{type(error).__name__}: {error}"
         retryable = error.retryable if isinstance(error, SextantError) else True
         return Outcome(

@@ -14,6 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
+from ingestion.own_disk import raise_of_own_disk
 from ingestion.phase import CollectionPhase, CollectionRun, SourcePhase, source_progress
 from ingestion.pipeline.scheduling import find_phase, fingerprint_of, is_ready, needs_run
 from ingestion.records.quarantine import sort_file
@@ -205,16 +206,19 @@ def _timed(
 
 
 def _try(name: Phase, phase: SourcePhase, record: SourceRecord, tools: Tools, stops: WorkerStops) -> Outcome:
-    """Run the phase for a source. Whatever goes wrong ends here: one source never stops the others."""
+    """Run the phase for a source. Whatever goes wrong ends here: one source never stops the others, but a full disk."""
     try:
         content = record.download.sha256 if record.download else ""
         with stops.at(f"{name} {record.source.code} {content}", record.source.code):
             return phase.run(record, tools)
     except Refusal as refusal:
+        raise_of_own_disk(refusal)
         return refusal.outcome()
     except SextantError as error:
+        raise_of_own_disk(error)
         return Outcome("failed", "unexpected", str(error), retryable=error.retryable)
     except Exception as error:
+        raise_of_own_disk(error)
         return Outcome("failed", "unexpected", f"{type(error).__name__}: {error}", retryable=True)
 
 

@@ -74,6 +74,11 @@ def read_workbook(path: Path) -> Iterator[Row]:
         IndexError, AttributeError,
     ) as error:  # fmt: skip
         raise damaged(path, error) from error
+    except OSError as error:
+        # openpyxl's own, of a package without a workbook, and none of the disk.
+        if error.errno is not None:
+            raise
+        raise damaged(path, error) from error
 
 
 def unescape(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from tests.harness.addresses import addresses
 from tests.harness.failing.faults import faults
 from tests.harness.files import files
-from tests.harness.fuzz import fuzz
+from tests.harness.fuzzing.fuzz import fuzz
 from tests.harness.injections import injected
 from tests.harness.killing.kills import kills
 from tests.harness.killing.moments import moments

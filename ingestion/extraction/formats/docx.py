@@ -14,7 +14,7 @@ from pathlib import Path
 from lxml import etree
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
-from ingestion.extraction.formats.zip_container import Element, Package, open_package
+from ingestion.extraction.formats.zip_container import Element, Package, open_package, whole_number
 from ingestion.extraction.layout.numerals import letters, roman
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
@@ -29,6 +29,8 @@ _SKIPPED = {_FALLBACK, f"{_W}del", f"{_W}instrText"}
 _SPACES = {f"{_W}tab", f"{_W}br", f"{_W}cr", f"{_W}ptab"}
 _PLACE = re.compile(r"%([1-9])")
 _LEVELS = 9
+# Word makes no table of more.
+_MOST_COLUMNS = 63
 
 _FORMATS: dict[str, Callable[[int], str]] = {
     "decimal": str,
@@ -111,10 +113,10 @@ def _cells(row: Element) -> Iterator[tuple[GridCell, str]]:
         if child.tag == f"{_W}tc":
             merge = child.find(f"{_W}tcPr/{_W}vMerge")
             part = "" if merge is None else merge.get(f"{_W}val", "continue")
-            columns = int(_value(child, "tcPr/gridSpan") or 1)
+            columns = whole_number(_value(child, "tcPr/gridSpan"), 1)
             yield GridCell(_text(child), max(1, columns), bold=_is_bold(child)), part
         elif child.tag == f"{_W}trPr":
-            for _ in range(int(_value(child, "gridBefore") or 0)):
+            for _ in range(min(_MOST_COLUMNS, whole_number(_value(child, "gridBefore"), 0))):
                 yield GridCell(""), ""
         elif child.tag in (f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins"):
             yield from _cells(child)
@@ -263,10 +265,10 @@ def _place(paragraph: Element, by_style: Mapping[str, tuple[str, int]], lists: M
     own = _value(paragraph, "pPr/numPr/numId")
     written_level = _value(paragraph, "pPr/numPr/ilvl")
     if own:
-        return own, int(written_level or 0)
+        return own, whole_number(written_level, 0)
     if name in lists:
         level = next((depth for depth, found in lists[name].levels.items() if style and found.style == style), level)
-    return name, int(written_level or level)
+    return name, whole_number(written_level, level)
 
 
 def _numbered_styles(styles: Element) -> dict[str, tuple[str, int]]:
@@ -283,7 +285,11 @@ def _numbered_styles(styles: Element) -> dict[str, tuple[str, int]]:
         return ""
 
     names = {identity: nearest(identity, "pPr/numPr/numId") for identity in own}
-    return {identity: (name, int(nearest(identity, "pPr/numPr/ilvl") or 0)) for identity, name in names.items() if name}
+    return {
+        identity: (name, whole_number(nearest(identity, "pPr/numPr/ilvl"), 0))
+        for identity, name in names.items()
+        if name
+    }
 
 
 def _lists(numbering: Element, by_style: Mapping[str, tuple[str, int]]) -> dict[str, _List]:
@@ -304,18 +310,18 @@ def _lists(numbering: Element, by_style: Mapping[str, tuple[str, int]]) -> dict[
             if (level := override.find(f"{_W}lvl")) is not None:
                 levels[depth] = _level(level)
             if start := _value(override, "startOverride"):
-                restarts_at[depth] = int(start)
+                restarts_at[depth] = whole_number(start, 1)
         lists[each.get(f"{_W}numId", "")] = _List(counter, levels, restarts_at)
     return lists
 
 
 def _depth(element: Element) -> int:
-    return int(element.get(f"{_W}ilvl", "0"))
+    return whole_number(element.get(f"{_W}ilvl"), 0)
 
 
 def _level(level: Element) -> _Level:
     return _Level(
-        start=int(_value(level, "start") or 1),
+        start=whole_number(_value(level, "start"), 1),
         write=_FORMATS.get(_value(level, "numFmt") or "decimal"),
         pattern=_value(level, "lvlText"),
         style=_value(level, "pStyle"),

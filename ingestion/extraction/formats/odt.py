@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ingestion.extraction.assemble import Draft, DraftBlock, one_line, paragraph
 from ingestion.extraction.formats.refusals import locked
-from ingestion.extraction.formats.zip_container import Element, open_package
+from ingestion.extraction.formats.zip_container import Element, open_package, whole_number
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
 from ingestion.types import ExtractionLimits
@@ -61,10 +61,10 @@ def _rows(element: Element) -> Iterator[Element]:
 def _cells(row: Element) -> Iterator[GridCell]:
     for child in row:
         if child.tag == f"{_TABLE}table-cell":
-            columns, rows = (int(child.get(f"{_TABLE}number-{way}-spanned", "1")) for way in ("columns", "rows"))
+            columns, rows = (whole_number(child.get(f"{_TABLE}number-{way}-spanned"), 1) for way in ("columns", "rows"))
             text = _text(child)
             # Programs write one empty cell for all that are left of a row.
-            times = int(child.get(f"{_TABLE}number-columns-repeated", "1"))
+            times = whole_number(child.get(f"{_TABLE}number-columns-repeated"), 1)
             yield from (
                 GridCell(text, columns, rows) for _ in range(min(times, _MOST_REPEATED) if text else min(times, 1))
             )
@@ -78,7 +78,7 @@ def _pieces(element: Element) -> Iterator[str]:
     yield element.text or ""
     for child in element:
         if child.tag == f"{_TEXT}s":
-            yield " " * min(_MOST_SPACES, int(child.get(f"{_TEXT}c", "1")))
+            yield " " * min(_MOST_SPACES, whole_number(child.get(f"{_TEXT}c"), 1))
         elif child.tag in _SPACES:
             yield " "
         elif isinstance(child.tag, str) and child.tag not in _SKIPPED:

@@ -54,7 +54,7 @@ def read_lines(path: Path, pages: Collection[int], *, numbered: bool = True) -> 
     heights: list[float] = []
     with open_pdf(path) as document:
         try:
-            labels = [page.get_label() for page in document] if document.get_page_labels() else []
+            labels = [_label(page) for page in document] if document.get_page_labels() else []
             for number, page in enumerate(document, 1):
                 if number in pages:
                     lines += _placed(page, number)
@@ -64,6 +64,14 @@ def read_lines(path: Path, pages: Collection[int], *, numbered: bool = True) -> 
         except ERRORS as error:
             raise damaged_pdf(path, error) from error
     return PrintedPages(tuple(labels), tuple(margins), tuple(lines), median(heights) if heights else 0.0)
+
+
+def _label(page: pymupdf.Page) -> str:
+    """Return the label of a page, "" where labels begin with a later one."""
+    try:
+        return str(page.get_label())
+    except IndexError:
+        return ""
 
 
 def _placed(page: pymupdf.Page, number: int) -> list[PlacedLine]:

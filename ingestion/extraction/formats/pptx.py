@@ -18,7 +18,7 @@ def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:
     """Return the blocks of a PPTX (title, bodies and tables as they lie, notes), its declared title, its slides."""
     from lxml.etree import XMLSyntaxError
     from pptx import Presentation
-    from pptx.exc import PackageNotFoundError
+    from pptx.exc import PythonPptxError
 
     try:
         with open_package(path, limits):
@@ -26,7 +26,7 @@ def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:
         slides = presentation.slides
         blocks = [block for number, slide in enumerate(slides, 1) for block in _slide_blocks(slide, number)]
         return Draft(blocks, presentation.core_properties.title or "", len(slides))
-    except (PackageNotFoundError, XMLSyntaxError, KeyError, ValueError, AttributeError, *UNPACKING_ERRORS) as error:
+    except (PythonPptxError, XMLSyntaxError, KeyError, ValueError, AttributeError, *UNPACKING_ERRORS) as error:
         raise damaged(path, error) from error
 
 

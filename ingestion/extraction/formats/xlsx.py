@@ -33,7 +33,6 @@ _Spans = dict[tuple[int, int], tuple[int, int]]
 
 def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
     """Return the blocks of an XLSX (sheet names and rows, formulas by their last value), its title, its sheets."""
-    from lxml.etree import XMLSyntaxError
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
 
@@ -59,7 +58,7 @@ def extract_xlsx(path: Path, limits: ExtractionLimits) -> Draft:
                 blocks.append(table_block(table_of(rows), number))
             title = workbook.properties.title or ""
             workbook.close()
-        except (InvalidFileException, XMLSyntaxError, LookupError, ValueError, TypeError, *UNPACKING_ERRORS) as error:
+        except (InvalidFileException, SyntaxError, LookupError, ValueError, TypeError, *UNPACKING_ERRORS) as error:
             raise damaged(path, error) from error
     return Draft(blocks, title, len(workbook.worksheets), tuple(notes))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type o
 # How a part is damaged that zipfile cannot unpack, also on behalf of a library.
 UNPACKING_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError)
 _GROWTH_COUNTS_FROM = 50_000_000
+_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
+# Word takes no larger one.
+_LARGEST = 32_767
 
 
 class Package:
@@ -104,6 +108,11 @@ def safe_parser() -> etree.XMLParser:
     `huge_tree` stays off: it is libxml2's own guard against depth and entity bombs.
     """
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+
+
+def whole_number(stated: str | None, usual: int) -> int:
+    """Return the number that an attribute states, at most the largest that office programs take; else the usual one."""
+    return min(int(stated), _LARGEST) if stated and _NUMBER.fullmatch(stated.strip()) else usual
 
 
 def _too_large(fault: str, **values: Any) -> Refusal:

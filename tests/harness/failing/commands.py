@@ -1,21 +1,26 @@
 """Commands of the terminal as a process of their own carries them out, on a disk or a workspace that is not as it was.
 
-As everywhere in the harness the encoder counts words; and the doctor does not look at programs of the machine.
+As everywhere in the harness the encoder counts words; and the doctor does not look at programs of the machine. Who asks
+for a run is the worker that carries it out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from typer.testing import CliRunner
 
 import cli.doctor
+import ingestion.jobs.process
 import rag_engine.engine
 from cli.main import app as terminal
+from ingestion.jobs.queue import JobQueue, Run
+from ingestion.jobs.worker import work
 from rag_engine.engine import Engine
-from tests.harness.killing.acts import Scene
+from tests.harness.killing.acts import SETTINGS, Scene
 from tests.rag_engine.conftest import CountingEmbedder
 
 SEARCH = ("search", "authority measure", "--sort", "relevance", "--json")
@@ -39,12 +44,26 @@ class Ended:
 
 def commands(scene: Scene, *several: Sequence[str]) -> list[Ended]:
     """Carry commands out one after the other."""
+    os.environ |= SETTINGS | {"SEXTANT_INTRANET": scene.intranet}
+    ingestion.jobs.process.follow = _worked
     rag_engine.engine.open_engine = lambda config: Engine(config, embedder=CountingEmbedder())
+    # No other process is begun for what waits.
+    ingestion.jobs.process._may_start = lambda workspace: False
     for name in ("_ocr", "_judge"):
         setattr(cli.doctor, name, lambda *_: ())
     for name in ("_browser", "_office", "_sandbox", "_language_model"):
         setattr(cli.doctor, name, lambda *_: cli.doctor.Check("Left out", "good", ""))
     return [_command(scene, arguments) for arguments in several]
+
+
+def _worked(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
+    """Carry out what waits, this run among it, and return it as it ended."""
+    jobs = JobQueue(engine.catalog)
+    jobs.take_over()
+    work(engine)
+    ended = jobs.find(id)
+    assert ended is not None
+    return ended
 
 
 def _command(scene: Scene, arguments: Sequence[str]) -> Ended:

@@ -76,7 +76,7 @@ def _lost(kind: str, whole: Scene, wanted: list[str], file: Path) -> str:
 def _not_told(scene: Scene, wanted: list[str]) -> str:
     """Use a damaged workspace, and return what it lost without a word; RuntimeError where a command ends with an error.
 
-    The doctor takes longest, and is asked again only where a search finds otherwise.
+    The doctor takes longest, and is asked only where a search finds otherwise, and to repair.
     """
 
     def ended(*command: str) -> Ended:
@@ -87,8 +87,8 @@ def _not_told(scene: Scene, wanted: list[str]) -> str:
 
     another = scene.folder / "another.txt"
     another.write_text("The ferry stops at noon when the river stands above the second mark.\n", encoding="utf-8")
-    search, doctor = ended(*SEARCH), ended(*DOCTOR)
-    if search.code == 0 and search.passages != wanted and not _told(doctor):
+    search = ended(*SEARCH)
+    if search.code == 0 and search.passages != wanted and not _told(ended(*DOCTOR)):
         return "the search finds otherwise, and the doctor does not say so"
     ended("add", str(scene.given))
     ended("add", str(another))

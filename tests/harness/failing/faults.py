@@ -16,7 +16,12 @@ _COMMANDS = {
     "erase": ("erase", "flood.txt", "--redact"),
     "rebuild": ("rebuild",),
     "backup": ("backup", "ARCHIVE"),
+    "import": ("seeds", "add", "LIST"),
+    "run": ("run",),
+    "refresh": ("run", "--refresh"),
 }
+# Also carried out on small disks of memory.
+_ON_DISKS = ("add", "erase", "rebuild", "backup")
 
 
 def faults(effort: Effort) -> Iterator[Tally]:
@@ -31,6 +36,7 @@ def faults(effort: Effort) -> Iterator[Tally]:
                 break
             if effort == "whole" and act in _COMMANDS:
                 yield full_disk(scene, act, _COMMANDS[act], effort)
+            if effort == "whole" and act in _ON_DISKS:
                 yield from really_full_disks(scene, act, _COMMANDS[act])
             if effort == "whole" and act == "erase":
                 yield from clock_jumps(scene)

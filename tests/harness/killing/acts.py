@@ -104,7 +104,7 @@ ACTS: dict[str, Callable[[Desk, Scene], object]] = {
 
 # The document that is erased; its text has this word backwards, and its name has not.
 ERASED = "flood"
-_SETTINGS = {"SEXTANT_HOST_SECONDS": "0", "SEXTANT_WEB_SECONDS": "4"}
+SETTINGS = {"SEXTANT_HOST_SECONDS": "0", "SEXTANT_WEB_SECONDS": "4"}
 
 State = dict[str, list[Any]]
 
@@ -232,7 +232,7 @@ def _outcomes(record: SourceRecord) -> list[tuple[str, str, str]]:
 
 def open_scene(scene: Scene) -> Engine:
     """Return the engine of a workspace, with an encoder of counted words."""
-    os.environ |= _SETTINGS | {"SEXTANT_INTRANET": scene.intranet}
+    os.environ |= SETTINGS | {"SEXTANT_INTRANET": scene.intranet}
     return Engine(read_config(scene.workspace), embedder=CountingEmbedder())
 
 

@@ -15,7 +15,9 @@ from tests.harness.killing.acts import Failure, Scene, State, begin_again, carry
 from tests.harness.killing.watched_writes import Write, watch
 
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["tests.harness.killing.acts", "tests.harness.failing.commands"])
+_PROCESSES.set_forkserver_preload(
+    ["tests.harness.killing.acts", "tests.harness.failing.commands", "tests.harness.fuzzing.fuzz"]
+)
 _MOST_SECONDS = 60
 
 

@@ -64,7 +64,7 @@ def document_of_entities(path: Path) -> Path:
     made.add_paragraph("word 0")
     made.save(str(path))
     declaration = b'<?xml version="1.0"?>' + _ENTITIES
-    return _rewritten(path, "word/document.xml", lambda part: declaration + _body(part).replace(b"word 0", b"&j;"))
+    return rewritten(path, "word/document.xml", lambda part: declaration + _body(part).replace(b"word 0", b"&j;"))
 
 
 def plain_package(path: Path) -> Path:
@@ -107,14 +107,15 @@ def _workbook(path: Path, change: Callable[[bytes], bytes]) -> Path:
     for number in range(20):
         sheet.append([f"word {number}", number])
     made.save(path)
-    return _rewritten(path, "xl/worksheets/sheet1.xml", lambda part: change(_body(part)))
+    return rewritten(path, "xl/worksheets/sheet1.xml", lambda part: change(_body(part)))
 
 
 def _body(part: bytes) -> bytes:
     return part.split(b"?>", 1)[-1]
 
 
-def _rewritten(path: Path, name: str, change: Callable[[bytes], bytes]) -> Path:
+def rewritten(path: Path, name: str, change: Callable[[bytes], bytes]) -> Path:
+    """Write a package anew with one of its parts changed."""
     with zipfile.ZipFile(path) as package:
         parts = {one: package.read(one) for one in package.namelist()}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:

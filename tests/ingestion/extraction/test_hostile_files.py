@@ -52,6 +52,26 @@ def test_a_package_of_which_bytes_were_lost_is_damaged(tmp_path: Path, name: str
     assert caught.value.reason == "damaged"
 
 
+@pytest.mark.parametrize(
+    ("name", "part", "before", "after"),
+    [
+        ("slides.pptx", "ppt/presentation.xml", b" r:id=", b" r:at="),
+        ("slides.pptx", "ppt/_rels/presentation.xml.rels", b" Target=", b" Aim="),
+        ("rows.xlsx", "xl/worksheets/sheet1.xml", b"word 3", b"word \x03"),
+        ("rows.xlsx", "xl/styles.xml", b"<", b"<\x03"),
+    ],
+)
+def test_a_package_with_a_part_that_its_library_stumbles_over_is_damaged(
+    tmp_path: Path, name: str, part: str, before: bytes, after: bytes
+) -> None:
+    path = hostile.rewritten(
+        hostile.plain_package(tmp_path / name), part, lambda content: content.replace(before, after)
+    )
+    with pytest.raises(Refusal, match=f"{name} is damaged") as caught:
+        extract(path, ExtractionLimits(), None)
+    assert caught.value.reason == "damaged"
+
+
 @pytest.mark.parametrize("name", ["rows.xlsx", "rows.txt", "rows.pdf"])
 def test_of_a_text_that_is_too_long_the_beginning_is_read_and_it_is_said(tmp_path: Path, name: str) -> None:
     path, limits = tmp_path / name, ExtractionLimits(max_characters=3000)

@@ -226,3 +226,11 @@ def test_any_of_several_children_answers(tmp_path: Path, count: int) -> None:
     (tmp_path / "a.html").write_text(HTML, encoding="utf-8")
     with Sandboxes(count, ExtractionLimits(), "none") as readers:
         assert readers.read(tmp_path / "a.html").properties.language == "fr"
+
+
+def test_a_pdf_whose_packet_of_metadata_is_no_packet_declares_nothing_and_ends_no_reader(tmp_path: Path) -> None:
+    path = pdf(tmp_path / "plan.pdf", ["The dyke was raised."])
+    with pymupdf.open(path) as document:
+        document.xref_set_key(document.pdf_catalog(), "Metadata", "<</Type/Metadata>>")
+        document.save(tmp_path / "packet.pdf")
+    assert read_properties(tmp_path / "packet.pdf") == FileProperties()

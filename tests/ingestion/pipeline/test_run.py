@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
+import os
 import shutil
 import subprocess
 import sys
@@ -32,7 +34,7 @@ from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError
+from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.retrieval.book_index_boost import match_index
 from tests.conftest import ROOT
 from tests.ingestion.left_behind import files_holding, forms
@@ -249,6 +251,25 @@ def test_a_step_that_breaks_for_one_source_is_told_and_stops_nobody(
     outcome = store.records()[_code(store, "heat")].outcomes
     assert any("RuntimeError: out of cheese" in one.message for one in outcome.values())
     assert len(engine.collection.documents()) == 2
+
+
+@pytest.mark.parametrize(
+    "written", ["ingestion.acquisition.acquire.shutil.copyfile", "rag_engine.storage.indexer.Indexer.add"]
+)
+def test_a_full_disk_ends_the_run_and_no_source_is_blamed(
+    store: SourceStore, engine: Engine, tools: Tools, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    def full(*_arguments: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(written, full)
+        with pytest.raises(WorkspaceError, match="No space left"):
+            _run(store, engine, tools)
+    failed = [one for record in store.records().values() for one in record.outcomes.values() if one.status == "failed"]
+    assert failed == []
+    _run(store, engine, tools)
+    assert len(_titles(engine)) == 3
 
 
 def test_a_source_that_stopped_the_worker_twice_is_set_aside_until_it_is_asked_for(

@@ -104,3 +104,11 @@ def test_text_that_looks_like_an_escape_survives(tmp_path: Path) -> None:
     path.write_bytes(to_workbook([Sheet("S", (("_x0041_", 9),), [[Cell("a _x0041_ b")], [Cell("__x000D__")]])]))
     assert [row.cells[0] for row in read_workbook(path)][1:] == ["a _x0041_ b", "__x000D__"]
     assert unescape("_xD800_") == "_xD800_"
+
+
+def test_a_package_that_names_no_workbook_is_damaged(tmp_path: Path) -> None:
+    whole = _saved(tmp_path / "w.xlsx", openpyxl.Workbook())
+    with zipfile.ZipFile(whole) as package:
+        types = package.read("[Content_Types].xml").replace(b"sheet.main+xml", b"nothing+xml")
+    with pytest.raises(Refusal, match="is damaged"):
+        list(read_workbook(_with_part(whole, "[Content_Types].xml", types)))

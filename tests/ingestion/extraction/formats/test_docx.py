@@ -81,3 +81,19 @@ def test_a_style_numbers_its_paragraphs_and_those_of_the_styles_based_on_it(tmp_
         for style in ("Clause", "Narrow", "Other")
     )
     assert paragraphs(tmp_path / "a.docx", body) == ["1. Text", "2. Text", "Text"]
+
+
+def test_a_number_that_no_program_writes_counts_as_none_and_a_vast_one_as_the_largest(tmp_path: Path) -> None:
+    wide = '<w:tr><w:trPr><w:gridBefore w:val="999999999"/></w:trPr>'
+    cell = '<w:tc><w:tcPr><w:gridSpan w:val="two"/></w:tcPr><w:p><w:r><w:t>Upton</w:t></w:r></w:p></w:tc></w:tr>'
+    place = '<w:ilvl w:val="&gt;2"/><w:numId w:val="1"/>'
+    listed = f"<w:p><w:pPr><w:numPr>{place}</w:numPr></w:pPr><w:r><w:t>Measures</w:t></w:r></w:p>"
+    path = docx(tmp_path / "plan.docx", f"{listed}<w:tbl>{wide}{cell}</w:tbl>")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(
+            "word/numbering.xml", NUMBERING.replace('<w:start w:val="1"/>', '<w:start w:val="429496729"/>')
+        )
+    text = extract(path, ExtractionLimits(), None).text
+    assert text.startswith("Chapter MMM")
+    assert "Upton" in text
+    assert len(text) < 100

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from ingestion.extraction.extract import extract
+from ingestion.extraction.formats.pdf_lines import read_lines
 from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.types import ExtractionLimits, OcrLine, Picture, Refusal
 from rag_engine.config import DATA
@@ -312,3 +313,11 @@ def test_every_line_stands_where_its_box_says(corpus: Path, name: str) -> None:
             clip = pymupdf.Rect(box.x0 - 1, box.y0 - 1, box.x1 + 1, box.y1 + 1)
             there = "".join(document[line.page - 1].get_textbox(clip).split())
             assert "".join(extracted.text[line.start : line.end].replace(" | ", "").split()).rstrip("-") in there
+
+
+def test_pages_before_the_first_label_have_none(tmp_path: Path) -> None:
+    whole, labelled = pdf(tmp_path / "whole.pdf", ["Title", "The dyke was raised."]), tmp_path / "labelled.pdf"
+    with pymupdf.open(whole) as document:
+        document.set_page_labels([{"startpage": 1, "style": "D", "firstpagenum": 7}])
+        document.save(labelled)
+    assert read_lines(labelled, {1}).labels == ("", "7")

@@ -1,18 +1,13 @@
-"""Parsers of what strangers write, searched for inputs that end in another error than the promised one."""
+"""Parsers of texts: web pages, licences, addresses, lists, what a model replies."""
 
 from __future__ import annotations
 
 import json
-import tempfile
-import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ingestion.catalogues.read import Endpoint, catalogue_kind, endpoints_of, read_catalogue
 from ingestion.config import WebConfig
-from ingestion.extraction.extract import extract
 from ingestion.licence.html_marks import read_xmp
 from ingestion.licence.patterns import read_limits, read_statements, says_reserved
 from ingestion.licence.reading import read_html
@@ -20,7 +15,7 @@ from ingestion.licence.sentences import pieces_of, sentences_of
 from ingestion.metadata_file import NAME, read_descriptions
 from ingestion.seeds.feeds import list_kind, read_entries, read_page_lists, unpack
 from ingestion.seeds.read import read_seeds
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.types import Refusal
 from ingestion.web.address_policy import read_target
 from ingestion.web.page import read_page
 from ingestion.web.politeness import PolitenessPolicy
@@ -34,59 +29,33 @@ from rag_engine.errors import BackendError, InputError
 from rag_engine.evaluation.gold import read_gold
 from rag_engine.filters import parse_filters
 from rag_engine.prompts import PLANNER_SCHEMA, SUPPORT_SCHEMA, neutralise
-from tests.harness.coverage_search import search
-from tests.harness.tally import Effort, Tally
+from tests.harness.fuzzing.seam import Seam
 from tests.ingestion.small_web import Answer, SmallWeb
 
 _ADDRESS = "https://example.org/plans/a"
-_SECONDS = {"short": 0.3, "whole": 4.0}
 
 
-@dataclass(frozen=True)
-class _Seam:
-    """A parser, what it may raise, and honest inputs to begin with."""
-
-    parse: Callable[[bytes], object]
-    promised: tuple[type[Exception], ...]
-    seeds: tuple[bytes, ...]
-
-
-def fuzz(effort: Effort) -> Iterator[Tally]:
-    """Search each parser for as many seconds as there are."""
-    with tempfile.TemporaryDirectory(prefix="sextant-harness-") as name:
-        for what, seam in _seams(Path(name)).items():
-            # Tests take a warning for an error; a person does not see it.
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tried, broken = search(seam.parse, seam.seeds, seam.promised, seconds=_SECONDS[effort])
-            lost = tuple(f"{one.error} for {one.content[:300]!r}" for one in broken)
-            yield Tally(f"changed inputs of {what}", tried, lost)
-
-
-def _seams(folder: Path) -> dict[str, _Seam]:
+def text_seams(folder: Path) -> dict[str, Seam]:
+    """Return the parsers by what they read; they write into the folder what they read from a file."""
     return {
-        "web pages": _Seam(_page, (), _PAGES),
-        "licence statements": _Seam(_licence, (), _LICENCES),
-        "addresses": _Seam(_address, (Refusal,), _ADDRESSES),
-        "headers": _Seam(_headers, (), _HEADERS),
-        "robots.txt": _Seam(_robots, (Refusal,), _ROBOTS),
-        "sitemaps and feeds": _Seam(_feed, (InputError,), _FEEDS),
-        "catalogues": _Seam(_catalogue, (Refusal,), _CATALOGUES),
+        "web pages": Seam(_page, (), PAGES),
+        "licence statements": Seam(_licence, (), _LICENCES),
+        "addresses": Seam(_address, (Refusal,), _ADDRESSES),
+        "headers": Seam(_headers, (), _HEADERS),
+        "robots.txt": Seam(_robots, (Refusal,), _ROBOTS),
+        "sitemaps and feeds": Seam(_feed, (InputError,), _FEEDS),
+        "catalogues": Seam(_catalogue, (Refusal,), _CATALOGUES),
         **{
-            f"seed lists ({suffix})": _Seam(partial(_seeds, folder / f"seeds.{suffix}"), (InputError,), _LISTS)
+            f"seed lists ({suffix})": Seam(partial(_seeds, folder / f"seeds.{suffix}"), (InputError,), _LISTS)
             for suffix in ("csv", "txt")
         },
-        "metadata.jsonl": _Seam(partial(_descriptions, folder), (InputError,), _DESCRIPTIONS),
-        "gold sets": _Seam(partial(_gold, folder / "gold.jsonl"), (InputError,), _GOLD),
-        "bundles": _Seam(partial(_bundle, folder / "answer.zip"), (InputError,), (b"PK\x05\x06" + bytes(18), b"PK")),
-        "replies in JSON": _Seam(_reply, (BackendError,), _REPLIES),
-        "marks of a model": _Seam(_marks, (), _MARKS),
-        "answer schemas": _Seam(_schema, (InputError,), tuple(one.read_bytes() for one in shipped_schemas())),
-        "filters": _Seam(_filters, (InputError,), (b"hazard=Flood", b"year=2015-2020", b"as_of=2020-01-01")),
-        **{
-            f"{suffix} files": _Seam(partial(_extracted, folder / f"a.{suffix}"), (Refusal,), seeds)
-            for suffix, seeds in {"html": _PAGES, "md": _TEXTS, "txt": _TEXTS, "rtf": _RTFS}.items()
-        },
+        "metadata.jsonl": Seam(partial(_descriptions, folder), (InputError,), _DESCRIPTIONS),
+        "gold sets": Seam(partial(_gold, folder / "gold.jsonl"), (InputError,), _GOLD),
+        "bundles": Seam(partial(_bundle, folder / "answer.zip"), (InputError,), (b"PK\x05\x06" + bytes(18), b"PK")),
+        "replies in JSON": Seam(_reply, (BackendError,), _REPLIES),
+        "marks of a model": Seam(_marks, (), _MARKS),
+        "answer schemas": Seam(_schema, (InputError,), tuple(one.read_bytes() for one in shipped_schemas())),
+        "filters": Seam(_filters, (InputError,), (b"hazard=Flood", b"year=2015-2020", b"as_of=2020-01-01")),
     }
 
 
@@ -201,14 +170,9 @@ def _filters(content: bytes) -> None:
     parse_filters([content.decode("utf-8", "replace")])
 
 
-def _extracted(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-    extract(path, ExtractionLimits(), None)
-
-
 # --- honest inputs
 
-_PAGES = (
+PAGES = (
     b"<!doctype html><html lang=en><head><title>Plan</title><meta charset=utf-8><link rel=license "
     b"href=https://creativecommons.org/licenses/by/4.0/><base href=/x/></head><body><main><h1>Plan</h1><p>The flood "
     b"plan of the authority.</p><table><tr><th colspan=2>A<tr><td>1<td>2</table><a href=plan.pdf hreflang=en>PDF</a>"
@@ -294,13 +258,4 @@ _MARKS = (
     b"The dyke was raised [Source 1]. So it was [Sources 2, 3-5] and (Fonte 2) and [^1] and "
     b"\xe3\x80\x901\xe2\x80\xa0source\xe3\x80\x91.\n\nReferences\n[1] Plan, 2020",
     b"Es gilt [Quelle 3, S. 12] \xe2\x80\x9eso [4]\xe2\x80\x9c [Source 9] [kaynak 2] [1](x) [[2]]",
-)
-_TEXTS = (
-    b"# Plan\n\nThe dyke was *raised* in 1953.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- one\n- two\n\n> quoted\n\n"
-    b"```\ncode\n```\n[link](http://a.b)\n",
-    b"PLAN\n====\n\n1. First\n   1.1 Second\n\nTable 1: Towns (in m)\n\xef\xbb\xbf\x0cArticle 1\n",
-)
-_RTFS = (
-    rb"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Times;}}\f0 Plan \'e4 \u252?\par"
-    rb"\trowd\cellx1\cellx2 a\cell b\cell\row {\field{\*\fldinst HYPERLINK x}{\fldrslt here}}{\footnote note}\par }",
 )

@@ -1,0 +1,42 @@
+"""The disk of the workspace where it takes nothing more: told from what is wrong with a file or a source."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+
+from rag_engine.errors import WorkspaceError
+
+# A disk that is read refuses otherwise: these are of what is written.
+_TAKES_NOTHING = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_DATABASE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+# Of libraries in other languages no more than this text comes through.
+_NO_SPACE = "No space left on device"
+
+
+def raise_of_own_disk(error: Exception) -> None:
+    """Raise WorkspaceError where the disk takes nothing more: no file is to blame, and every other would meet it."""
+    for cause in _causes(error):
+        if said := _said_of_disk(cause):
+            raise WorkspaceError(
+                "The disk of the workspace takes nothing more: {error}.",
+                help="Free space on it or make it writable, then begin it again.",
+                error=said,
+            ) from error
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and those that it was raised from; a killed transaction has the one of the database as well."""
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__
+
+
+def _said_of_disk(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.errno in _TAKES_NOTHING:
+        return error.strerror or _NO_SPACE
+    if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DATABASE:
+        return str(error)
+    return _NO_SPACE if not isinstance(error, OSError) and _NO_SPACE in str(error) else ""
