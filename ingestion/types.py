@@ -464,8 +464,7 @@ class ExtractionLimits:
     grow. Of a text only the first `max_characters` are taken.
     """
 
-    # As the page's `maxUploadSize` counts: 500 MB of 2**20 bytes each.
-    max_bytes: int = 500 * 2**20
+    max_bytes: int = 500 * 2**20  # as the page's `maxUploadSize` counts
     max_pages: int = 5_000
     max_characters: int = 15_000_000
     least_seconds: float = 60.0
