@@ -30,6 +30,7 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "keep_backup": ("admin", "Backing up the workspace"),
     "list_backups": ("admin", "Listing backups"),
     "backup_bytes": ("admin", "Downloading a backup"),
+    "delete_backup": ("admin", "Deleting a backup"),
     "restore": ("admin", "Restoring a backup"),
     "bring_back": ("admin", "Repairing the workspace"),
     "take_up_journal": ("admin", "Repairing the workspace"),
