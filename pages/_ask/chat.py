@@ -18,7 +18,7 @@ from pages._ask.turn_key import turn_key
 from pages._ask.welcome import draw_welcome, draw_welcome_title
 from pages._shared import resources
 from pages._shared.accessibility import draw_unseen_title
-from pages._shared.errors import show_errors, shown_error
+from pages._shared.errors import show_errors, why_refused
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted
@@ -26,7 +26,6 @@ from rag_engine.conversations.person import owns
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, new_id, read_conversation
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError
 from rag_engine.planning.rewriting import Exchange
 
 _SCROLL = """<script>
@@ -275,8 +274,9 @@ def _draw_question(turn: Turn, key: str, *, latest: bool) -> None:
 
 def _draw_asking_again(turn: Turn, key: str, now: Asking) -> None:
     """Draw the buttons to ask a question again, as it was, or edited and if wanted with the settings of now."""
-    obstacle = _obstacle(turn, now)
-    same = _("With the filters and settings of this answer.") if turn.settings else None
+    settings = turn.settings
+    obstacle = escape(why_refused(lambda: asking_of(settings, now) if settings else None))
+    same = _("With the filters and settings of this answer.") if settings else None
     with st.container(horizontal=True):
         st.button(
             _("Ask again"),
@@ -286,12 +286,12 @@ def _draw_asking_again(turn: Turn, key: str, now: Asking) -> None:
             help=obstacle or same,
             disabled=bool(obstacle),
             on_click=choose,
-            args=(turn.question, turn.settings),
+            args=(turn.question, settings),
         )
         with st.popover(_("Edit question"), icon=":material/edit:", type="tertiary", key=f"{key} edit"):
             typed = f"{key} edited"
             edited = st.text_area(_("Question"), turn.question, key=typed, width=460)
-            kept = turn.settings
+            kept = settings
             if obstacle:
                 st.caption(obstacle)
                 kept = None
@@ -311,16 +311,6 @@ def _draw_asking_again(turn: Turn, key: str, now: Asking) -> None:
                 on_click=_choose_edited,
                 args=(typed, kept),
             )
-
-
-def _obstacle(turn: Turn, now: Asking) -> str:
-    """Return why a question cannot be asked as it was, "" where it can."""
-    try:
-        if turn.settings:
-            asking_of(turn.settings, now)
-    except InputError as error:
-        return escape(shown_error(error))
-    return ""
 
 
 def _choose_edited(key: str, settings: QuestionSettings | None) -> None:

@@ -7,7 +7,7 @@ template is the one that the text is an example of.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, lru_cache
 
@@ -77,6 +77,15 @@ def show_errors() -> Iterator[None]:
         yield
     except SextantError as error:
         show_error(shown_error(error))
+
+
+def why_refused(call: Callable[[], object]) -> str:
+    """Return the error of a call with its remedy, "" where it has none."""
+    try:
+        call()
+    except SextantError as error:
+        return shown_error(error)
+    return ""
 
 
 def show_error(message: str) -> None:
