@@ -77,7 +77,8 @@ def test_a_long_list_is_searched_by_words(start: Start, workspace: Path) -> None
     app.text_input(key="conversations searched").set_value("KEEPER lighthouse").run()
     assert listed(app) == ["Older", "Who pays the lighthouse keeper?"]
     app.text_input(key="conversations searched").set_value("uberlingen").run()
-    assert len(listed(app)) == 13
+    assert len(listed(app)) == 14
+    assert listed(app)[-1] == "1 older conversation: search for it."
     app.text_input(key="conversations searched").set_value("submarine").run()
     assert "No conversation has these words." in texts(app)
 
