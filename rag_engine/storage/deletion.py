@@ -57,7 +57,7 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
     if any(stores.catalog.read(sql.select(c).where(c == record.key).limit(1)) for c in of_document):
         left.append(kept_sentence("rows of the catalog"))
     if not _used(stores.catalog, record.sha256, record.file) and stored_file(stores.files, record).exists():
-        left.append(kept_sentence("the file {file}", file=stored_file(stores.files, record).name))
+        left.append(kept_sentence("the stored original {file}", file=stored_file(stores.files, record).name))
     drawn = drawings_of(stores.drawings, record.sha256)
     if not stored_file(stores.files, record).parent.exists() and drawn.exists():
         left.append(kept_sentence("drawn pages in {folder}", folder=drawn))

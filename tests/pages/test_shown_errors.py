@@ -128,6 +128,10 @@ def test_an_error_that_was_kept_as_text_reads_as_one_that_is_raised(
             "elle ne nomme pas Ministry.",
         ),
         (
+            "measures 3 (“raise dykes”) was left out of the list: it cites no source.",
+            "measures 3 (“raise dykes”)\u202f: omis de la liste, car il ne cite aucune source.",
+        ),
+        (
             "measures 1: status was left not stated: [Source 2] does not state it.",
             "measures 1: status\u202f: laissé comme non indiqué, car [Source 2] ne le dit pas.",
         ),

@@ -138,7 +138,7 @@ def _bind_record(
 
 
 def _left_out(record: str, fault: str) -> str:
-    return kept_sentence("{record} was left out: {fault}.", record=record, fault=fault)
+    return kept_sentence("{record} was left out of the list: {fault}.", record=record, fault=fault)
 
 
 def _left_out_for(record: str, field: str, fault: str) -> str:
