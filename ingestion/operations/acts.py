@@ -30,6 +30,7 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "keep_backup": ("admin", "Backing up the workspace"),
     "list_backups": ("admin", "Listing backups"),
     "backup_bytes": ("admin", "Downloading a backup"),
+    "delete_backup": ("admin", "Deleting a backup"),
     "restore": ("admin", "Restoring a backup"),
     "bring_back": ("admin", "Repairing the workspace"),
     "take_up_journal": ("admin", "Repairing the workspace"),
@@ -151,8 +152,8 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
 # change anything: what a person called a document may be its title, which is not to stay in the log. An erasure enters
 # its beginning itself, and a restored workspace is not there when its restoring begins.
 _NAMING = frozenset({
-    "add_files", "apply_index_table", "backup", "change_setting", "correct_address", "decide", "import_corrections",
-    "remove_answers", "remove_index_table", "remove_sources", "reset_setting", "set_role",
+    "add_files", "apply_index_table", "backup", "change_setting", "correct_address", "decide", "delete_backup",
+    "import_corrections", "remove_answers", "remove_index_table", "remove_sources", "reset_setting", "set_role",
 })  # fmt: skip
 _ALWAYS_UPON = {
     "accept_index": "index",

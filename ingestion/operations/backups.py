@@ -98,6 +98,18 @@ def backup_bytes(desk: ActingPlace, name: str) -> bytes:
 
 
 @act
+def delete_backup(desk: ActingPlace, name: str) -> None:
+    """Delete a backup from the folder beside the workspace, by the name of its file; InputError where there is none."""
+    found = next((one for one in list_backups(desk) if one.file.name == name), None)
+    if found is None:
+        raise InputError(
+            "There is no backup {name}.", help="It may have been deleted already: open the tab again.", name=name
+        )
+    found.file.unlink(missing_ok=True)
+    enter(desk, "delete_backup", name)
+
+
+@act
 def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: None) -> Restored:
     """Make the workspace of the desk from an archive; its folder is empty or not there.
 

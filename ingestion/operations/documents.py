@@ -321,7 +321,10 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
         erased = Erasure(asked.document_id, asked.file, 0, 0, desk.engine.collection.finish_erasures())
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
     _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
-    kept = tuple(f"what {path.name} holds of it, a catalog that was damaged" for path in catalogs_aside(desk.workspace))
+    kept = tuple(
+        kept_sentence("what {file} holds of it, a catalog that was damaged", file=path.name)
+        for path in catalogs_aside(desk.workspace)
+    )
     return replace(erased, left_behind=(*erased.left_behind, *kept))
 
 

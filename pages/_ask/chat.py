@@ -6,28 +6,26 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._ask import running
 from pages._ask.answer import draw_reply
 from pages._ask.cited_page import draw_cited_page, follow_marks, has_page
 from pages._ask.form import fill_in
-from pages._ask.question_settings import draw_settings, settings_of
+from pages._ask.question_settings import Asking, asking_of, draw_settings, settings_of, was_asked
 from pages._ask.rating import draw_rating
 from pages._ask.turn_key import turn_key
-from pages._ask.welcome import draw_welcome
+from pages._ask.welcome import draw_welcome, draw_welcome_title
 from pages._shared import resources
 from pages._shared.accessibility import draw_unseen_title
-from pages._shared.errors import show_errors
+from pages._shared.errors import show_errors, why_refused
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted
-from rag_engine.answering.structured.answer_schema import AnswerSchema
-from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.person import owns
 from rag_engine.conversations.recording import AnswerPart
-from rag_engine.conversations.store import Conversation, Turn, new_id, read_conversation
+from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, new_id, read_conversation
 from rag_engine.engine import Engine
-from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import Exchange
 
 _SCROLL = """<script>
@@ -61,21 +59,33 @@ def current_conversation(workspace: Path) -> Conversation:
     return Conversation(new_id(), (), owner=resources.person().key)
 
 
-def draw_chat(
-    engine: Engine,
-    conversation: Conversation,
-    wanted: Filter,
-    retrieval: RetrievalConfig,
-    schema: AnswerSchema | None = None,
-) -> None:
-    """Begin to answer what was asked, and draw the conversation with the answer that is being written."""
+def draw_heading_first(conversation: Conversation) -> DeltaGenerator | None:
+    """Draw the heading of the start page before the sidebar, which reads the collection; return where the rest goes.
+
+    None where there is no start page: the conversation has begun, or begins now.
+    """
+    if conversation.turns or _is_asked():
+        return None
+    return draw_welcome_title(_READING_WIDTH)
+
+
+def draw_chat(engine: Engine, conversation: Conversation, now: Asking, welcome: DeltaGenerator | None = None) -> None:
+    """Begin to answer what was asked, and draw the conversation with the answer that is being written.
+
+    `now` is how the sidebar says to ask, `welcome` where the start page is drawn if its heading is there already.
+    """
     jobs = resources.answer_jobs()
     asked = _asked()
     if asked:
+        question, as_written, settings = asked
         with show_errors():
-            answer = _answerer(engine, *asked, wanted, retrieval, schema)
+            asking = asking_of(settings, now) if settings else now
             conversation = jobs.start(
-                conversation.id, asked[0], answer, settings_of(engine, wanted, retrieval, schema), resources.person()
+                conversation.id,
+                question,
+                _answerer(engine, question, as_written, asking),
+                settings_of(engine, asking),
+                resources.person(),
             )
             # In the address, so that a browser that reloads finds the question, and soon its answer.
             st.query_params["conversation"] = conversation.id
@@ -91,7 +101,7 @@ def draw_chat(
             disabled=busy or not own,
         )
     if not conversation.turns:
-        with st.container(horizontal_alignment="center"), st.container(width=_READING_WIDTH):
+        with welcome or draw_welcome_title(_READING_WIDTH):
             draw_welcome(engine, choose)
         return
     draw_unseen_title(escape(conversation.title), "conversation")
@@ -103,7 +113,7 @@ def draw_chat(
     if dead:
         st.info(_("The question that the link leads to is not in this conversation."), icon=":material/link_off:")
     for number in range(_draw_earlier(conversation), len(conversation.turns)):
-        _draw_turn(conversation, number, latest=number == last)
+        _draw_turn(conversation, number, now, latest=number == last)
     if not busy:
         st.fragment(running.await_change, run_every=running.IDLE_SECONDS)(conversation)
     shown = _turn_in_address(conversation, last)
@@ -118,30 +128,37 @@ def _shared_by(conversation: Conversation, *, own: bool) -> str:
     return _(":material/group: Shared with everybody here by {name}. You can read it.").format(name=by)
 
 
-def choose(question: str, *, as_written: bool = False) -> None:
-    """Ask a question when the page is drawn next."""
-    st.session_state[_CHOSEN] = question, as_written
+def choose(question: str, settings: QuestionSettings | None = None, *, as_written: bool = False) -> None:
+    """Ask a question when the page is drawn next, with the settings of an answer or with those of the sidebar."""
+    st.session_state[_CHOSEN] = question, as_written, settings
 
 
-def _asked() -> tuple[str, bool] | None:
-    """Return what a person has just asked, typed or by a button, and whether it is not to be rewritten."""
-    chosen: tuple[str, bool] | None = st.session_state.pop(_CHOSEN, None)
-    typed = (st.session_state.get(_TYPED) or "").strip()
-    return chosen or ((typed, False) if typed else None)
+def _asked() -> tuple[str, bool, QuestionSettings | None] | None:
+    """Return what a person has just asked, typed or by a button, whether it is not to be rewritten, and its settings.
+
+    None for those of the sidebar.
+    """
+    chosen: tuple[str, bool, QuestionSettings | None] | None = st.session_state.pop(_CHOSEN, None)
+    typed = _typed()
+    return chosen or ((typed, False, None) if typed else None)
+
+
+def _is_asked() -> bool:
+    return _CHOSEN in st.session_state or bool(_typed())
+
+
+def _typed() -> str:
+    return str(st.session_state.get(_TYPED) or "").strip()
 
 
 def _answerer(
-    engine: Engine,
-    question: str,
-    as_written: bool,
-    wanted: Filter,
-    retrieval: RetrievalConfig,
-    schema: AnswerSchema | None,
+    engine: Engine, question: str, as_written: bool, asking: Asking
 ) -> Callable[[tuple[Exchange, ...]], Iterator[AnswerPart]]:
     """Return how a question is answered after those before it.
 
     One that leans on them is rewritten, unless it fills in a form or is to be asked as written.
     """
+    wanted, retrieval, schema = asking
 
     def answer(before: tuple[Exchange, ...]) -> Iterator[AnswerPart]:
         if schema:
@@ -199,7 +216,7 @@ def _show_more(key: str) -> None:
     st.session_state[key] = most + _LATEST_TURNS, count
 
 
-def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> None:
+def _draw_turn(conversation: Conversation, number: int, now: Asking, *, latest: bool) -> None:
     """Draw a question and its reply, the answer that is being written, or what became of it.
 
     The latest answer has the page that it cites beside it.
@@ -208,14 +225,14 @@ def _draw_turn(conversation: Conversation, number: int, *, latest: bool) -> None
     cites = latest and turn.reply is not None and has_page(turn.reply)
     left, right = st.columns([6, 5], gap="medium") if cites else (st.container(width=_READING_WIDTH), None)
     with left:
-        _draw_exchange(conversation, number, latest=latest)
+        _draw_exchange(conversation, number, now, latest=latest)
     # Last, for a page may take seconds to draw, and the answer is there.
     if right is not None and turn.reply is not None:
         with right:
             draw_cited_page(conversation, number, turn.reply)
 
 
-def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> None:
+def _draw_exchange(conversation: Conversation, number: int, now: Asking, *, latest: bool) -> None:
     turn, key = conversation.turns[number], turn_key(conversation, number)
     with st.container(key=f"question-{number}"), st.chat_message("user", avatar=":material/person:"):
         _draw_question(turn, key, latest=latest and owns(resources.person(), conversation.owner))
@@ -235,7 +252,7 @@ def _draw_exchange(conversation: Conversation, number: int, *, latest: bool) -> 
                 st.rerun()
             st.info(_("This answer was interrupted when the server stopped."), icon=":material/power_off:")
         if owns(resources.person(), conversation.owner):
-            _draw_asking_again(turn, key)
+            _draw_asking_again(turn, key, now)
 
 
 def _draw_question(turn: Turn, key: str, *, latest: bool) -> None:
@@ -256,36 +273,53 @@ def _draw_question(turn: Turn, key: str, *, latest: bool) -> None:
                     type="tertiary",
                     key=f"{key} as written",
                     on_click=choose,
-                    args=(turn.question,),
+                    args=(turn.question, turn.settings),
                     kwargs={"as_written": True},
                 )
 
 
-def _draw_asking_again(turn: Turn, key: str) -> None:
-    """Draw the buttons to ask a question again, as it was or edited."""
+def _draw_asking_again(turn: Turn, key: str, now: Asking) -> None:
+    """Draw the buttons to ask a question again, as it was, or edited and if wanted with the settings of now."""
+    settings = turn.settings
+    obstacle = escape(why_refused(lambda: asking_of(settings, now) if settings else None))
+    same = _("With the filters and settings of this answer.") if settings else None
     with st.container(horizontal=True):
         st.button(
             _("Ask again"),
             icon=":material/refresh:",
             type="tertiary",
             key=f"{key} again",
+            help=obstacle or same,
+            disabled=bool(obstacle),
             on_click=choose,
-            args=(turn.question,),
+            args=(turn.question, settings),
         )
         with st.popover(_("Edit question"), icon=":material/edit:", type="tertiary", key=f"{key} edit"):
             typed = f"{key} edited"
             edited = st.text_area(_("Question"), turn.question, key=typed, width=460)
+            kept = settings
+            if obstacle:
+                st.caption(obstacle)
+                kept = None
+            elif kept and not was_asked(kept, now):
+                as_before = st.checkbox(
+                    _("With the filters and settings of this answer"),
+                    value=True,
+                    key=f"{key} same settings",
+                    help=_("Otherwise with those that are set in the sidebar now."),
+                )
+                kept = kept if as_before else None
             st.button(
                 _("Ask the question"),
                 icon=":material/send:",
                 key=f"{key} ask edited",
                 disabled=not edited.strip(),
                 on_click=_choose_edited,
-                args=(typed,),
+                args=(typed, kept),
             )
 
 
-def _choose_edited(key: str) -> None:
+def _choose_edited(key: str, settings: QuestionSettings | None) -> None:
     """Ask the question as it was edited. It is read at the click, which may come before the page was drawn with it."""
     if edited := str(st.session_state[key]).strip():
-        choose(edited)
+        choose(edited, settings)

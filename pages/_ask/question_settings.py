@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
-from pages._ask.sidebar import CHOICES, recipe_name
+from pages._ask.sidebar import CHOICES, chosen_retrieval, recipe_name
 from pages._shared.filter_widgets import display_text, document_titles, filter_label, named_values
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, long_day, number
-from rag_engine.answering.structured.answer_schema import AnswerSchema, read_schema, shipped_schemas
+from rag_engine.answering.structured.answer_schema import AnswerSchema, read_schema, schema_titled, shipped_schemas
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.store import QuestionSettings
 from rag_engine.engine import Engine
@@ -22,17 +23,42 @@ _WIDGETS = {"passages": "top_k", "similarity": "similarity_floor", "recipe": "pr
 _FORM, _FORM_WIDGET = "format", "answer format"
 _NOTED = "ask settings in address"
 
+# How a question is asked: by which filter and search settings, and for which format of the answer, None for text.
+Asking = tuple[Filter, RetrievalConfig, AnswerSchema | None]
 
-def settings_of(
-    engine: Engine, wanted: Filter, retrieval: RetrievalConfig, schema: AnswerSchema | None = None
-) -> QuestionSettings:
+
+def settings_of(engine: Engine, asking: Asking) -> QuestionSettings:
     """Return how a question is asked now."""
+    wanted = asking[0]
     snapshot = engine.collection.snapshot()
     allowed = answering_documents(wanted, snapshot.facets, snapshot.documents)
+    matching = len(snapshot.documents if allowed is None else allowed)
+    return replace(_settings(asking), matching=matching, documents=len(snapshot.documents))
+
+
+def was_asked(settings: QuestionSettings, asking: Asking) -> bool:
+    """Return whether a question was asked in this way."""
+    before = replace(settings, wanted={name: tuple(values) for name, values in settings.wanted.items()})
+    return replace(before, matching=0, documents=0) == _settings(asking)
+
+
+def asking_of(settings: QuestionSettings, now: Asking) -> Asking:
+    """Return how a question was asked, in what it does not keep as `now`.
+
+    InputError where the format of its answer is not there: one that came as a file is, while it is the one chosen now.
+    """
+    _wanted, usual, schema = now
+    own = chosen_retrieval(usual, settings.profile, settings.top_k, settings.similarity_floor, varied=settings.varied)
+    return settings.wanted, own, schema_titled(settings.form, schema) if settings.form else None
+
+
+def _settings(asking: Asking) -> QuestionSettings:
+    """Return settings that were counted in no collection."""
+    wanted, retrieval, schema = asking
     return QuestionSettings(
-        wanted=dict(wanted),
-        matching=len(snapshot.documents if allowed is None else allowed),
-        documents=len(snapshot.documents),
+        wanted={name: tuple(values) for name, values in wanted.items()},
+        matching=0,
+        documents=0,
         profile=retrieval.profile,
         top_k=retrieval.top_k,
         similarity_floor=retrieval.similarity_floor,

@@ -103,9 +103,16 @@ def draw_retrieval(engine: Engine, *, followed: bool = False) -> RetrievalConfig
             disabled=profile in ("paper", "statutes"),
             persist_state="session",
         )
-    relevance = before.weights.mmr_lambda or _VARIED
-    weights = replace(before.weights, mmr_lambda=relevance if varied else None)
-    return replace(before, profile=profile, top_k=int(top_k), similarity_floor=float(floor), weights=weights)
+    return chosen_retrieval(before, profile, int(top_k), float(floor), varied=varied)
+
+
+def chosen_retrieval(
+    usual: RetrievalConfig, profile: RetrievalProfile, top_k: int, similarity_floor: float, *, varied: bool
+) -> RetrievalConfig:
+    """Return the usual retrieval with what a person can choose of it."""
+    relevance = usual.weights.mmr_lambda or _VARIED
+    weights = replace(usual.weights, mmr_lambda=relevance if varied else None)
+    return replace(usual, profile=profile, top_k=top_k, similarity_floor=similarity_floor, weights=weights)
 
 
 def draw_collection(engine: Engine) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
@@ -18,9 +19,16 @@ from rag_engine.engine import Engine
 _LOOK_SECONDS = 2.0
 
 
+def draw_welcome_title(width: int) -> DeltaGenerator:
+    """Draw the heading of the start page in the middle; return the container in which the rest of it is drawn."""
+    with st.container(horizontal_alignment="center"):
+        place = st.container(width=width)
+    place.title(_("Ask your documents"), anchor=False)
+    return place
+
+
 def draw_welcome(engine: Engine, choose: Callable[[str], None]) -> None:
-    """Draw what can be done here, with example questions, one of which `choose` asks."""
-    st.title(_("Ask your documents"), anchor=False)
+    """Draw below the heading what can be done here, with example questions, one of which `choose` asks."""
     documents = engine.collection.documents()
     addition = _addition()
     if documents:

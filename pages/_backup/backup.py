@@ -1,4 +1,4 @@
-"""Backups tab of the admin page: the button that has one made, and those that are kept."""
+"""Backups tab of the admin page: the button that has one made, and those that are kept, to be taken away or deleted."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from functools import partial
 import streamlit as st
 
 from ingestion import workspace as folders
-from ingestion.operations.backups import BACKUP, KeptBackup, backup_bytes, list_backups, queue_backup
+from ingestion.operations.backups import BACKUP, KeptBackup, backup_bytes, delete_backup, list_backups, queue_backup
 from pages._shared import resources
-from pages._shared.elements import act_button, why_disabled
+from pages._shared.elements import act_button, translated_dialog, why_disabled
 from pages._shared.errors import show_errors
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs_of
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import moment, number
@@ -65,14 +65,37 @@ def _draw_one(one: KeptBackup) -> None:
             st.caption(
                 _("{file} is too large for the browser: copy it from the folder.").format(file=escape(one.file.name))
             )
-            return
-        st.download_button(
-            _("Download {file}").format(file=one.file.name),
-            partial(backup_bytes, resources.desk(), one.file.name),
-            one.file.name,
-            "application/zip",
-            key=f"download {one.file.name}",
-            icon=":material/download:",
+        else:
+            st.download_button(
+                _("Download {file}").format(file=one.file.name),
+                partial(backup_bytes, resources.desk(), one.file.name),
+                one.file.name,
+                "application/zip",
+                key=f"download {one.file.name}",
+                icon=":material/download:",
+                type="tertiary",
+                on_click="ignore",
+            )
+        if st.button(
+            "",
+            icon=":material/delete:",
             type="tertiary",
-            on_click="ignore",
-        )
+            key=f"backup delete {one.file.name}",
+            help=_("Delete {name}").format(name=escape(one.file.name)),
+        ):
+            _confirm_deletion(one.file.name)
+
+
+@translated_dialog(to_translate("Delete?"), icon=":material/delete:")
+def _confirm_deletion(name: str) -> None:
+    st.markdown(f"**{escape(name)}**")
+    st.markdown(_("The file is removed from this machine and cannot be recovered. The workspace stays as it is."))
+    with st.container(horizontal=True):
+        if act_button(
+            "delete_backup", _("Delete"), key="delete backup confirmed", type="primary", icon=":material/delete:"
+        ):
+            with show_errors():
+                delete_backup(resources.desk(), name)
+                st.rerun()
+        if st.button(_("Cancel"), key="delete backup refused"):
+            st.rerun()

@@ -12,7 +12,7 @@ from pages._document.places import draw_places
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
-from pages._shared.numbers_and_dates import counted
+from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import page_place
 from rag_engine.filters import DOCUMENT, VERSIONS
 from rag_engine.reading.address import DocumentPlace, PlaceLink
@@ -22,7 +22,8 @@ from rag_engine.text.excerpt import excerpt
 from rag_engine.types import DocumentRecord, Hit
 
 _CONTENTS, _FIND, _PASSAGES = to_translate("Contents"), to_translate("Find"), to_translate("Passages")
-_MOST_FOUND = 200
+# Results that are listed at once: a word of every line has tens of thousands.
+_PORTION = 200
 # Characters of an excerpt.
 _FOUND_EXCERPT, _PASSAGE_EXCERPT = 110, 260
 _SEARCHED = "document passages"
@@ -85,10 +86,16 @@ def _draw_find(document: DocumentRecord, place: DocumentPlace) -> None:
     if not words:
         return
     text = paged_text(document)
-    found = find_words(text, words, _MOST_FOUND + 1)
-    more = len(found) > _MOST_FOUND
-    first = _("The first {n} results").format(n=_MOST_FOUND)
-    st.caption(first if more else counted("{n} result", "{n} results", len(found)))
+    key = f"document matches {document.document_id} {words}"
+    found = find_words(text, words, st.session_state.get(key, _PORTION))
+    left = found.total - len(found.first)
+    if left:
+        shown = number(len(found.first))
+        st.caption(counted("{shown} of {n} result", "{shown} of {n} results", found.total, shown=shown))
+    else:
+        st.caption(counted("{n} result", "{n} results", found.total))
+    if not found.first:
+        return
     listed = [
         PlaceLink(
             DocumentPlace(document.document_id, one.page, (one.start, one.end)),
@@ -97,10 +104,22 @@ def _draw_find(document: DocumentRecord, place: DocumentPlace) -> None:
             _page_note(document, one.page),
             current=place.passage == (one.start, one.end),
         )
-        for one in found[:_MOST_FOUND]
+        for one in found.first
     ]
-    if listed:
-        draw_places(listed, _("Results"), f"document matches {document.document_id}")
+    draw_places(listed, _("Results"), f"document matches {document.document_id}")
+    if left:
+        st.button(
+            counted("Show {n} more result", "Show {n} more results", min(left, _PORTION)),
+            key=f"document more {document.document_id}",
+            icon=":material/expand_more:",
+            type="tertiary",
+            on_click=_show_more,
+            args=(key, len(found.first) + _PORTION),
+        )
+
+
+def _show_more(key: str, most: int) -> None:
+    st.session_state[key] = most
 
 
 def _draw_passages(document: DocumentRecord, place: DocumentPlace) -> None:

@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages._shared.interface_language import ENGLISH, _, interface_language
 from pages._shared.markdown import answer_markdown
+from pages._shared.numbers_and_dates import number
 from rag_engine.takeaway.answer_lines import answer_runs
 
 _FOLDER = Path(__file__).parent
@@ -35,8 +36,10 @@ def draw_accessibility() -> None:
 
 def _widget_words() -> list[tuple[str, str]]:
     """Return what Streamlit's widgets say in English alone, as patterns, and what they are to say."""
-    size = r"([\d.]+)\s?MB"
+    size, point = r"(\d+)(?:\.0)?\s?MB", number(0.5, 1)[1]
+    units = {"B": _("{n} B"), "KB": _("{n} KB"), "MB": _("{n} MB"), "GB": _("{n} GB")}
     return [
+        *((rf"^(\d+)\.(\d){unit}$", said.format(n=f"$1{point}$2")) for unit, said in units.items()),
         ("^Upload$", _("Browse")),
         ("^Add files$", _("Add files")),
         ("^file upload$", _("File to upload")),

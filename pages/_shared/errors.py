@@ -7,7 +7,7 @@ template is the one that the text is an example of.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, lru_cache
 
@@ -31,6 +31,23 @@ _SENTENCES = frozenset(
         ),
     )
 )
+# What the system says of a file that cannot be read or written.
+_SYSTEM = frozenset(
+    (
+        to_translate("File exists"),
+        to_translate("File name too long"),
+        to_translate("Input/output error"),
+        to_translate("Is a directory"),
+        to_translate("No space left on device"),
+        to_translate("No such file or directory"),
+        to_translate("Not a directory"),
+        to_translate("Permission denied"),
+        to_translate("Read-only file system"),
+        to_translate("Too many open files"),
+    )
+)
+# As Python writes it: with a number, and the file behind it.
+_SYSTEM_ERROR = re.compile(r"\[Errno \d+\] (?P<what>[^:]+)(?P<file>: .+)?")
 # The beginnings of those that go on with an error, which stays as it is.
 _BEGINNINGS = frozenset(
     (
@@ -62,6 +79,15 @@ def show_errors() -> Iterator[None]:
         show_error(shown_error(error))
 
 
+def why_refused(call: Callable[[], object]) -> str:
+    """Return the error of a call with its remedy, "" where it has none."""
+    try:
+        call()
+    except SextantError as error:
+        return shown_error(error)
+    return ""
+
+
 def show_error(message: str) -> None:
     """Draw an error message."""
     st.error(escape(message), icon=":material/error:")
@@ -86,8 +112,10 @@ def shown_sentence(text: str) -> str:
 @lru_cache(maxsize=5000)
 def _known(language: str, text: str) -> str:
     """Return a text in the language of the interface, once for each: a table of sources has thousands."""
-    if text in _SENTENCES or text in ROLES:
+    if text in _SENTENCES or text in _SYSTEM or text in ROLES:
         return _(text)
+    if (match := _SYSTEM_ERROR.fullmatch(text)) and match["what"] in _SYSTEM:
+        return f"{_(match['what'])}{match['file'] or ''}"
     place, colon, fault = text.partition(": ")
     if match := _PLACE.fullmatch(place):
         said = _said_place(match)
@@ -110,8 +138,8 @@ def _said(template: str, values: Mapping[str, object]) -> str:
     said = {
         name: shown_error(one)
         if isinstance(one, SextantError)
-        else shown_sentence(one)
-        if isinstance(one, str)
+        else shown_sentence(str(one))
+        if isinstance(one, str | OSError)
         else one
         for name, one in values.items()
     }

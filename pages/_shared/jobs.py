@@ -458,7 +458,7 @@ def _compared(result: Mapping[str, Any]) -> str:
 
 
 def _erased(result: Mapping[str, Any]) -> str:
-    left = ", ".join(map(str, result["left_behind"]))
+    left = ", ".join(shown_sentence(str(one)) for one in result["left_behind"])
     gone = {"passages": number(int(result["children"])), "vectors": number(int(result["vectors"]))}
     if left:
         return _("{passages} passages and {vectors} vectors removed and checked: still found: {left}").format(

@@ -356,13 +356,17 @@ def packing_warnings(packed: Sequence[Source], found: Sequence[Source], context_
     whole = {source.n: len(source.text) for source in found}
     for source in packed:
         if len(source.text) < whole[source.n]:
-            yield f"{_place(source)} was shortened to fit into the model's context window."
+            yield kept_sentence("{source} was shortened to fit into the model's context window.", source=_place(source))
     left_out = _left_out(packed, found)
     if left_out:
         names = "; ".join(_place(source) for source in left_out)
-        yield (
-            f"{len(left_out)} of {len(found)} sources did not fit into the model's context window of "
-            f"{context_window} tokens and were not read: {names}."
+        yield kept_sentence(
+            "{n} of {total} sources did not fit into the model's context window of {window} tokens and were not read: "
+            "{names}.",
+            n=len(left_out),
+            total=len(found),
+            window=context_window,
+            names=names,
         )
 
 

@@ -63,6 +63,7 @@ from rag_engine.storage.stores import (
 )
 from rag_engine.storage.vector_file import unsealed
 from rag_engine.storage.vector_rows import forget_damaged_sentences, rows_of_damaged_sentences, sweep
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import DocumentRecord
 
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
@@ -511,7 +512,11 @@ class Collection:
             return stores, left
         if stores.dense.keeps_deleted():
             if len(self.snapshot()) > _MADE_ANEW:
-                left = ("vectors in the files of Chroma, where no search finds them, until `sextant rebuild`",)
+                left = (
+                    kept_sentence(
+                        "vectors in the files of Chroma, where no search finds them, until `sextant rebuild`"
+                    ),
+                )
                 note_left(self.catalog, left)
             else:
                 generation = self.generation() + 1

@@ -15,6 +15,7 @@ from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, mark_changed, set_state
 from rag_engine.storage.stores import Stores, keyword_rows, stored_file, stored_name
 from rag_engine.storage.vector_rows import forget_rows, sweep, unshared_rows
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import DocumentRecord
 
 # Named value of the workspace while an erasure has not left every store.
@@ -49,17 +50,17 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
     vectors = purge(stores, "deleting") + sweep(stores)
     left = list(leave_no_words(stores, dense=bool(keys)))
     if keys & stores.dense.keys():
-        left.append("entries of the dense index")
+        left.append(kept_sentence("entries of the dense index"))
     if keys & stores.sparse.keys():
-        left.append("entries of the keyword index")
+        left.append(kept_sentence("entries of the keyword index"))
     of_document = (t.c.document_key for t in tables.OF_DOCUMENT)
     if any(stores.catalog.read(sql.select(c).where(c == record.key).limit(1)) for c in of_document):
-        left.append("rows of the catalog")
+        left.append(kept_sentence("rows of the catalog"))
     if not _used(stores.catalog, record.sha256, record.file) and stored_file(stores.files, record).exists():
-        left.append(f"the file {stored_file(stores.files, record).name}")
+        left.append(kept_sentence("the stored original {file}", file=stored_file(stores.files, record).name))
     drawn = drawings_of(stores.drawings, record.sha256)
     if not stored_file(stores.files, record).parent.exists() and drawn.exists():
-        left.append(f"drawn pages in {drawn}")
+        left.append(kept_sentence("drawn pages in {folder}", folder=drawn))
     return Erasure(record.document_id, record.file, len(keys), vectors, tuple(left))
 
 
@@ -67,9 +68,15 @@ def leave_no_words(stores: Stores, *, dense: bool = True) -> tuple[str, ...]:
     """Write anew what holds words of documents that are gone, and return what was not, for it would take too long."""
     left = []
     if stores.sparse.compact(lambda keys: _children_of(stores.catalog, keys), at_most=_WRITTEN_AGAIN) is None:
-        left.append("words in the files of the keyword index, where no search finds them, until `sextant rebuild`")
+        left.append(
+            kept_sentence(
+                "words in the files of the keyword index, where no search finds them, until `sextant rebuild`"
+            )
+        )
     if dense and not stores.dense.compact(at_most=_WRITTEN_BYTES):
-        left.append("words in the database of Chroma, where no search finds them, until `sextant rebuild`")
+        left.append(
+            kept_sentence("words in the database of Chroma, where no search finds them, until `sextant rebuild`")
+        )
     note_left(stores.catalog, left)
     stores.catalog.checkpoint()
     return tuple(left)

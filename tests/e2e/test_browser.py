@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Dialog, Page, expect
 from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.engine import open_engine
+from tests.e2e.checks import PHONE, fits_a_phone
 from tests.pages.conversations import citing_two, converse
 from tests.pages.test_citing import ARTICLE
 from tests.rag_engine.conversations.test_store import REPLY
@@ -127,6 +128,46 @@ def test_a_file_is_added_answers_and_is_deleted(page: Page, address: str, tmp_pa
     ask(page, "When must the lighthouse keeper clean the lamp?")
     expect(page.get_by_text("How this was found")).to_be_visible()
     expect(page.get_by_text("every Thursday before noon")).to_have_count(0)
+
+
+def test_a_row_of_the_library_is_corrected_and_that_is_undone(page: Page, address: str) -> None:
+    page.goto(f"{address}/library?country=Ireland")
+    rows = page.locator(".dvn-scroller").first
+    expect(page.get_by_text("1 of 3 documents.")).to_be_visible()
+    # The box before the first row, below the heading.
+    rows.click(position={"x": 16, "y": 38 + 17})
+    expect(page.get_by_text("1 selected")).to_be_visible()
+    page.get_by_role("button", name="Correct").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Title", exact=True).fill("Flood Act of 2016")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("1 value corrected in 1 document.")).to_be_visible()
+    expect(page.get_by_role("gridcell", name="Flood Act of 2016")).to_be_attached()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("gridcell", name="Flood Act of 2016")).to_have_count(0)
+    expect(page.get_by_role("gridcell", name="Flood Act", exact=True)).to_be_attached()
+
+
+def test_a_test_question_is_written_corrected_and_removed_on_a_phone(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    page.goto(f"{address}/evaluation")
+    page.get_by_role("button", name="Write a question").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Question").fill("Who won the cup?")
+    dialog.get_by_text("The collection does not answer this").click()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_text("Who won the cup?")).to_be_visible()
+
+    page.get_by_role("button", name="Edit").click()
+    dialog.get_by_label("Question").fill("Who won the cup in 2014?")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Who won the cup in 2014?")).to_be_visible()
+    fits_a_phone(page)
+
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("Who won the cup in 2014?")).to_have_count(0)
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
 
 
 def test_a_notebook_is_deleted_by_a_red_button_and_comes_back(page: Page, address: str) -> None:

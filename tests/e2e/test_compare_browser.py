@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import openpyxl
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -30,12 +31,13 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     build_collection(folder / "workspace", folder / "documents")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
-        compared = _compare(folder / "workspace")
+        compared = compare(folder / "workspace")
     with serving(folder / "workspace", folder / "log") as address:
         yield f"{address}/compare?comparison={compared}"
 
 
-def _compare(workspace: Path) -> str:
+def compare(workspace: Path) -> str:
+    """Have three documents compared by two questions; return the comparison's id."""
     engine = open_engine(read_config(workspace))
     desk = replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
     begun = begin_comparison(desk, [WHO, "Who pays a penalty?"], "document", {})
@@ -60,6 +62,29 @@ def test_a_cell_opens_and_its_quote_leads_to_its_place_and_back(page: Page, tabl
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page).not_to_have_url(re.compile("cell="))
+
+
+def test_the_comparison_is_taken_away_as_a_workbook(page: Page, table: str, tmp_path: Path) -> None:
+    page.goto(table)
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="Excel workbook").click()
+    begun.value.save_as(tmp_path / "comparison.xlsx")
+
+    book = openpyxl.load_workbook(tmp_path / "comparison.xlsx")
+    assert begun.value.suggested_filename.endswith(".xlsx")
+    told = [str(cell) for sheet in book for row in sheet.iter_rows(values_only=True) for cell in row if cell]
+    assert WHO in told
+    assert any("Each county council must prepare a local flood plan" in one for one in told)
+    assert any(one.startswith(table.partition("/compare")[0]) for one in told)
+
+
+def test_a_cell_is_asked_again_and_the_dialog_says_when_it_is_done(page: Page, table: str) -> None:
+    page.goto(table)
+    page.get_by_role("button", name=f"{WHO} Flood Act").click()
+    page.get_by_role("dialog").get_by_role("button", name="Ask again").click()
+    expect(page.get_by_text("Comparing")).to_be_visible()
+    expect(page.get_by_text("Comparing")).to_have_count(0)
+    expect(page.get_by_role("button", name=f"{WHO} Flood Act")).to_contain_text("Each county council must prepare")
 
 
 def test_on_a_narrow_screen_the_table_scrolls_and_the_page_does_not(page: Page, table: str) -> None:

@@ -19,6 +19,7 @@ from playwright.sync_api import Page, expect
 from ingestion.records.people import give_role
 from rag_engine.config import cache_folder
 from rag_engine.settings import read_settings
+from tests.e2e.checks import PHONE, fits_a_phone, has_no_violation, settle
 from tests.e2e.conftest import serving
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.needs("authlib")]
@@ -108,6 +109,11 @@ def test_a_person_logs_in_changes_a_setting_under_that_name_and_logs_out(page: P
     page.goto(f"{address}/admin?tab=settings")
     expect(page.get_by_text("Log in to use this collection.")).to_be_visible()
     expect(page.get_by_text("Answer")).to_have_count(0)
+    settle(page)
+    has_no_violation(page)
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    fits_a_phone(page)
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.get_by_role("button", name="Log in").click()
     sidebar = page.get_by_test_id("stSidebarUserContent")
     expect(sidebar.get_by_text("Ada Lovelace (ada@example.org)")).to_be_visible()

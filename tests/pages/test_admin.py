@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion import workspace as folders
 from ingestion.operations.desk import Desk
+from ingestion.types import Progress
 from pages._shared import resources
 from rag_engine.errors import WorkspaceError
 from tests.pages.sources import build_sources
@@ -340,3 +341,28 @@ def test_a_second_run_is_queued_only_when_a_person_says_so(
     app.button(key="second run queue").click().run()
     assert [run.request.which for run in resources.jobs().runs()] == ["due", "failed"]
     assert not app.exception
+
+
+def test_a_running_phase_shows_its_sources_once_they_are_asked_for(
+    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingestion.jobs.process._may_start", lambda _: False)
+    app = admin(start(changed), "run")
+    app.button(key="run failed").click().run()
+    run = resources.jobs().next()
+    assert run is not None
+    resources.jobs().beat(run.id, Progress(1, 3, 0, 0, "", "licence", now=("ADM002",), waiting=("ADM003",)))
+    app.run()
+    assert "1 done · 1 now · 1 waiting" in words(app)
+    columns = ["Source", "Title", "State"]
+    assert columns not in [list(one.value) for one in app.dataframe]
+
+    app.session_state[f"sources of {run.id}"] = True
+    app.run()
+
+    assert not app.exception
+    [table] = [one.value for one in app.dataframe if list(one.value) == columns]
+    assert table.values.tolist()[:2] == [
+        ["ADM002", "National heat health action plan", "Now"],
+        ["ADM003", "Plan de protección ante incendios", "Waiting"],
+    ]

@@ -27,6 +27,7 @@ from rag_engine.config import read_config
 from rag_engine.conversations.store import (
     CODEC,
     Conversation,
+    QuestionSettings,
     Turn,
     TurnRating,
     begin_turn,
@@ -34,6 +35,7 @@ from rag_engine.conversations.store import (
     list_conversations,
     new_id,
     read_conversation,
+    restore_conversation,
 )
 from rag_engine.engine import open_engine
 from tests.pages.conversations import citing_two, converse
@@ -313,6 +315,45 @@ def test_a_question_is_asked_as_it_was_edited_though_the_click_comes_at_once(sta
         "Who prepares the plan?",
         "How long does a local flood plan remain valid?",
     ]
+
+
+def test_a_question_is_asked_again_with_the_settings_of_its_answer(start: Start, collection: Path) -> None:
+    app = start(collection, hazard="Heatwaves", passages="5")
+    app = ask(app, "How long is the red alert level valid?")
+    key = turn_key(opened(app, collection), 0)
+    app.multiselect(key="ask hazard").set_value(["Flood"]).run()
+    app.number_input(key="top_k").set_value(7).run()
+
+    answered(app.button(key=f"{key} again").click().run())
+    app.text_area(key=f"{key} edited").set_value("How long is red valid?").run()
+    answered(app.button(key=f"{key} ask edited").click().run())
+    app.checkbox(key=f"{key} same settings").uncheck().run()
+    answered(app.button(key=f"{key} ask edited").click().run())
+
+    assert not app.exception
+    settings = [turn.settings for turn in opened(app, collection).turns]
+    assert [(one.wanted, one.top_k, one.matching) for one in settings if one] == [
+        ({"hazard": ("Heatwaves",)}, 5, 1),
+        ({"hazard": ("Heatwaves",)}, 5, 1),
+        ({"hazard": ("Heatwaves",)}, 5, 1),
+        ({"hazard": ("Flood",)}, 7, 1),
+    ]
+    # Asked as the sidebar says, there is nothing to choose.
+    latest = turn_key(opened(app, collection), 3)
+    assert f"{latest} same settings" not in [one.key for one in app.checkbox]
+
+
+def test_a_question_whose_answer_format_is_gone_is_not_asked_again_as_text(start: Start, collection: Path) -> None:
+    reply = citing_two(collection)
+    settings = QuestionSettings({}, 3, 3, "default", 10, 0.35, form="Rivers")
+    stored = Conversation(new_id(), (Turn("Which rivers?", "2026-11-20T10:00:00+00:00", reply, settings=settings),))
+    restore_conversation(collection, stored)
+
+    app = start(collection, conversation=stored.id)
+
+    again = app.button(key=f"{turn_key(stored, 0)} again")
+    assert again.disabled
+    assert "The answer format Rivers is not there any more." in again.help.replace("\\", "")
 
 
 def test_what_is_edited_chosen_and_opened_in_one_conversation_is_not_so_in_the_next(

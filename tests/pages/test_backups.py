@@ -13,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 from ingestion import workspace as folders
 from ingestion.jobs.queue import JobQueue
 from ingestion.jobs.worker import work
+from ingestion.operations.people import audit_entries
+from pages._shared import resources
 from pages._shared.markdown import escape
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
@@ -51,6 +53,50 @@ def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, workspace: P
     assert download.proto.label == f"Download {file.name}"
     app = app.switch_page("pages/library.py").run()
     assert f"{escape(file.name)}: 3 documents" in words(app)
+
+
+def draw_deletion(name: str) -> None:
+    """Draw the confirmation as a page: a dialog cannot be clicked in this test bed."""
+    import inspect
+
+    from pages._backup.backup import _confirm_deletion
+
+    inspect.unwrap(_confirm_deletion)(name)
+
+
+def test_a_backup_is_deleted_once_it_is_confirmed_and_that_is_in_the_audit_log(start: Start, workspace: Path) -> None:
+    folder = folders.backups(workspace)
+    folder.mkdir()
+    for name in ("first.zip", "second.zip", "note.txt"):
+        (folder / name).write_text("kept")
+    app = admin(start(workspace), "backups")
+    app.button(key="backup delete first.zip").click().run()
+    assert not app.exception
+    assert (folder / "first.zip").exists()
+
+    dialog = AppTest.from_function(draw_deletion, args=("first.zip",)).run()
+    dialog.button(key="delete backup confirmed").click().run()
+
+    assert not dialog.exception
+    assert sorted(one.name for one in folder.iterdir()) == ["note.txt", "second.zip"]
+    assert [(one.act, one.on) for one in audit_entries(resources.desk())] == [("delete_backup", "first.zip")]
+    app = admin(start(workspace), "backups")
+    assert "backup delete first.zip" not in [one.key for one in app.button]
+
+
+@pytest.mark.parametrize("name", ["first.zip", "../workspace/catalog.sqlite", "note.txt"])
+def test_nothing_but_a_backup_that_is_there_is_deleted(start: Start, workspace: Path, name: str) -> None:
+    folder = folders.backups(workspace)
+    folder.mkdir()
+    (folder / "note.txt").write_text("kept")
+    start(workspace)
+
+    dialog = AppTest.from_function(draw_deletion, args=(name,)).run()
+    dialog.button(key="delete backup confirmed").click().run()
+
+    assert "There is no backup" in dialog.error[0].value
+    assert (folder / "note.txt").exists()
+    assert (workspace / "catalog.sqlite").exists()
 
 
 def test_the_page_says_why_there_can_be_no_backup(

@@ -167,6 +167,22 @@ def test_pages_are_turned_and_gone_to_by_number(start: Start, library: Path) -> 
     assert app.button(key="document next").disabled
 
 
+def test_the_zoom_widens_the_page_and_stays_when_it_is_turned(start: Start, library: Path) -> None:
+    app = opened(start, library, "report.pdf")
+    fitted = components(app)["document page"]
+    assert fitted["zoom"] == 0
+
+    app.selectbox(key="document zoom").set_value(1.5).run()
+    page = components(app)["document page"]
+    assert page["zoom"] == 1.5
+    # Drawn anew with more pixels, not blown up.
+    assert len(page["picture"]) > len(fitted["picture"])
+
+    app.button(key="document next").click().run()
+    page = components(app)["document page"]
+    assert (page["zoom"], page["label"]) == (1.5, "Page 2 of County report")
+
+
 def test_a_passage_in_the_address_leads_to_its_page_where_it_is_marked(start: Start, library: Path) -> None:
     document = documents_of(library)["report.pdf"]
     engine = open_engine(read_config(library))
@@ -196,6 +212,24 @@ def test_words_are_found_with_the_pages_they_are_on(start: Start, library: Path)
     assert [one["note"] for one in places] == ["page 2"] * 12
     assert ["plan two", True] in places[0]["words"]
     assert "&page=2&passage=" in places[0]["address"]
+
+
+def test_of_many_results_it_is_said_how_many_are_listed_and_the_others_follow(
+    start: Start, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages._document.beside._PORTION", 20)
+    app = opened(start, library, "report.pdf")
+    app.segmented_control(key="document beside").set_value("Find").run()
+    [box] = [one for one in app.text_input if one.label == "Find in this document"]
+    box.set_value("county council").run()
+    assert "20 of 36 results" in [one.value for one in app.caption]
+    assert len(components(app)["document places"]["places"]) == 20
+
+    next(one for one in app.button if one.label == "Show 16 more results").click().run()
+
+    assert "36 results" in [one.value for one in app.caption]
+    assert [one["note"] for one in components(app)["document places"]["places"]][-1] == "page 3"
+    assert not [one for one in app.button if "more results" in one.label]
 
 
 def test_a_question_finds_passages_of_this_document_alone(start: Start, library: Path) -> None:

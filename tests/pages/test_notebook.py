@@ -292,3 +292,16 @@ def test_a_long_notebook_is_drawn_in_parts(start: Start, workspace: Path, reply:
     next(one for one in app.button if one.label == "Show 2 more entries").click().run()
 
     assert "note21" in texts(app)
+
+
+def test_a_notebook_is_shared_and_not_shared_any_more(start: Start, workspace: Path, reply: Reply) -> None:
+    keep(workspace, converse(workspace, reply))
+    app = notebook_page(start(workspace))
+    key = f"notebook shared {notebooks.DEFAULT.id}"
+
+    app.toggle(key=key).set_value(True).run()
+    assert not app.exception
+    assert kept(workspace).shared_by
+
+    app.toggle(key=key).set_value(False).run()
+    assert not kept(workspace).shared_by

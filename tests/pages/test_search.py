@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -144,6 +145,17 @@ def test_a_value_that_no_document_has_is_no_error(start: Start, workspace: Path)
     assert not app.error
     assert "No document matches your filters\\." in texts(app)
     assert boxes(app)["Atlantis (0)"]
+
+
+def test_the_country_is_there_though_no_document_has_one(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "rules.txt").write_text("Rules for lighthouses\n\nThe keeper cleans the lamp every Thursday.")
+    with closing(open_engine(read_config(tmp_path / "workspace"))) as engine:
+        add_paths([tmp_path / "rules.txt"], engine)
+    app = search_page(start(tmp_path / "workspace"))
+    assert not app.exception
+    labels = [one.label for one in app.sidebar.expander]
+    assert "Country" in labels
+    assert "Hazard" not in labels
 
 
 def test_foreign_text_stays_text(start: Start, workspace: Path) -> None:

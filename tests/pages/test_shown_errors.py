@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion.operations.acts import ACTS, check_role
 from ingestion.types import Refusal
-from pages._shared import errors, interface_language, numbers_and_dates
+from pages._shared import accessibility, errors, interface_language, numbers_and_dates
 from pages._shared.errors import shown_error, shown_sentence
 from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError, SextantError
@@ -34,7 +34,7 @@ SENTENCES = [TOO_LONG, LOCKED, InputError("The question is empty.", help="Ask in
 @pytest.fixture
 def speak(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def set_language(language: str) -> None:
-        for module in (errors, interface_language, numbers_and_dates):
+        for module in (accessibility, errors, interface_language, numbers_and_dates):
             monkeypatch.setattr(module, "interface_language", lambda: language)
 
     return set_language
@@ -120,6 +120,30 @@ def test_an_error_that_was_kept_as_text_reads_as_one_that_is_raised(
             "Exécuter toutes les phases",
         ),
         ("role before: reader, now: curator", "rôle précédent\u202f: lecteur, désormais\u202f: curateur"),
+        # What a form lacks, with the reasons within the reason.
+        (
+            "measures 1 (“build dams”) was left out for its actor: [Source 2] does not support “Ministry”: it does not "
+            "name Ministry.",
+            "measures 1 (“build dams”)\u202f: omis à cause de actor\u202f: [Source 2] n’étaye pas “Ministry”\u202f: "
+            "elle ne nomme pas Ministry.",
+        ),
+        (
+            "measures 3 (“raise dykes”) was left out of the list: it cites no source.",
+            "measures 3 (“raise dykes”)\u202f: omis de la liste, car il ne cite aucune source.",
+        ),
+        (
+            "measures 1: status was left not stated: [Source 2] does not state it.",
+            "measures 1: status\u202f: laissé comme non indiqué, car [Source 2] ne le dit pas.",
+        ),
+        # What an erasure leaves.
+        (
+            "words in the database of Chroma, where no search finds them, until `sextant rebuild`",
+            "des mots dans la base de données de Chroma",
+        ),
+        # What the system says, alone and within another error.
+        ("No space left on device", "Le disque est plein"),
+        ("[Errno 13] Permission denied: '/data/a.pdf'", "Permission refusée: '/data/a.pdf'"),
+        ("found.xlsx cannot be written: Read-only file system.", "found.xlsx ne peut pas être écrit"),
         # What is of no template stays as it was written, and what follows it is translated.
         ("Disk on fire. Try again.", "Disk on fire. Réessayez."),
     ],
@@ -157,3 +181,14 @@ def test_what_deletes_for_good_is_behind_a_button_of_that_colour(path: Path) -> 
             deletes = "delete" in options.get("icon", "") or re.search("remove_|erasure", ast.unparse(node))
             if deletes and options.get("type") == "'primary'":
                 assert re.match("f?'(delete|remove)", options["key"]), options["key"]
+
+
+def test_the_sizes_of_uploads_are_written_as_the_language_does(speak: Callable[[str], None]) -> None:
+    speak("fr")
+    shown = [
+        re.sub(pattern, said.replace("$1", r"\1").replace("$2", r"\2"), size)
+        for size in ("1.5KB", "48.0MB", "500MB per file")
+        for pattern, said in accessibility._widget_words()
+        if re.search(pattern, size)
+    ]
+    assert shown == ["1,5 ko", "48,0 Mo", "500 Mo par fichier"]

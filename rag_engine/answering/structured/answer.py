@@ -20,12 +20,15 @@ from rag_engine.config import REPLY_TOKENS
 from rag_engine.errors import BackendError, ReplyError
 from rag_engine.prompts import absent_sections, insufficient, record_message, record_rules, source_block
 from rag_engine.protocols import Embedder, Generator
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Evidence, Source, StructuredAnswer
 
 _ATTEMPTS = 3
 # Seconds before the second attempt; twice as many before each further one.
 _FIRST_WAIT = 1.0
-_ASKED_AGAIN = "The model listed nothing at first, and was asked again because the passages are likely to answer."
+_ASKED_AGAIN = kept_sentence(
+    "The model listed nothing at first, and was asked again because the passages are likely to answer."
+)
 
 
 def structured_answer(
@@ -74,7 +77,7 @@ def structured_answer(
             reply = fill_in(1, f"{schema.list_name} was empty, and the sources are likely to state some")
             again = _ASKED_AGAIN
         except BackendError as error:
-            again = f"{_ASKED_AGAIN} That failed: {error}"
+            again = f"{_ASKED_AGAIN} {kept_sentence('That failed: {error}', error=error)}"
     bound = bind_reply(
         reply,
         schema,

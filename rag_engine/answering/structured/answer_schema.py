@@ -68,6 +68,19 @@ def shipped_schemas() -> tuple[Path, ...]:
     return tuple(sorted((DATA / "schemas").glob("*.json")))
 
 
+def schema_titled(title: str, own: AnswerSchema | None) -> AnswerSchema:
+    """Return the form of a title, one that comes with the program or a person's own; InputError where it is neither."""
+    known = [read_schema(file) for file in shipped_schemas()]
+    found = next((one for one in (*known, *([own] if own else [])) if one.title == title), None)
+    if found is None:
+        raise InputError(
+            "The answer format {name} is not there any more.",
+            help="Choose it in the sidebar, then ask again.",
+            name=title,
+        )
+    return found
+
+
 def read_schema(file: Path) -> AnswerSchema:
     """Return the form that a file describes; InputError names the place of what cannot be used."""
     try:

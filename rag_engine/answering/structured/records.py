@@ -75,7 +75,7 @@ def bind_reply(
     for number, record in enumerate(given if isinstance(given, list) else (), start=1):
         bound, faults = _bind_record(record, f"{schema.list_name} {number}", schema, numbered, page_of, child_of)
         if bound is not None and any(_same(bound, other) for other in records):
-            bound, faults = None, [f"{schema.list_name} {number} was left out: it is there already."]
+            bound, faults = None, [_left_out(f"{schema.list_name} {number}", kept_sentence("it is there already"))]
         records += [bound] if bound is not None else []
         warnings += faults
     entities: list[Attribute] = []
@@ -98,12 +98,14 @@ def _bind_record(
     number = record.get(CITATION)
     source = sources.get(number) if isinstance(number, int) and not isinstance(number, bool) else None
     if source is None:
-        cited = f"it cites [Source {number}], which the model was not given" if number else "it cites no source"
-        return None, [f"{place} was left out: {cited}."]
+        cited = kept_sentence(
+            "it cites [Source {n}], which the model was not given" if number else "it cites no source", n=number
+        )
+        return None, [_left_out(place, cited)]
     given_values = [_supported(one, record.get(one.name), source) for one in schema.attributes]
     for one, (value, fault) in zip(schema.attributes, given_values, strict=True):
         if one.required and value in (None, ()):
-            return None, [f"{place} was left out: {one.name}: {fault or 'it is missing'}."]
+            return None, [_left_out_for(place, one.name, fault or kept_sentence("it is missing"))]
     claim = " ".join(_text(value) for value, _ in given_values)
     bound = [
         [
@@ -115,19 +117,40 @@ def _bind_record(
     # Of the likeliest statements the one that has most of the record, what it must have before all.
     best = max(bound, key=lambda values: _completeness(schema.attributes, values), default=None)
     if best is None:
-        return None, [f"{place} was left out: no sentence of [Source {source.n}] states it."]
+        return None, [_left_out(place, kept_sentence("no sentence of [Source {n}] states it", n=source.n))]
     attributes, faults = [], []
     for one, (_, unsupported_by_all), stated in zip(schema.attributes, given_values, best, strict=True):
         fault = unsupported_by_all or stated.fault
         if one.required and stated.value in (None, ()):
-            return None, [f"{place} was left out: {one.name}: {fault}."]
+            return None, [_left_out_for(place, one.name, fault)]
         if fault:
-            done = "left not stated" if stated.value == NOT_STATED else "shortened" if stated.value else "left empty"
-            faults.append(f"{place}: {one.name} was {done}: {fault}.")
+            named = f"{place}: {one.name}"
+            if stated.value == NOT_STATED:
+                faults.append(_left_not_stated(named, fault))
+            elif stated.value:
+                faults.append(kept_sentence("{field} was shortened: {fault}.", field=named, fault=fault))
+            else:
+                faults.append(_left_empty(named, fault))
         attributes.append(Attribute(one.name, stated.value))
     spans = [span for stated in best for span in stated.spans]
     quote = min(start for start, _ in spans), max(end for _, end in spans)
     return CitedRecord(tuple(attributes), _citation(source, quote, page_of, child_of)), faults
+
+
+def _left_out(record: str, fault: str) -> str:
+    return kept_sentence("{record} was left out of the list: {fault}.", record=record, fault=fault)
+
+
+def _left_out_for(record: str, field: str, fault: str) -> str:
+    return kept_sentence("{record} was left out for its {field}: {fault}.", record=record, field=field, fault=fault)
+
+
+def _left_empty(field: str, fault: str) -> str:
+    return kept_sentence("{field} was left empty: {fault}.", field=field, fault=fault)
+
+
+def _left_not_stated(field: str, fault: str) -> str:
+    return kept_sentence("{field} was left not stated: {fault}.", field=field, fault=fault)
 
 
 def _completeness(attributes: Sequence[SchemaAttribute], values: Sequence[_StatedValue]) -> tuple[int, int, int]:
@@ -151,7 +174,10 @@ def _stated_there(
     kept = tuple(one for one, spans in taken if spans)
     spans = tuple(dict.fromkeys((own, *(span for _, spans in taken for span in spans))))
     gone = ", ".join(_shown(one) for one, found in taken if not found)
-    fault = f"[Source {source.n}] has {gone} elsewhere, not where it states the rest" if gone else ""
+    elsewhere = kept_sentence(
+        "[Source {n}] has {values} elsewhere, not where it states the rest", n=source.n, values=gone
+    )
+    fault = elsewhere if gone else ""
     if isinstance(value, tuple):
         return _StatedValue(tuple(map(str, kept)), spans, fault)
     return _StatedValue(kept[0] if kept else None, spans, fault)
@@ -184,7 +210,8 @@ def _yes_or_no_there(
             return _StatedValue(value, (own,) if (start, end) in whole else ((start, end),))
         if found:
             break
-    return _StatedValue(NOT_STATED, (own,), f"[Source {source.n}] does not state it where it states the rest")
+    fault = kept_sentence("[Source {n}] does not state it where it states the rest", n=source.n)
+    return _StatedValue(NOT_STATED, (own,), fault)
 
 
 def _citation(source: Source, quote: Span, page_of: PageOf, child_of: ChildOf) -> Citation:
@@ -200,17 +227,20 @@ def _supported(attribute: SchemaAttribute, given: object, source: Source) -> tup
     value, fault = _read(attribute, given)
     if fault or value in (None, NOT_STATED):
         return value, fault
-    mark = f"[Source {source.n}]"
     if isinstance(value, bool):
         found = value in _stated_values(attribute, source.text)
-        return (value, "") if found else (NOT_STATED, f"{mark} does not state it")
+        return (value, "") if found else (NOT_STATED, kept_sentence("[Source {n}] does not state it", n=source.n))
     passage, language = _head_and_text(source), _language(source)
     if isinstance(value, tuple):
         kept = tuple(one for one in value if not unsupported(one, passage, language))
         gone = ", ".join(_shown(one) for one in value if one not in kept)
-        return kept, f"{mark} does not have {gone}" if gone else ""
+        return kept, kept_sentence("[Source {n}] does not have {values}", n=source.n, values=gone) if gone else ""
     fault = _unsupported_value(value, passage, language)
-    return (None, f"{mark} does not support {_shown(value)}: {fault}") if fault else (value, "")
+    if not fault:
+        return value, ""
+    return None, kept_sentence(
+        "[Source {n}] does not support {value}: {fault}", n=source.n, value=_shown(value), fault=fault
+    )
 
 
 def _bind_entity(
@@ -219,21 +249,25 @@ def _bind_entity(
     """Return a value that one of the passages (text, language; the question first) has, else an empty one; warnings."""
     value, fault = _read(attribute, given)
     if fault:
-        return value, [f"{attribute.name} was left empty: {fault}."]
+        return value, [_left_empty(attribute.name, fault)]
     if attribute.name == NOTE and isinstance(value, str):
         return _bind_note(value, "\n\n".join(text for text, _ in passages), passages[0][1])
     if value in (None, NOT_STATED):
-        return value, [f"{attribute.name} was left empty: it was not found."] if attribute.required else []
+        return value, [_left_empty(attribute.name, kept_sentence("it was not found"))] if attribute.required else []
     if isinstance(value, bool):
         found = {one for text, _ in passages for one in _stated_values(attribute, text)}
         if found == {value}:
             return value, []
-        why = "both are stated" if len(found) > 1 else "no source states it"
-        return NOT_STATED, [f"{attribute.name} was left {NOT_STATED}: {why}."]
+        why = kept_sentence("both are stated" if len(found) > 1 else "no source states it")
+        return NOT_STATED, [_left_not_stated(attribute.name, why)]
     several = value if isinstance(value, tuple) else (value,)
     kept = tuple(one for one in several if not all(_unsupported_value(one, *passage) for passage in passages))
     warnings = [
-        f"{attribute.name}: {_shown(one)} was left out: neither the question nor a source has it."
+        kept_sentence(
+            "{field}: {value} was left out: neither the question nor a source has it.",
+            field=attribute.name,
+            value=_shown(one),
+        )
         for one in several
         if one not in kept
     ]
@@ -270,13 +304,18 @@ def _read(attribute: SchemaAttribute, given: object) -> tuple[AttributeContent, 
     else:
         value = _number(given, whole=attribute.kind == "whole number")
         if value is None and _clean(given):
-            return None, f"{_shown(given)} is no {attribute.kind}"
+            whole = attribute.kind == "whole number"
+            return None, kept_sentence(
+                "{value} is no whole number" if whole else "{value} is no number", value=_shown(given)
+            )
     if value in (None, ()):
         return value, ""
     checked = list(value) if isinstance(value, tuple) else value
     error = next(jsonschema.Draft202012Validator(dict(attribute.constraints)).iter_errors(checked), None)
     empty = () if isinstance(value, tuple) else None
-    return (empty, f"it breaks the schema ({error.message[:120]})") if error else (value, "")
+    if error:
+        return empty, kept_sentence("it breaks the schema ({error})", error=error.message[:120])
+    return value, ""
 
 
 def _yes_or_no(given: object) -> bool | str:
@@ -311,7 +350,7 @@ def _unsupported_value(value: AttributeContent, passage: str, language: str, *, 
     if isinstance(value, str):
         return unsupported(value, passage, language, share=share)
     missing = unknown_numbers(str(value).lstrip("-"), passage)
-    return f"it has no number {missing}" if missing else ""
+    return kept_sentence("it has no number {number}", number=missing) if missing else ""
 
 
 def _stated_values(attribute: SchemaAttribute, passage: str) -> frozenset[bool]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.folding import fold, fold_case
 from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.templates import kept_sentence
 
 # The share of a value's words that a passage has: a verb in another form, or one word of the model's own, is let pass.
 WORDS_FOUND = 0.75
@@ -43,18 +44,20 @@ def unsupported(value: str, passage: str, language: str, *, share: float = WORDS
     and a share of the other words.
     """
     if missing := unknown_numbers(value, passage):
-        return f"it has no number {missing}"
+        return kept_sentence("it has no number {number}", number=missing)
     if missing := unknown_names(value, passage, language):
-        return f"it does not name {missing}"
+        return kept_sentence("it does not name {name}", name=missing)
     wanted = _terms(value, language) or _plain_words(value)
     if _plain_words(value).intersection(_NEGATIONS) and not _denies(passage, wanted, language):
-        return "it does not deny that"
+        return kept_sentence("it does not deny that")
     held = _plain_words(passage)
     if len(wanted) == 1:
         # A stem alone would let a plan that was adopted be called planned.
-        return "" if all(_is_word_of(word, held) for word in _plain_words(value)) else "its words are others"
-    found = wanted & (_terms(passage, language) | held)
-    return "" if len(found) >= share * len(wanted) else "its words are others"
+        has_all = all(_is_word_of(word, held) for word in _plain_words(value))
+    else:
+        found = wanted & (_terms(passage, language) | held)
+        has_all = len(found) >= share * len(wanted)
+    return "" if has_all else kept_sentence("its words are others")
 
 
 def unknown_numbers(value: str, passage: str) -> str:

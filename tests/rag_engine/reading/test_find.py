@@ -15,7 +15,7 @@ TEXT = PagedText(_TEXT, (Line(0, 19, 1, None), Line(20, len(_TEXT), 2, None)), (
 
 
 def found(words: str, limit: int = 10) -> list[tuple[str, int]]:
-    return [(_TEXT[one.start : one.end], one.page) for one in find_words(TEXT, words, limit)]
+    return [(_TEXT[one.start : one.end], one.page) for one in find_words(TEXT, words, limit).first]
 
 
 def test_words_are_found_whatever_their_case_and_accents_with_their_page() -> None:
@@ -31,8 +31,9 @@ def test_signs_have_no_meaning_of_their_own() -> None:
     assert found(".*") == []
 
 
-def test_as_many_are_returned_as_are_asked_for() -> None:
+def test_as_many_are_returned_as_are_asked_for_and_all_are_counted() -> None:
     assert len(found("die", limit=1)) == 1
+    assert find_words(TEXT, "die", 1).total == 2
 
 
 @pytest.mark.parametrize("words", ["", "  \n"])
@@ -44,5 +45,5 @@ def test_nothing_is_found_for_nothing(words: str) -> None:
 def test_every_piece_of_a_text_is_found_where_it_is(text: str, start: int, length: int) -> None:
     piece = text[start : start + length].strip()
     document = PagedText(text, (Line(0, len(text), 1, None),), (), 1)
-    places = [(one.start, one.end) for one in find_words(document, piece, 1000)]
+    places = [(one.start, one.end) for one in find_words(document, piece, 1000).first]
     assert not piece or any(text[a:b] == piece for a, b in places)

@@ -69,7 +69,7 @@ def test_a_record_is_quoted_with_the_sentence_that_states_it_and_its_page(bind: 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (measure(9), r"measures 1 \(“publish flood hazard maps”\) was left out: it cites \[Source 9\]"),
+        (measure(9), r"measures 1 \(“publish flood hazard maps”\) was left out of the list: it cites \[Source 9\]"),
         (measure(None), "cites no source"),
         (measure(True), "which the model was not given"),
         (measure("1"), "which the model was not given"),
