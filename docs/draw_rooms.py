@@ -27,6 +27,7 @@ GROUND = {
         "file_names",
         "fingerprints",
         "metadata_file",
+        "own_disk",
         "workspace",
     ),
     "rag_engine": (
