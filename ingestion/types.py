@@ -456,7 +456,7 @@ def check_field(name: str) -> FieldName:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionLimits:
-    """Limits on what one file may cost: sizes in bytes, times in seconds.
+    """Limits on what one file may cost: sizes in bytes (`max_bytes` is the page's maxUploadSize), times in seconds.
 
     The time grows with the size of the file, from `least_seconds` to `seconds`. `ocr_seconds` is added to it for every
     page that is read by OCR, as long as the file is large enough to hold so many scans. `unpacked_bytes` and
@@ -464,7 +464,7 @@ class ExtractionLimits:
     grow. Of a text only the first `max_characters` are taken.
     """
 
-    max_bytes: int = 500 * 2**20  # as the page's `maxUploadSize` counts
+    max_bytes: int = 500 * 2**20
     max_pages: int = 5_000
     max_characters: int = 15_000_000
     least_seconds: float = 60.0
