@@ -142,10 +142,11 @@ def test_a_row_of_the_library_is_corrected_and_that_is_undone(page: Page, addres
     dialog.get_by_label("Title", exact=True).fill("Flood Act of 2016")
     dialog.get_by_role("button", name="Save").click()
     expect(page.get_by_text("1 value corrected in 1 document.")).to_be_visible()
-    expect(page.get_by_role("gridcell", name="Flood Act of 2016")).to_be_attached()
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("gridcell", name="Flood Act of 2016")).to_have_count(0)
-    expect(page.get_by_role("gridcell", name="Flood Act", exact=True)).to_be_attached()
+    expect(page.get_by_text("1 value corrected in 1 document.")).to_have_count(0)
+    page.goto(f"{address}/search?words=penalty&match=words")
+    expect(page.get_by_text("Flood Act", exact=True).first).to_be_visible()
+    expect(page.get_by_text("Flood Act of 2016")).to_have_count(0)
 
 
 def test_a_test_question_is_written_corrected_and_removed_on_a_phone(page: Page, address: str) -> None:
