@@ -173,6 +173,8 @@ def _print_source(report: SourceReport) -> None:
         for name, value in rows.items():
             if value:
                 out.print(f"{name:12} {' '.join(value.split())}", markup=False, soft_wrap=True)
+        for sentence in now.left_out:
+            out.print(f"{'left out':12} {sentence}", markup=False, soft_wrap=True)
         for field in now.values:
             print_line(f"{field.field}: {field.value}")
             sentence = f"“{field.sentence}”" if field.sentence else ""

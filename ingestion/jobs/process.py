@@ -19,6 +19,8 @@ from rag_engine.errors import WorkspaceError
 _LOOK_SECONDS = 0.3
 # A worker that cannot even start is not started anew each time a page looks.
 _PAUSE_SECONDS = 15.0
+# Workers that may end with an error before their run is given up: on a full disk none can say why.
+_MOST_BROKEN = 3
 
 # The last worker that this process started for a workspace, and when.
 _started: dict[Path, tuple[subprocess.Popen[bytes], float]] = {}
@@ -52,13 +54,31 @@ def _may_start(workspace: Path) -> bool:
     return folders.await_worker(workspace)
 
 
+def _ended_with_error(workspace: Path) -> list[int]:
+    """Return the process of the last worker started here, if it has ended so; one that was killed is none."""
+    process = _started[workspace][0] if workspace in _started else None
+    return [process.pid] if process is not None and (process.poll() or 0) > 0 else []
+
+
 def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
-    """Return the run as it ended; `seen` gets it at every look. A worker is started where none is at it."""
-    jobs = JobQueue(engine.catalog)
+    """Return the run as it ended; `seen` gets it at every look. A worker is started where none is at it.
+
+    WorkspaceError where workers end with an error and cannot report it.
+    """
+    jobs, workspace = JobQueue(engine.catalog), engine.config.workspace
+    broken: set[int] = set()
     while (run := jobs.find(id)) is not None and run.active:
         seen(run)
         if not run.alive:
-            ensure_worker(engine.config.workspace)
+            broken.update(_ended_with_error(workspace))
+            ensure_worker(workspace)
+        if len(broken) >= _MOST_BROKEN:
+            raise WorkspaceError(
+                "{times} workers ended with an error that they could not report; the end of {log} says why.",
+                help="Free space on the disk if it is full, then begin it again: it goes on where it was.",
+                times=len(broken),
+                log=workspace / "worker.log",
+            )
         time.sleep(_LOOK_SECONDS)
     if run is None:
         raise WorkspaceError("Run {id} is not in the workspace any more.", id=id)

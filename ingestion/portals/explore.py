@@ -88,15 +88,23 @@ class _Walk:
         most = self.config.portals.most_documents
         messages = list(self.left_out)
         if self.too_many:
-            messages.append(f"{_were(len(self.too_many), 'further document')} not taken: limit of {most}.")
+            messages.append(
+                kept_sentence(
+                    "Documents not taken, beyond the limit of {most}: {n:,}.", most=most, n=len(self.too_many)
+                )
+            )
         if self.off_topic:
-            told = _were(len(self.off_topic), "document")
-            messages.append(f"{told} left out: neither like the portal's title nor with a policy word in the name.")
+            messages.append(
+                kept_sentence(
+                    "Documents left out, neither like the portal's title nor with a policy word in the name: {n:,}.",
+                    n=len(self.off_topic),
+                )
+            )
         if self.known_again:
-            messages.append(f"{_were(len(self.known_again), 'document')} left out: in the list already.")
+            messages.append(kept_sentence("Documents left out, in the list already: {n:,}.", n=len(self.known_again)))
         messages += [str(failure) for failure in self.failures[:_MOST_TOLD]]
-        if len(self.failures) > _MOST_TOLD:
-            messages.append(f"{_count(len(self.failures) - _MOST_TOLD, 'further page')} could not be read.")
+        if (more := len(self.failures) - _MOST_TOLD) > 0:
+            messages.append(kept_sentence("Further pages that could not be read: {n:,}.", n=more))
         return PortalFindings(tuple(self.found.values()), tuple(self.visited.values()), tuple(messages))
 
 
@@ -218,10 +226,17 @@ def _below(walk: _Walk, page: Page) -> Iterator[Page]:
         if below is not None:
             yield below
     if left:
-        why = f"{limits.per_level} a level" if followed >= limits.per_level else f"{limits.most_pages} pages"
-        why = f"{limits.most_documents} documents" if walk.full else why
-        verb = "was" if left == 1 else "were"
-        walk.left_out.append(f"{_count(left, 'further link')} of {page.address} {verb} not followed: limit of {why}.")
+        facts = {"url": page.address, "n": left}
+        if walk.full:
+            most = limits.most_documents
+            said = kept_sentence("Links of {url} not followed, beyond {most} documents: {n:,}.", most=most, **facts)
+        elif followed >= limits.per_level:
+            most = limits.per_level
+            said = kept_sentence("Links of {url} not followed, beyond {most} a level: {n:,}.", most=most, **facts)
+        else:
+            most = limits.most_pages
+            said = kept_sentence("Links of {url} not followed, beyond {most} pages: {n:,}.", most=most, **facts)
+        walk.left_out.append(said)
 
 
 def _say_what_lies_deeper(walk: _Walk, level: Sequence[Page]) -> None:
@@ -233,7 +248,9 @@ def _say_what_lies_deeper(walk: _Walk, level: Sequence[Page]) -> None:
     }
     if deeper:
         depth = walk.config.portals.depth
-        walk.left_out.append(f"{_were(len(deeper), 'link')} not followed: limit of {depth} levels.")
+        walk.left_out.append(
+            kept_sentence("Links not followed, below {depth} levels: {n:,}.", depth=depth, n=len(deeper))
+        )
 
 
 def _worth_following(walk: _Walk, page: Page) -> Sequence[PageLink]:
@@ -274,7 +291,11 @@ def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
         return None
     walk.visited[final] = got.fetched.url
     if not _same_site(walk, got.fetched.url):
-        walk.left_out.append(f"{link.url} leads to another site ({got.fetched.url}) and was not read.")
+        walk.left_out.append(
+            kept_sentence(
+                "{url} leads to another site ({other}) and was not read.", url=link.url, other=got.fetched.url
+            )
+        )
         return None
     if page is not None:
         return _judged(walk, page, link, above)
@@ -334,11 +355,21 @@ def _read_records(walk: _Walk, endpoint: Endpoint) -> None:
             else:
                 walk.off_topic.add(normal_url(record.url))
         if walk.full or pages >= walk.config.portals.most_pages:
-            total = f" of {answer.total:,} records" if answer.total else ""
-            walk.left_out.append(f"{endpoint.url} was read no further than {_count(pages, 'page')}{total}.")
+            walk.left_out.append(
+                kept_sentence(
+                    "{url} was read up to page {n:,}, of {total:,} records in all."
+                    if answer.total
+                    else "{url} was read up to page {n:,}.",
+                    url=endpoint.url,
+                    n=pages,
+                    total=answer.total or 0,
+                )
+            )
             break
     if data:
-        walk.left_out.append(f"{_count(data, 'record')} of {endpoint.url} left out: data without a document.")
+        walk.left_out.append(
+            kept_sentence("Records of {url} left out, data without a document: {n:,}.", url=endpoint.url, n=data)
+        )
 
 
 def _is_wanted(walk: _Walk, record: Record) -> bool:
@@ -355,11 +386,3 @@ def _same_site(walk: _Walk, url: str) -> bool:
     """Return whether an address is on the portal's host or below it."""
     host = host_of(url)
     return any(host == own or host.endswith(f".{own}") for own in walk.hosts)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _were(number: int, noun: str) -> str:
-    return f"{_count(number, noun)} {'was' if number == 1 else 'were'}"

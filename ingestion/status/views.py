@@ -78,6 +78,8 @@ class SourceFacts:
     relation: Relation | None
     file: str
     values: list[FieldValue]
+    # What a portal offers and was not taken, in sentences.
+    left_out: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +220,7 @@ def _facts(record: SourceRecord) -> SourceFacts:
         relation=record.relation,
         file=record.download.path if record.download else source.path,
         values=[one for field in FIELDS for one in record.values if one.field == field],
+        left_out=record.findings.left_out if record.findings else (),
     )
 
 

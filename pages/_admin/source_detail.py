@@ -149,6 +149,8 @@ def _draw_phases(record: SourceRecord) -> None:
             st.markdown(f":gray-badge[{sign}] **{shown_name(phase.capitalize())}** {_detail(outcome)}")
     if record.quality:
         draw_quality(record.quality)
+    for sentence in record.findings.left_out if record.findings else ():
+        st.caption(f":material/info: {escape(shown_sentence(sentence))}")
     extraction, download = record.extraction, record.download
     if extraction is not None:
         st.caption(size_of(extraction))

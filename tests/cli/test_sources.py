@@ -15,6 +15,8 @@ from typer.testing import CliRunner, Result
 from cli.main import app
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.desk import local_person
+from ingestion.records.source_store import SourceStore
+from ingestion.types import Outcome, PortalFindings, SeedSource
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.ingestion.web_server import page, serving
@@ -241,6 +243,16 @@ def test_runs_are_listed_laid_aside_resumed_and_cancelled(tmp_path: Path) -> Non
     assert [one["status"] for one in run_json("runs", "-w", tmp_path)["runs"]] == ["cancelled", "paused"]
     resumed = run("resume", "-w", tmp_path)
     assert (resumed.exit_code, resumed.stdout) == (0, "Nothing was due.\n")
+
+
+def test_a_portal_says_what_it_offers_that_was_not_taken(tmp_path: Path) -> None:
+    said = "Links not followed, below 2 levels: 7."
+    with closing(open_engine(read_config(tmp_path))) as engine:
+        store = SourceStore(engine.catalog)
+        store.add([SeedSource("P1", "https://portal.example/plans")])
+        store.record("P1", "portals", Outcome("done", "", "", PortalFindings((), (), (said,))), fingerprint="f")
+    assert f"left out     {said}" in run("status", "P1", "-w", tmp_path).output
+    assert run_json("status", "P1", "-w", tmp_path)["present"]["left_out"] == [said]
 
 
 def test_a_number_picks_from_the_menu_of_phases(tmp_path: Path, folder: Path) -> None:

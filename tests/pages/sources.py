@@ -196,7 +196,8 @@ def _portal(store: SourceStore, workspace: Path) -> None:
     _green(store, "POR001")
     page = Download("", ("https://portal.example/plans",), "", 0, "text/html", "directory", "2026-01-01")
     _put(store, "POR001", "acquisition", Outcome("skipped", "directory", "A page that lists documents.", page))
-    found = PortalFindings((), ("https://portal.example/plans",))
+    left_out = ("Documents left out, in the list already: 3.",)
+    found = PortalFindings((), ("https://portal.example/plans",), left_out)
     _put(store, "POR001", "portals", Outcome("done", "", "2 documents found.", found))
     for number in (1, 2):
         code = f"POR001.{number}"

@@ -191,6 +191,11 @@ def test_a_link_to_a_source_shows_its_evidence_and_history(start: Start, listed:
     assert next(iter(app.dataframe[-1].value["Event"])) == "Deduplication"
 
 
+def test_a_portal_says_what_it_offers_that_was_not_taken(start: Start, listed: Path) -> None:
+    app = admin(start(listed, source="POR001"), "sources")
+    assert "Documents left out, in the list already: 3." in words(app)
+
+
 def test_a_licence_is_not_decided_without_a_note_and_a_group_is_decided_at_once(start: Start, changed: Path) -> None:
     app = admin(start(changed), "review")
     assert "3 sources of council" in words(app)

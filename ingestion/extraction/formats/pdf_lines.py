@@ -18,7 +18,8 @@ from rag_engine.types import Box
 # Ligatures are spelled out (one cannot search for "ﬁ"), images are not decoded.
 FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES & ~pymupdf.TEXT_PRESERVE_LIGATURES
 BOLD = 16
-ERRORS = (RuntimeError, ValueError, pymupdf.mupdf.FzErrorBase)
+# A page that the damaged file counts, and that is not there once MuPDF has repaired it, is an index beyond its pages.
+ERRORS = (RuntimeError, ValueError, IndexError, pymupdf.mupdf.FzErrorBase)
 # A page number is in the outermost line at the top or bottom, or the one next to it.
 _MARGIN_LINES = 2
 _LONGEST_HEAD = 100

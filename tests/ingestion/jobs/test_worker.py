@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion import workspace as folders
-from ingestion.jobs.process import ensure_worker
+from ingestion.jobs.process import ensure_worker, follow
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.jobs.worker import work
@@ -32,7 +32,7 @@ from rag_engine import workspace as paths
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
-from rag_engine.errors import BackendError, InputError
+from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.protocols import Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.deletion import Erasure
@@ -313,6 +313,20 @@ def test_a_worker_of_its_own_does_the_work_and_imports_nothing_from_the_folder_i
     assert await_run(jobs, lambda run: run.status not in ("queued", "running"), 120).status == "done"
     assert [record.file for record in engine.collection.documents()] == ["flood.md"]
     assert folders.await_worker(workspace, 30)
+    engine.close()
+
+
+def test_who_follows_a_run_is_told_when_no_worker_can_say_why_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingestion.jobs.process._PAUSE_SECONDS", 0.0)
+    workspace = tmp_path / "workspace"
+    engine = Engine(read_config(workspace))
+    run = JobQueue(engine.catalog).queue("add", {"paths": []})
+    (workspace / "settings.toml").write_text("answer_seconds = [")
+    with pytest.raises(WorkspaceError, match=r"3 workers ended with an error .*worker\.log says why"):
+        follow(engine, run)
+    assert "settings.toml" in (workspace / "worker.log").read_text()
     engine.close()
 
 

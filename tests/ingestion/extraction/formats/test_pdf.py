@@ -321,3 +321,10 @@ def test_pages_before_the_first_label_have_none(tmp_path: Path) -> None:
         document.set_page_labels([{"startpage": 1, "style": "D", "firstpagenum": 7}])
         document.save(labelled)
     assert read_lines(labelled, {1}).labels == ("", "7")
+
+
+def test_pages_that_a_damaged_file_counts_and_does_not_have_are_no_error_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "counts.pdf"
+    path.write_bytes(b"%PDF-.7\n1 0 obj<</Type/Catalog/Pages 2 0 R/ 8>>2 0 obj<</Type/Page/Count 2/>>>>%%EOF")
+    with pytest.raises(Refusal, match="has no text"):
+        extract(path, LIMITS, None)
