@@ -16,6 +16,7 @@ from ingestion import workspace as folders
 from ingestion.operations.desk import Desk
 from ingestion.types import Progress
 from pages._shared import resources
+from pages._shared.markdown import escape
 from rag_engine.errors import WorkspaceError
 from tests.pages.sources import build_sources
 
@@ -193,7 +194,7 @@ def test_a_link_to_a_source_shows_its_evidence_and_history(start: Start, listed:
 
 def test_a_portal_says_what_it_offers_that_was_not_taken(start: Start, listed: Path) -> None:
     app = admin(start(listed, source="POR001"), "sources")
-    assert "Documents left out, in the list already: 3." in words(app)
+    assert escape("Documents left out, in the list already: 3.") in words(app)
 
 
 def test_a_licence_is_not_decided_without_a_note_and_a_group_is_decided_at_once(start: Start, changed: Path) -> None:
