@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages._shared.markdown import escape
-from rag_engine.chunking.indexed_text import cited
+from rag_engine.chunking.indexed_text import cited, unnumbered
 from rag_engine.conversations.reply import ShownSource
 
 
@@ -16,7 +16,8 @@ def cited_place(source: ShownSource) -> str:
     section = cited(source.section, source.clause)
     act = "" if _same(source.act, source.title) else source.act
     named = (source.title, source.act, source.section)
-    headings = [escape(one) for one in source.headings if not any(_same(one, other) for other in named)]
+    titles = unnumbered(source.section, source.headings) if source.section else source.headings
+    headings = [escape(one) for one in titles if not any(_same(one, other) for other in named)]
     place = " · ".join(part for part in (f"**{escape(section)}**" if section else "", escape(act)) if part)
     return "  \n".join(line for line in (place, f":gray[{' › '.join(headings)}]" if headings else "") if line)
 

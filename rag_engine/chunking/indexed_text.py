@@ -85,7 +85,8 @@ def encoder_text(header: str, parent: Sectioned, child: Placed) -> str:
     or the beginning of the child says already; of the headings the innermost two.
     """
     label = _new([cited(parent.section, child.clause)], child.text[:_BEGINNING])
-    around = _new((parent.act, *_titles(parent)[-2:]), header, child.text[:_BEGINNING], *label)
+    titles = unnumbered(parent.section, parent.headings)[-2:]
+    around = _new((parent.act, *titles), header, child.text[:_BEGINNING], *label)
     opening = _new([opening_of(parent.text, child.start)], child.text)
     return under_header("\n".join(filter(None, (header, " | ".join([*around, *label, *opening])))), child.text)
 
@@ -97,7 +98,8 @@ def keyword_text(title: str, parent: Sectioned, child: Placed) -> str:
     enumeration, as far as the child's text does not hold them.
     """
     opening = opening_of(parent.text, child.start)
-    given = (cited(parent.section, child.clause), parent.act or title, *_titles(parent)[-1:], opening)
+    titles = unnumbered(parent.section, parent.headings)[-1:]
+    given = (cited(parent.section, child.clause), parent.act or title, *titles, opening)
     return "\n".join(filter(None, (" | ".join(_new(given, child.text)), child.text)))
 
 
@@ -113,10 +115,10 @@ def cited(section: str, clause: str) -> str:
     return f"{section} " + _BARE_NUMBER.sub(r"(\g<0>)", clause)
 
 
-def _titles(parent: Sectioned) -> list[str]:
-    """Return the headings without the section that they number: "Kosten" of "§ 29 Kosten"."""
-    number = re.compile(rf"{re.escape(parent.section)}(?!\w)[\s.:–—-]*")
-    titles = (number.sub("", heading, count=1) if number.match(heading) else heading for heading in parent.headings)
+def unnumbered(section: str, headings: Iterable[str]) -> list[str]:
+    """Return headings without the section that numbers them: "Kosten" of "§ 29 Kosten"."""
+    number = re.compile(rf"{re.escape(section)}(?!\w)[\s.:–—-]*")
+    titles = (number.sub("", heading, count=1) if number.match(heading) else heading for heading in headings)
     return [title for title in titles if title]
 
 

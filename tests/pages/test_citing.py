@@ -110,6 +110,8 @@ def test_a_conversation_kept_before_there_were_sections_is_read() -> None:
 def test_headings_that_the_place_says_already_are_left_out() -> None:
     source = replace(ARTICLE, act="Flood Act", headings=("FLOOD ACT", "Article 9"))
     assert cited_place(source) == "**Article 9 \\(3\\)**"
+    numbered = replace(ARTICLE, act="", section="4", clause="", headings=("3 Alerte", "4 Barrages"))
+    assert cited_place(numbered) == "**4**  \n:gray[3 Alerte › Barrages]"
     assert cited_place(SOURCE) == index_entries(SOURCE) == ""
 
 
