@@ -70,7 +70,7 @@ def test_what_ends_a_served_chroma_is_logged_without_what_a_terminal_would_obey(
 def test_a_process_whose_output_is_a_log_keeps_every_line_of_every_thread() -> None:
     program = (
         "import sys, threading, warnings; from rag_engine.text.control_characters import print_plainly; print_plainly()"
-        "\nwrite = lambda number: [print(f'{number} \\x1b[1mline {n}') for n in range(500)]"
+        "\nwrite = lambda number: [sys.stdout.write(f'{number} \\x1b[1mline {n}\\n') for n in range(500)]"
         "\nthreads = [threading.Thread(target=write, args=(number,)) for number in range(4)]"
         "\n[one.start() for one in threads]; [one.join() for one in threads]"
         "\nthreading.Thread(target=lambda: 1 / len(''), name='th\\x1b[1mread').start()"
