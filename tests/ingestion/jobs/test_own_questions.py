@@ -29,6 +29,7 @@ from tests.rag_engine.conversations.test_store import REPLY
 EVACUATION = "The mayor orders the evacuation and the fire service carries it out."
 WRITTEN = AnswerQuestion("", "", "", "Who orders the evacuation?", "", (Quote("flood.md", 0, EVACUATION),), ())
 CONVERSATION = "0" * 31 + "1"
+FIRST, SECOND, THIRD, FOURTH = (f"2026-11-26T10:00:0{second}+00:00" for second in range(4))
 
 
 @pytest.fixture
@@ -60,10 +61,13 @@ def test_a_kept_answer_has_its_question_its_filter_and_what_it_cites(desk: Desk)
 def test_a_refusal_is_kept_as_what_the_collection_does_not_answer(desk: Desk) -> None:
     refusal = replace(REPLY, status="insufficient_evidence")
     rated(
-        desk, Turn("Who won?", "1", refusal), Turn("Why?", "2", replace(REPLY, citations=())), Turn("How?", "3", None)
+        desk,
+        Turn("Who won?", FIRST, refusal),
+        Turn("Why?", SECOND, replace(REPLY, citations=())),
+        Turn("How?", THIRD, None),
     )
-    assert not evaluation.keep_answer(desk, CONVERSATION, "1").answerable
-    for asked, fault in (("2", "cites nothing"), ("3", "no answer to keep"), ("4", "was deleted")):
+    assert not evaluation.keep_answer(desk, CONVERSATION, FIRST).answerable
+    for asked, fault in ((SECOND, "cites nothing"), (THIRD, "no answer to keep"), (FOURTH, "was deleted")):
         with pytest.raises(InputError, match=fault):
             evaluation.keep_answer(desk, CONVERSATION, asked)
 
@@ -73,10 +77,10 @@ def test_only_answers_rated_good_are_taken_over_and_each_once(desk: Desk) -> Non
     uncited = replace(REPLY, citations=())
     rated(
         desk,
-        Turn("How long?", "1", REPLY, rating=good),
-        Turn("How wide?", "2", REPLY, rating=bad),
-        Turn("Why?", "3", uncited, rating=good),
-        Turn("Who?", "4", REPLY),
+        Turn("How long?", FIRST, REPLY, rating=good),
+        Turn("How wide?", SECOND, REPLY, rating=bad),
+        Turn("Why?", THIRD, uncited, rating=good),
+        Turn("Who?", FOURTH, REPLY),
     )
     assert [one.question for one in evaluation.keep_good_answers(desk)] == ["How long?"]
     assert not evaluation.good_answers(desk)
@@ -92,8 +96,8 @@ def test_a_written_question_gets_its_page_and_its_language(desk: Desk) -> None:
 
 
 def test_a_passage_that_was_kept_stays_when_its_question_is_edited(desk: Desk) -> None:
-    rated(desk, Turn("How long?", "1", REPLY))
-    kept = evaluation.keep_answer(desk, CONVERSATION, "1")
+    rated(desk, Turn("How long?", FIRST, REPLY))
+    kept = evaluation.keep_answer(desk, CONVERSATION, FIRST)
     edited = evaluation.put_question(desk, replace(kept, question="For how long?"), answerable=True)
     assert edited.passages == kept.passages == (Quote("act.pdf", 3, "six years"),)
 
