@@ -80,7 +80,8 @@ def draw_facets(engine: Engine, query: PassageQuery, found: FoundPassages | None
 
 def _hits(engine: Engine, found: FoundPassages, snapshot: Snapshot) -> DocumentHits:
     """Return the documents that the words hit, kept from the run before: another filter leaves them as they are."""
-    asked = found.query.words, found.query.words_only, snapshot.change, engine.config.retrieval.similarity_floor
+    state = snapshot.change, engine.collection.generation(), engine.config.retrieval
+    asked = found.query.words, found.query.words_only, state
     kept: tuple[object, DocumentHits] | None = st.session_state.get(_HITS)
     if kept is None or kept[0] != asked:
         kept = st.session_state[_HITS] = asked, find_document_hits(engine, found)

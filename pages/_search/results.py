@@ -40,7 +40,9 @@ def find(engine: Engine, query: PassageQuery) -> FoundPassages | None:
     """Return what the search finds; None without a search, and where it was refused, which is drawn."""
     if not query or not engine.collection.snapshot().documents:
         return None
-    asked = replace(query, sort="relevance"), engine.collection.snapshot().change, engine.config.retrieval
+    collection = engine.collection
+    state = collection.snapshot().change, collection.generation(), engine.config.retrieval
+    asked = replace(query, sort="relevance"), state
     kept: tuple[object, FoundPassages] | None = st.session_state.get(_FOUND)
     if kept is not None and kept[0] == asked:
         return in_order(kept[1], query)
