@@ -133,8 +133,8 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
             collection = engine.collection
             missing = 0
             if collection.manifest() is not None:
-                damaged = sum(one.children for one in collection.damaged_vectors())
-                missing = collection.missing_vectors() + damaged
+                damaged = collection.damaged_vectors()
+                missing = sum(one.children for one in damaged) + collection.missing_vectors(damaged)
             if collection.snapshot().documents and not missing:
                 collection.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
         return missing

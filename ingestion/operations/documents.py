@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -34,8 +33,7 @@ from rag_engine.atomic_write import remove_abandoned
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.evaluation.answers.forgetting import forget_in_evaluation
-from rag_engine.evaluation.gold import letters_of
+from rag_engine.evaluation.answers.forgetting import forget_in_evaluation, said_by_others
 from rag_engine.notebook.store import forget_in_notebooks
 from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.storage.deletion import Erasure
@@ -364,24 +362,13 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
         forget_in_conversations(desk.workspace, document_id, file, redact=redact)
         if redact:
             forget_in_notebooks(desk.workspace, document_id)
-            forget_in_evaluation(desk.workspace, file, _said_by_others(desk, file, document_id))
+            forget_in_evaluation(desk.workspace, file, said_by_others(desk.engine.collection, file, document_id))
     forget_examples(desk.engine)
     AnswerStore(desk.engine.catalog).forget_documents([document_id])
     ComparisonStore(desk.engine.catalog).forget_documents([document_id])
     FileDescriptions(desk.engine.catalog).forget(source)
     desk.store.journal.forget(source)
     desk.store.journal.forget(source.removeprefix(FROM_LIST))
-
-
-def _said_by_others(desk: Desk, file: str, document_id: str) -> Callable[[str], bool]:
-    """Return whether another document of this file name says a quote; their texts are read when that is first asked."""
-
-    @cache
-    def texts() -> list[str]:
-        others = (one for one in desk.engine.collection.documents() if one.file == file)
-        return [letters_of(desk.engine.catalog.text(one.key))[0] for one in others if one.document_id != document_id]
-
-    return lambda quote: any(letters_of(quote)[0] in text for text in texts())
 
 
 def _check_erasure(record: DocumentRecord, codes: Sequence[str], note: str) -> None:

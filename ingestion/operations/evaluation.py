@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ingestion.jobs.queue import Run
@@ -13,9 +14,11 @@ from ingestion.spreadsheets.csv_writer import to_csv
 from rag_engine.atomic_write import write_atomic
 from rag_engine.config import judge_settings
 from rag_engine.conversations import store
+from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.conversations.feedback import RatedAnswer, rated_answers
 from rag_engine.conversations.store import Turn, new_id, read_conversation
 from rag_engine.errors import InputError
+from rag_engine.evaluation.answers.forgetting import said_by_others, without_quotes
 from rag_engine.evaluation.answers.own_questions import (
     answer_id,
     change_own_questions,
@@ -45,10 +48,11 @@ class ImportedQuestions:
 
 @dataclass(frozen=True, slots=True)
 class RemovedQuestion:
-    """A question that was removed, and its place among the others."""
+    """A question that was removed, its place among the others, and when it was removed (ISO, UTC)."""
 
     question: AnswerQuestion
     place: int
+    when: str
 
 
 @act
@@ -157,20 +161,29 @@ def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> A
 def remove_questions(desk: Desk, ids: Sequence[str]) -> tuple[RemovedQuestion, ...]:
     """Remove test questions and return them, for `restore_questions`."""
     before = change_own_questions(desk.workspace, lambda now: [one for one in now if one.id not in ids])
-    return tuple(RemovedQuestion(one, place) for place, one in enumerate(before) if one.id in ids)
+    when = datetime.now(UTC).isoformat(timespec="microseconds")
+    return tuple(RemovedQuestion(one, place, when) for place, one in enumerate(before) if one.id in ids)
 
 
 @act
 def restore_questions(desk: Desk, removed: Sequence[RemovedQuestion]) -> None:
-    """Bring back questions that were removed, each at its place."""
+    """Bring back questions that were removed, each at its place, without what quotes a document erased meanwhile."""
 
     def restored(now: Sequence[AnswerQuestion]) -> list[AnswerQuestion]:
         questions = [one for one in now if one.id not in {back.question.id for back in removed}]
         for back in removed:
-            questions.insert(back.place, back.question)
+            questions[back.place : back.place] = _without_erased(desk, back)
         return questions
 
     change_own_questions(desk.workspace, restored)
+
+
+def _without_erased(desk: Desk, removed: RemovedQuestion) -> list[AnswerQuestion]:
+    left = [removed.question]
+    for one in erased_since(desk.workspace, removed.when):
+        if one.redact:
+            left = [*without_quotes(left, one.file, said_by_others(desk.engine.collection, one.file, one.document_id))]
+    return left
 
 
 @act

@@ -19,6 +19,9 @@ from rag_engine.filters import Filter
 from rag_engine.takeaway.exported_text import attribute_text
 from rag_engine.types import Evidence, StructuredAnswer
 
+# What a narrow table does not break at.
+_TOGETHER = "\N{NO-BREAK SPACE}"
+
 
 def draw_form_choice() -> AnswerSchema | None:
     """Draw in which form answers come; return the schema chosen, None for text."""
@@ -52,7 +55,7 @@ def draw_records(reply: Reply, mark: Callable[[int], str]) -> None:
     rows = [
         [
             *(escape(attribute_text(attribute.value, WORDING)) for attribute in record.attributes),
-            f"{mark(record.citation.n)} {page_place('', record.citation.page)}",
+            _TOGETHER.join((mark(record.citation.n), *page_place(record.citation.file, record.citation.page).split())),
         ]
         for record in reply.records
     ]

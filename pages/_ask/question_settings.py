@@ -17,6 +17,7 @@ from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.store import QuestionSettings
 from rag_engine.engine import Engine
 from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
+from rag_engine.workspace import find_writer
 
 # The search settings by their names in the address, with the keys of their widgets.
 _WIDGETS = {"passages": "top_k", "similarity": "similarity_floor", "recipe": "profile", "varied": "varied"}
@@ -33,13 +34,14 @@ def settings_of(engine: Engine, asking: Asking) -> QuestionSettings:
     snapshot = engine.collection.snapshot()
     allowed = answering_documents(wanted, snapshot.facets, snapshot.documents)
     matching = len(snapshot.documents if allowed is None else allowed)
-    return replace(_settings(asking), matching=matching, documents=len(snapshot.documents))
+    changing = find_writer(engine.config.workspace) is not None
+    return replace(_settings(asking), matching=matching, documents=len(snapshot.documents), changing=changing)
 
 
 def was_asked(settings: QuestionSettings, asking: Asking) -> bool:
     """Return whether a question was asked in this way."""
     before = replace(settings, wanted={name: tuple(values) for name, values in settings.wanted.items()})
-    return replace(before, matching=0, documents=0) == _settings(asking)
+    return replace(before, matching=0, documents=0, changing=False) == _settings(asking)
 
 
 def asking_of(settings: QuestionSettings, now: Asking) -> Asking:
@@ -125,6 +127,23 @@ def _named(ids: Sequence[str]) -> str:
 
 
 def _chips(settings: QuestionSettings, asked: str) -> Iterator[str]:
+    yield from _collection_chips(settings)
+    yield long_day(asked)
+    usual = RetrievalConfig()
+    if settings.profile != usual.profile:
+        yield named_values(_("Recipe"), recipe_name(settings.profile))
+    if settings.top_k != usual.top_k:
+        yield counted("{n} passage", "{n} passages", settings.top_k)
+    if settings.similarity_floor != usual.similarity_floor:
+        yield _("Similarity from {least}").format(least=number(settings.similarity_floor, 2))
+    if settings.varied:
+        yield _("Varied passages")
+    if settings.form:
+        yield named_values(_("Answer format"), settings.form)
+
+
+def _collection_chips(settings: QuestionSettings) -> Iterator[str]:
+    """Yield what was asked of: the filter, how many documents, and whether they were being changed."""
     for name, values in settings.wanted.items():
         if name == DOCUMENT:
             yield _("Only in: {documents}").format(documents=_named(values))
@@ -138,15 +157,5 @@ def _chips(settings: QuestionSettings, asked: str) -> Iterator[str]:
         yield counted(
             "{matching} of {n} document", "{matching} of {n} documents", settings.documents, matching=matching
         )
-    yield long_day(asked)
-    usual = RetrievalConfig()
-    if settings.profile != usual.profile:
-        yield named_values(_("Recipe"), recipe_name(settings.profile))
-    if settings.top_k != usual.top_k:
-        yield counted("{n} passage", "{n} passages", settings.top_k)
-    if settings.similarity_floor != usual.similarity_floor:
-        yield _("Similarity from {least}").format(least=number(settings.similarity_floor, 2))
-    if settings.varied:
-        yield _("Varied passages")
-    if settings.form:
-        yield named_values(_("Answer format"), settings.form)
+    if settings.changing:
+        yield _("While the collection was being changed")

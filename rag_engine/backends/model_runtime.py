@@ -89,16 +89,17 @@ def open_openvino(file: Path, precision: GraphPrecision | None = None, *, orderi
 def fastest_precision(processor: Path = Path("/proc/cpuinfo"), *, ordering: bool = False) -> GraphPrecision:
     """Return the precision that OpenVINO is fastest in on this processor, among those that are exact enough.
 
-    That is bfloat16 with matrix instructions (AMX), else single precision. Where only the `ordering` of the outputs
-    counts, it is 8 bit with AVX512-VNNI: a chance fitted on exact similarities refuses other questions in 8 bit.
-    OpenVINO itself counts AVX512-BF16 as enough for bfloat16, which takes more time there than single precision does;
-    benchmarks/models/encoders.py times all three. A processor that is not described there computes in single precision.
+    That is bfloat16 with matrix instructions (AMX) and on AMD's processors with AVX512-BF16, else single precision.
+    Where only the `ordering` of the outputs counts, it is 8 bit with AVX512-VNNI alone: a chance fitted on exact
+    similarities refuses other questions in 8 bit. OpenVINO itself counts AVX512-BF16 as enough for bfloat16 everywhere:
+    on AMD's it takes half the time of single precision, on Intel's without AMX more. benchmarks/models/encoders.py
+    times all three. A processor that is not described there computes in single precision.
     """
     try:
         flags = processor.read_text(encoding="utf-8").split()
     except OSError:
         return "f32"
-    if "amx_bf16" in flags:
+    if "amx_bf16" in flags or {"AuthenticAMD", "avx512_bf16"} <= {*flags}:
         return "bf16"
     return "int8" if ordering and "avx512_vnni" in flags else "f32"
 

@@ -30,7 +30,7 @@ _TITLE = 80
 class QuestionSettings:
     """How a question was asked: by which filter and recipe, and of how many documents of the collection.
 
-    `form` is the title of the form that the answer fills in, "" for text.
+    `form` is the title of the form that the answer fills in, "" for text; `changing` while the collection was changed.
     """
 
     wanted: Filter
@@ -41,6 +41,7 @@ class QuestionSettings:
     similarity_floor: float
     varied: bool = False
     form: str = ""
+    changing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

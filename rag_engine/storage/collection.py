@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -307,10 +307,11 @@ class Collection:
             count=len(snapshot),
         )
 
-    def missing_vectors(self) -> int:
-        """Return the number of visible children whose vector is not on the disk."""
+    def missing_vectors(self, besides: Iterable[DocumentRecord] = ()) -> int:
+        """Return the number of visible children whose vector is not on the disk, without those of documents besides."""
         manifest = self._require_manifest()
-        return missing_vectors(self.snapshot(), self._backends.vectors(manifest.name, manifest.dimension).all())
+        vectors = self._backends.vectors(manifest.name, manifest.dimension).all()
+        return missing_vectors(self.snapshot(), vectors, [one.key for one in besides])
 
     @contextmanager
     def writer(self, load_embedder: Callable[[], Embedder], chunking: ChunkingConfig) -> Iterator[Indexer]:

@@ -95,11 +95,12 @@ def statistics(snapshot: Snapshot) -> Statistics:
     )
 
 
-def missing_vectors(snapshot: Snapshot, vectors: Vectors) -> int:
-    """Return the number of visible children whose vector is not in the store (rows, dimension)."""
-    held = snapshot.rows[snapshot.rows < len(vectors)]
+def missing_vectors(snapshot: Snapshot, vectors: Vectors, besides: Collection[int] = ()) -> int:
+    """Return how many visible children have no vector in the store (rows, dimension), without documents `besides`."""
+    rows = snapshot.rows[~np.isin(snapshot.owners, list(besides))]
+    held = rows[rows < len(vectors)]
     empty = sum(int((~vectors[held[i : i + 10_000]].any(axis=1)).sum()) for i in range(0, len(held), 10_000))
-    return len(snapshot.rows) - len(held) + empty
+    return len(rows) - len(held) + empty
 
 
 @dataclass(frozen=True, slots=True)

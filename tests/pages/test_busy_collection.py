@@ -78,6 +78,10 @@ def captions(app: AppTest) -> str:
     return "\n".join(one.value for one in app.caption).replace("\\", "")
 
 
+def chips(app: AppTest, turn: int) -> str:
+    return [one.value for one in app.markdown if "-badge[" in one.value and "document" in one.value][turn]
+
+
 def test_questions_are_answered_while_another_process_writes(start: Start, own: Path) -> None:
     with written_by_another(own) as process:
         app = start(own)
@@ -87,8 +91,10 @@ def test_questions_are_answered_while_another_process_writes(start: Start, own: 
         assert not app.exception
         assert not app.error
         assert any("six years" in one.value for one in app.markdown)
-    app.run()
+    app = answered(app.chat_input[0].set_value(QUESTION).run())
     assert "The collection is being changed" not in captions(app)
+    # What the first of the two was asked of, kept with it.
+    assert ["While the collection was being changed" in chips(app, turn) for turn in (0, 1)] == [True, False]
 
 
 def test_a_writer_that_was_killed_is_none_any_more(own: Path) -> None:

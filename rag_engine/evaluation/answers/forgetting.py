@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from rag_engine.atomic_write import write_atomic
@@ -16,6 +17,8 @@ from rag_engine.evaluation.answers.own_questions import change_own_questions, ow
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.rows import GUARD
 from rag_engine.evaluation.answers.workspace_rows import answers_locked, cites_any_file
+from rag_engine.evaluation.gold import letters_of
+from rag_engine.storage.collection import Collection
 
 
 def forget_in_evaluation(workspace: Path, file: str, says: Callable[[str], bool]) -> None:
@@ -25,7 +28,7 @@ def forget_in_evaluation(workspace: Path, file: str, says: Callable[[str], bool]
     `says` it. The figures of the runs stay.
     """
     if own_questions_path(workspace).exists():
-        change_own_questions(workspace, lambda before: list(_without(before, file, says)))
+        change_own_questions(workspace, lambda before: list(without_quotes(before, file, says)))
     folder = accepted_path(workspace).parent
     if not folder.exists():
         return
@@ -36,7 +39,24 @@ def forget_in_evaluation(workspace: Path, file: str, says: Callable[[str], bool]
             _redact_rows(path, file)
 
 
-def _without(before: Sequence[AnswerQuestion], file: str, says: Callable[[str], bool]) -> Iterator[AnswerQuestion]:
+def said_by_others(collection: Collection, file: str, document_id: str) -> Callable[[str], bool]:
+    """Return whether another document of this file name says a quote; their texts are read when that is first asked."""
+
+    @cache
+    def texts() -> list[str]:
+        others = (one for one in collection.documents() if one.file == file and one.document_id != document_id)
+        return [letters_of(collection.catalog.text(one.key))[0] for one in others]
+
+    return lambda quote: any(letters_of(quote)[0] in text for text in texts())
+
+
+def without_quotes(
+    before: Sequence[AnswerQuestion], file: str, says: Callable[[str], bool]
+) -> Iterator[AnswerQuestion]:
+    """Yield questions without what they quote of a file, but for quotes that another document of its name `says`.
+
+    A question that nothing is left to answer is not among them.
+    """
     for one in before:
         left = tuple(quote for quote in one.passages if quote.document != file or says(quote.quote))
         if left == one.passages:

@@ -23,16 +23,21 @@ import lingua  # noqa: F401
 import pydantic_settings  # noqa: F401
 import scipy.stats  # noqa: F401
 
+import ingestion.extraction.formats.pdf  # noqa: F401
 from ingestion.backup.archive import opened_archive
 from ingestion.extraction.extract import extract
 from ingestion.extraction.properties import read_properties
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.jobs.worker import work
+from ingestion.licence.table import load_licences
 from ingestion.metadata.sidecar import describe
 from ingestion.operations import backups, documents, indexes, sources
 from ingestion.operations.desk import Desk, local_person, open_desk
+from ingestion.pipeline.scheduling import find_phase
 from ingestion.records.source_record import SourceRecord
-from ingestion.types import ExtractionLimits, FileReading, RunRequest
+from ingestion.types import PHASES, ExtractionLimits, FileReading, RunRequest
+from ingestion.web.trusted_domains import domain_mark
+from ingestion.web.urls import registered_name, url_of_any_language
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.chunking.chunk import chunk
 from rag_engine.config import ChunkingConfig, read_config
@@ -125,6 +130,13 @@ def warm_up() -> None:
     )
     surface(text)
     analyse(text, "en")
+    for phase in PHASES:
+        find_phase(phase)
+    address = "https://plans.example.org/en/flood.pdf"
+    registered_name(address)
+    url_of_any_language(address)
+    domain_mark(address)
+    load_licences()
 
 
 @dataclass(frozen=True, slots=True)

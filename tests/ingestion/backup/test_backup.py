@@ -235,3 +235,12 @@ def test_a_backup_with_a_damaged_vector_is_restored_and_says_so(workspace: Path,
         engine.rebuild(encode=True)
     # Encoded under the title that was corrected since: the passages are the same, their cosines nearly.
     assert [child for child, *_ in found(restored.workspace)] == before != []
+
+
+def test_a_passage_without_a_vector_beside_a_damaged_one_is_counted_once(workspace: Path, tmp_path: Path) -> None:
+    [vectors] = (workspace / "vectors").glob("*.f32")
+    half = vectors.stat().st_size // 2
+    vectors.write_bytes(b"\xff\xff\x01\x3f" * (half // 4) + bytes(half))
+    made = backup(place(workspace), tmp_path / "damaged.zip")
+    restored = restore(place(tmp_path / "restored"), made.file)
+    assert restored.without_vectors == restored.passages > 1

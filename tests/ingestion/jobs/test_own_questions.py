@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.jobs.worker import work
-from ingestion.operations import evaluation
+from ingestion.operations import documents, evaluation
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.runs import control
 from rag_engine.config import read_config
@@ -128,6 +128,18 @@ def test_what_is_removed_comes_back_at_its_place(desk: Desk) -> None:
     assert [one.id for one in read_own_questions(desk.workspace)] == ids
     evaluation.remove_questions(desk, ids)
     assert not own_questions_path(desk.workspace).exists()
+
+
+def test_what_is_removed_comes_back_without_what_was_erased_with_its_quotes_meanwhile(desk: Desk) -> None:
+    level = Quote("caldo.md", 0, "Il piano prevede tre livelli di allerta.")
+    both = replace(WRITTEN, passages=(*WRITTEN.passages, level))
+    alone, other = (evaluation.put_question(desk, one, answerable=True).id for one in (WRITTEN, both))
+    removed = evaluation.remove_questions(desk, [alone, other])
+    documents.erase(desk, "flood.md", redact=True)
+    evaluation.restore_questions(desk, removed)
+    [question] = read_own_questions(desk.workspace)
+    assert question.id == other
+    assert [one.quote for one in question.passages] == [level.quote]
 
 
 def test_an_export_is_imported_again_and_what_is_missing_is_named(desk: Desk, tmp_path: Path) -> None:
