@@ -45,7 +45,11 @@ def draw_conversations(workspace: Path, current: str) -> None:
     deleted = st.session_state.get(_DELETED)
     if not known and not deleted:
         return
-    with st.expander(_("Conversations"), icon=":material/history:"):
+    # Drawn once it is opened: a dozen conversations are a hundred elements, before the question and its answer.
+    folded = st.expander(_("Conversations"), icon=":material/history:", key="conversations", on_change="rerun")
+    with folded:
+        if not folded.open:
+            return
         if deleted:
             said = _("Deleted “{title}”.").format(title=escape(deleted.title))
             draw_way_back(said, "conversation undo", _restore, workspace)
@@ -102,36 +106,47 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
         )
         if not owns(resources.person(), one.owner):
             return
-        with st.popover(
-            "", icon=":material/more_vert:", type="tertiary", key=f"manage {one.id}", help=_("Rename or delete")
-        ):
-            st.text_input(_("Name"), one.title, key=f"name {one.id}", max_chars=80)
-            st.button(_("Rename"), key=f"rename {one.id}", on_click=_rename, args=(workspace, one.id))
-            st.button(
-                _("Unpin") if one.pinned else _("Pin"),
-                icon=":material/keep:",
-                key=f"pin {one.id}",
-                type="tertiary",
-                on_click=_pin,
-                args=(workspace, one.id),
-                kwargs={"pinned": not one.pinned},
-            )
-            st.toggle(
-                _(SHARE),
-                bool(one.shared_by),
-                key=f"share {one.id}",
-                help=_("Others can read it, and cannot change it. Your ratings stay yours."),
-                on_change=_share,
-                args=(workspace, one.id),
-            )
-            st.button(
-                _("Delete"),
-                icon=":material/delete:",
-                key=f"delete {one.id}",
-                type="tertiary",
-                on_click=_delete,
-                args=(workspace, one.id, current),
-            )
+        managing = st.popover(
+            "",
+            icon=":material/more_vert:",
+            type="tertiary",
+            key=f"manage {one.id}",
+            help=_("Rename or delete"),
+            on_change="rerun",
+        )
+        if managing.open:
+            with managing:
+                _draw_managing(workspace, one, current)
+
+
+def _draw_managing(workspace: Path, one: ConversationSummary, current: str) -> None:
+    st.text_input(_("Name"), one.title, key=f"name {one.id}", max_chars=80)
+    st.button(_("Rename"), key=f"rename {one.id}", on_click=_rename, args=(workspace, one.id))
+    st.button(
+        _("Unpin") if one.pinned else _("Pin"),
+        icon=":material/keep:",
+        key=f"pin {one.id}",
+        type="tertiary",
+        on_click=_pin,
+        args=(workspace, one.id),
+        kwargs={"pinned": not one.pinned},
+    )
+    st.toggle(
+        _(SHARE),
+        bool(one.shared_by),
+        key=f"share {one.id}",
+        help=_("Others can read it, and cannot change it. Your ratings stay yours."),
+        on_change=_share,
+        args=(workspace, one.id),
+    )
+    st.button(
+        _("Delete"),
+        icon=":material/delete:",
+        key=f"delete {one.id}",
+        type="tertiary",
+        on_click=_delete,
+        args=(workspace, one.id, current),
+    )
 
 
 def _rename(workspace: Path, id: str) -> None:

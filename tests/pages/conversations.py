@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from streamlit.testing.v1 import AppTest
+
 from rag_engine.config import read_config
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, begin_turn, end_turn, new_id
@@ -40,3 +42,11 @@ def citing_two(workspace: Path) -> Reply:
     engine.close()
     text = "Six years [Source 1]. Three days [Source 2]."
     return replace(REPLY, text=text, sources=tuple(sources), citations=tuple(citations))
+
+
+def listing(app: AppTest, *managed: str) -> AppTest:
+    """Open the list of conversations, and what can be done with some of them."""
+    app.session_state["conversations"] = True
+    for id in managed:
+        app.session_state[f"manage {id}"] = True
+    return app.run()

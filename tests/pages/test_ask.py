@@ -38,7 +38,7 @@ from rag_engine.conversations.store import (
     restore_conversation,
 )
 from rag_engine.engine import open_engine
-from tests.pages.conversations import citing_two, converse
+from tests.pages.conversations import citing_two, converse, listing
 from tests.portal.texts import FLOOD, FLOOD_REVISED
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.backends.test_openai import CHAT, words
@@ -277,7 +277,7 @@ def test_a_deleted_conversation_leaves_the_list(start: Start, collection: Path) 
     app = ask(start(collection), "How long does a local flood plan remain valid?")
     id = app.query_params["conversation"]
 
-    app.button(key=f"delete {id}").click().run()
+    listing(app, id).button(key=f"delete {id}").click().run()
 
     assert not app.exception
     assert "conversation" not in app.query_params
@@ -295,7 +295,7 @@ def test_a_conversation_is_renamed_in_the_list(start: Start, collection: Path) -
     id = app.query_params["conversation"]
 
     # Typed and clicked before the page is drawn in between, as a fast hand does on a slow machine.
-    app.text_input(key=f"name {id}").set_value("Flood plans")
+    listing(app, id).text_input(key=f"name {id}").set_value("Flood plans")
     app.button(key=f"rename {id}").click().run()
 
     assert not app.exception
@@ -372,7 +372,7 @@ def test_what_is_edited_chosen_and_opened_in_one_conversation_is_not_so_in_the_n
     assert len(app.subheader) == 4
     assert len(app.get("image")) == 5
 
-    app.button(key=f"open {other.id}").click().run()
+    listing(app).button(key=f"open {other.id}").click().run()
 
     assert not app.exception
     assert [one.value for one in app.text_area] == ["Who pays for it?"] * 2

@@ -18,7 +18,7 @@ from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import failed_reply
 from rag_engine.conversations.store import Conversation, Turn, new_id, read_conversation, restore_conversation
 from rag_engine.engine import Engine
-from tests.pages.conversations import converse
+from tests.pages.conversations import converse, listing
 from tests.pages.test_ask import answered, opened, texts
 from tests.rag_engine.conversations.test_store import REPLY
 
@@ -56,7 +56,7 @@ def test_conversations_stand_under_their_days_and_a_pinned_one_above_them(start:
     for question, days in (("Dykes", 0), ("Dunes", 1), ("Locks", 5), ("Wells", 30)):
         kept(workspace, question, days)
     wells = next(one for one in (workspace / "conversations").glob("*.json") if "Wells" in one.read_text())
-    app = start(workspace)
+    app = listing(start(workspace), wells.stem)
     assert listed(app) == ["Today", "Dykes", "Yesterday", "Dunes", "Previous 7 days", "Locks", "Older", "Wells"]
 
     app.button(key=f"pin {wells.stem}").click().run()
@@ -71,7 +71,7 @@ def test_a_long_list_is_searched_by_words(start: Start, workspace: Path) -> None
     for number in range(13):
         kept(workspace, f"Which canals has the Überlingen district {number}?")
     kept(workspace, "Who pays the lighthouse keeper?", days=40)
-    app = start(workspace)
+    app = listing(start(workspace))
     assert "2 older conversations: search for them." in texts(app)
 
     app.text_input(key="conversations searched").set_value("KEEPER lighthouse").run()
@@ -85,7 +85,7 @@ def test_a_long_list_is_searched_by_words(start: Start, workspace: Path) -> None
 
 def test_a_conversation_is_shared_and_not_shared_any_more(start: Start, workspace: Path) -> None:
     conversation = kept(workspace, "Dykes")
-    app = start(workspace, conversation=conversation.id)
+    app = listing(start(workspace, conversation=conversation.id), conversation.id)
     share = f"share {conversation.id}"
 
     app.toggle(key=share).set_value(True).run()
