@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -96,6 +97,8 @@ def read_schema(file: Path) -> AnswerSchema:
     return parse_schema(text, file.name)
 
 
+# The page reads the forms that come with the program each time it is drawn.
+@lru_cache(maxsize=32)
 def parse_schema(text: str, name: str) -> AnswerSchema:
     """Return the form that a JSON schema describes; InputError names the place of what cannot be used.
 
