@@ -1,9 +1,13 @@
 """The app: `streamlit run app.py` (or any ASGI server) serves it, and each session runs this file as its script."""
 
+from pathlib import Path
+
 import streamlit as st
 from starlette.middleware import Middleware
+from streamlit.file_util import get_static_dir
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from cli.serve.browser_code import with_code_in_memory
 from cli.serve.browser_requests import RequestRules, checked_requests
 from cli.serve.page_address import with_address
 from pages._shared.errors import show_errors
@@ -16,6 +20,7 @@ if get_script_run_ctx(suppress_warning=True) is None:
     middleware = [
         Middleware(checked_requests, rules),
         Middleware(only_this_machine),
+        Middleware(with_code_in_memory, Path(get_static_dir()) / "static"),
         Middleware(with_address, PAGE_NAMES),
     ]
     app = st.App(__file__, middleware=middleware)

@@ -38,6 +38,8 @@ class PageVisitor:
         self._socket, self._address, self._page = socket, address, page
         self._script, self._query, self._session = "", "", ""
         self._elements: dict[tuple[int, ...], Element] = {}
+        # Ids of what can be opened, by their labels.
+        self._folded: dict[str, str] = {}
         # Parts of the page that are drawn again by themselves: when next, and after how many seconds.
         self._again: dict[str, tuple[float, float]] = {}
         self._running = False
@@ -48,6 +50,12 @@ class PageVisitor:
         """Type a question and send it."""
         [id] = [one.chat_input.id for one in self._shown("chat_input")]
         self._run(WidgetState(id=id, chat_input_value=ChatInputValue(data=question)))
+
+    def open(self, label: str, seconds: float) -> None:
+        """Open what is folded under a label."""
+        self.wait(lambda: not self._running and label in self._folded, seconds)
+        self._run(WidgetState(id=self._folded[label], bool_value=True))
+        self.wait(lambda: not self._running, seconds)
 
     def upload(self, name: str, content: bytes, button: str, seconds: float) -> None:
         """Drop a file where one can be dropped, and press the button of this label that is then offered."""
@@ -125,8 +133,8 @@ class PageVisitor:
         match message.WhichOneof("type"):
             case "new_session":
                 self._begin(message)
-            case "delta" if message.delta.WhichOneof("type") == "new_element":
-                self._elements[tuple(message.metadata.delta_path)] = message.delta.new_element
+            case "delta":
+                self._take_part(message)
             case "navigation":
                 self._script = message.navigation.page_script_hash
             case "page_info_changed":
@@ -141,6 +149,14 @@ class PageVisitor:
                 self._urls = list(message.file_urls_response.file_urls)
             case "script_finished":
                 self._running = False
+
+    def _take_part(self, message: ForwardMsg) -> None:
+        """Take an element, or what can be opened."""
+        if message.delta.WhichOneof("type") == "new_element":
+            self._elements[tuple(message.metadata.delta_path)] = message.delta.new_element
+        elif message.delta.add_block.HasField("expandable"):
+            folded = message.delta.add_block.expandable
+            self._folded[folded.label] = folded.id
 
     def _begin(self, message: ForwardMsg) -> None:
         self._running = True

@@ -113,6 +113,7 @@ def _upload(address: str, start: threading.Barrier, jobs: JobQueue, number: int)
     """Upload a file of a name that all of them have, and look on until nothing waits to be added."""
     content = f"Report {number}\n\nThe harbour of {_town(number)} was deepened in {2000 + number}.\n"
     with _ready(address, "library", start) as visitor:
+        visitor.open("Add documents", _SECONDS)
         visitor.upload("report.txt", content.encode(), "Add to the collection", _SECONDS)
         shown = visitor.wait(lambda: "What became of each file" in visitor.shown, _SECONDS)
         added = visitor.wait(lambda: not jobs.waiting(), _SECONDS)
