@@ -7,24 +7,11 @@ from pages._library.coverage import draw_coverage
 from pages._library.coverage_grid import TABS
 from pages._library.filter_sets import draw_filter_sets
 from pages._library.listing import draw_documents
-from pages._library.upload import draw_upload
+from pages._library.upload import draw_adding
 from pages._shared import resources
 from pages._shared.frame import guard
 from pages._shared.interface_language import _
 from pages._shared.jobs import draw_runs
-
-_ADDED = "library adding was opened"
-
-
-def _draw_adding(*, expanded: bool) -> None:
-    """Draw where documents are added, from its first opening on: what was chosen there outlasts a closing."""
-    label, icon = _("Add documents"), ":material/upload_file:"
-    with st.expander(label, icon=icon, expanded=expanded, key="library adding", on_change="rerun") as adding:
-        if adding.open:
-            st.session_state[_ADDED] = True
-        if _ADDED in st.session_state:
-            draw_upload()
-
 
 guard(__file__)
 # Before the filters, which the browser takes longest to draw.
@@ -37,7 +24,7 @@ with st.sidebar:
 
 documents = engine.collection.documents(wanted)[::-1]
 total = engine.collection.statistics().documents
-_draw_adding(expanded=total == 0)
+draw_adding(expanded=total == 0)
 draw_runs()
 if total:
     table, covered = st.tabs([_("Documents"), _("Coverage")], key=TABS, on_change="rerun")

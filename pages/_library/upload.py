@@ -15,8 +15,20 @@ from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from rag_engine.types import DocumentRecord
 
+_OPENED = "library adding was opened"
 
-def draw_upload() -> None:
+
+def draw_adding(*, expanded: bool) -> None:
+    """Draw where documents are added, from its first opening on: what was chosen there outlasts a closing."""
+    label, icon = _("Add documents"), ":material/upload_file:"
+    with st.expander(label, icon=icon, expanded=expanded, key="library adding", on_change="rerun") as adding:
+        if adding.open:
+            st.session_state[_OPENED] = True
+        if _OPENED in st.session_state:
+            _draw_upload()
+
+
+def _draw_upload() -> None:
     """Draw the place where files are dropped, and queue them for addition."""
     # A key of its own for each batch empties the widget once its files are handed on.
     batch = st.session_state.setdefault("upload batch", 0)

@@ -309,15 +309,20 @@ def _add_own(app: AppTest) -> AppTest:
     return next(one for one in app.button if one.label == "Add document").click().run()
 
 
+def _adding(app: AppTest) -> AppTest:
+    app.session_state["library adding"] = True
+    return app.switch_page("pages/library.py").run()
+
+
 def _upload_version(app: AppTest) -> AppTest:
-    app.switch_page("pages/library.py").run()
+    app = _adding(app)
     replaces = app.selectbox(key="upload replaces")
     replaces.set_value(next(one for one in replaces.options if "own.md" in one)).run()
     return next(one for one in app.button if one.label.startswith("Add to")).click().run()
 
 
 def _upload(app: AppTest) -> AppTest:
-    app.switch_page("pages/library.py").run()
+    app = _adding(app)
     return next(one for one in app.button if one.label.startswith("Add to")).click().run()
 
 
