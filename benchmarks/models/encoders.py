@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.report import machine
 from rag_engine.backends.encoder.load import Encoder, RuntimeModel, TorchModel, exported_folder, load_encoder, locate
 from rag_engine.backends.model_runtime import open_onnx, open_openvino
 from rag_engine.calibration import Languages, calibrate, read_pairs
@@ -155,7 +156,7 @@ def report_runtimes() -> str:
     lines = [
         f"# {default.name} on every runtime",
         "",
-        f"`python -m benchmarks.models.encoders`, {os.cpu_count()} cores, load {load:.1f} before; "
+        f"`python -m benchmarks.models.encoders`, load {load:.1f} before; "
         f'"auto" chooses {default.execution}. Texts of about '
         "256 tokens; nDCG@10 of the vectors alone on every third development question of XQuAD among "
         f"{POOL} passages a language.",
@@ -167,7 +168,7 @@ def report_runtimes() -> str:
         cosine = float(np.mean(np.sum(vectors * reference, axis=1)))
         row = [name, f"{bulk[name]:.1f}", f"{bulk[name] / bulk['torch f32']:.2f}", f"{single[name]:.1f}"]
         lines.append("| " + " | ".join([*row, f"{cosine:.5f}", *(f"{score:.3f}" for score in scores)]) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", f"- {machine()}"]) + "\n"
 
 
 def report_calibration() -> str:

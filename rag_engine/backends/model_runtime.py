@@ -92,8 +92,8 @@ def fastest_precision(processor: Path = Path("/proc/cpuinfo"), *, ordering: bool
     That is bfloat16 with matrix instructions (AMX) and on AMD's processors with AVX512-BF16, else single precision.
     Where only the `ordering` of the outputs counts, it is 8 bit with AVX512-VNNI alone: a chance fitted on exact
     similarities refuses other questions in 8 bit. OpenVINO itself counts AVX512-BF16 as enough for bfloat16 everywhere:
-    on AMD's it takes half the time of single precision, on Intel's without AMX more. benchmarks/models/encoders.py
-    times all three. A processor that is not described there computes in single precision.
+    on AMD's it reads 1.8 times as fast as single precision, on Intel's without AMX more slowly; all three are timed by
+    benchmarks/models/encoders.py. A processor that is not described there computes in single precision.
     """
     try:
         flags = processor.read_text(encoding="utf-8").split()
