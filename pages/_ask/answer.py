@@ -253,6 +253,8 @@ def _draw_folded(
 def _advice(wanted: Filter) -> str:
     """Return what may help where no answer was found by a filter: what of it leaves no document, or what to try."""
     snapshot = resources.engine().collection.snapshot()
+    if not snapshot.documents:
+        return _("No document is indexed yet, so there is nothing to search.")
     obstacles = filter_obstacles(wanted, snapshot.facets, snapshot.documents)
     if obstacles:
         named = (

@@ -72,6 +72,15 @@ def opened(app: AppTest, workspace: Path) -> Conversation:
     return found
 
 
+def test_a_question_to_an_empty_collection_is_not_to_be_rephrased(start: Start, tmp_path: Path) -> None:
+    app = ask(start(tmp_path / "empty"), "Who prepares the plan?")
+
+    assert not app.exception
+    said = texts(app).replace("\\", "")
+    assert "No document is indexed yet, so there is nothing to search." in said
+    assert "Try rephrasing" not in said
+
+
 def test_an_empty_collection_points_to_the_library(start: Start, tmp_path: Path) -> None:
     app = start(tmp_path / "empty")
 
