@@ -1,7 +1,7 @@
 """The code that browsers load of Streamlit, served from memory.
 
-A first visitor asks for a hundred files before anything is drawn, and Streamlit looks each of them up on the disk and
-reads it in threads, which takes several times as long as to send it.
+A first visitor asks for dozens of files before anything is drawn, and Streamlit looks each of them up on the disk and
+reads it in threads.
 """
 
 from __future__ import annotations
