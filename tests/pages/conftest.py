@@ -23,11 +23,12 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "workspace"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def start() -> Iterator[Callable[..., AppTest]]:
     """Yield runs the program over a workspace with a query string.
 
-    Sessions on one workspace share what a server would.
+    Sessions on one workspace share what a server would. The environment names that workspace, so it is set back before
+    a test of another folder reads its configuration.
     """
     with pytest.MonkeyPatch.context() as patch:
 
