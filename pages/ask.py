@@ -10,7 +10,8 @@ from pages._shared.frame import guard
 guard(__file__)
 engine = resources.engine()
 conversation = chat.current_conversation(resources.workspace())
-welcome = chat.draw_heading_first(conversation)
+asked = chat.asked_now()
+places = chat.draw_first(conversation, asked)
 with st.sidebar:
     conversations.draw_conversations(resources.workspace(), conversation.id)
     wanted = sidebar.draw_filter(engine, "ask")
@@ -19,4 +20,4 @@ with st.sidebar:
     schema = form.draw_form_choice()
     question_settings.note_in_address(engine, retrieval, schema)
     sidebar.draw_collection(engine)
-chat.draw_chat(engine, conversation, (wanted, retrieval, schema), welcome)
+chat.draw_chat(engine, conversation, asked, (wanted, retrieval, schema), places)

@@ -3,8 +3,8 @@
     python -m benchmarks.answers.page_times --workspace DIR [--large DIR] [--times N]
 
 Each page is opened in a fresh context of Chromium until its heading is seen, in turn with the empty page, so that what
-else the machine does falls on both. A question is asked until its first feedback and its first quotation are seen.
-Interactions that need no model are timed on a page that has come to rest, until what they lead to is seen. A
+else the machine does falls on both. On a page that has come to rest, a question is asked until its first feedback and
+its first quotation are seen, and interactions that need no model are made until what they lead to is seen. A
 conversation of 100 turns is opened and asked in turn with one of 3. The pages of a large collection (`--large`, a
 workspace of benchmarks/retrieval/retrieval_scale.py) are opened until what they list is seen.
 """
@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.page_server import serving
 from benchmarks.report import machine, write_table
@@ -74,6 +74,7 @@ def asked(browser: Browser, address: str, question: str, turn: int = 0) -> tuple
         page.locator(f".st-key-live-answer-{turn - 1}").wait_for()
     field = page.get_by_test_id("stChatInputTextArea")
     field.fill(question)
+    come_to_rest(page)
     started = time.perf_counter()
     field.press("Enter")
     page.locator(f".st-key-question-{turn}").wait_for()
@@ -82,6 +83,12 @@ def asked(browser: Browser, address: str, question: str, turn: int = 0) -> tuple
     quotation = 1000 * (time.perf_counter() - started)
     page.close()
     return feedback, quotation
+
+
+def come_to_rest(page: Page) -> None:
+    """Wait until a page is drawn and asks for nothing more, as it is when a person has read it or typed a question."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.wait_for_load_state("networkidle")
 
 
 # Each with where it begins, what is clicked, and what is seen then.
@@ -109,8 +116,7 @@ def interaction(browser: Browser, address: str, what: str) -> float:
     page.goto(f"{address}/{path}")
     target = page.locator(clicked).first
     target.wait_for()
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    page.wait_for_load_state("networkidle")
+    come_to_rest(page)
     target.click()
     if "sort" in what:
         page.wait_for_url("**sort=**")

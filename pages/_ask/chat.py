@@ -40,6 +40,12 @@ _OPENED_TURNS, _LATEST_TURNS = 3, 10
 # Pixels that a line of text may fill.
 _READING_WIDTH = 760
 _TYPED, _CHOSEN, _SCROLLED = "question typed", "question chosen", "question scrolled to"
+
+# What is asked, whether it is not to be rewritten, and its settings, None for those of the sidebar.
+AskedNow = tuple[str, bool, QuestionSettings | None]
+# Of the page's head, of each turn that is drawn, and of what belongs to a question that was just asked.
+Places = tuple[DeltaGenerator, list[DeltaGenerator], DeltaGenerator | None]
+
 # In the address: the turn that a link leads to.
 _ASKED_AT = "asked"
 
@@ -59,38 +65,47 @@ def current_conversation(workspace: Path) -> Conversation:
     return Conversation(new_id(), (), owner=resources.person().key)
 
 
-def draw_heading_first(conversation: Conversation) -> DeltaGenerator | None:
-    """Draw the heading of the start page before the sidebar, which reads the collection; return where the rest goes.
+def asked_now() -> AskedNow | None:
+    """Return what a person has just asked, typed or by a button; a second call in one run finds no button's."""
+    chosen: AskedNow | None = st.session_state.pop(_CHOSEN, None)
+    typed = str(st.session_state.get(_TYPED) or "").strip()
+    return chosen or ((typed, False, None) if typed else None)
 
-    None where there is no start page: the conversation has begun, or begins now.
+
+def draw_first(conversation: Conversation, asked: AskedNow | None) -> Places:
+    """Draw what is there before the sidebar has read the collection; return where the rest of the page goes.
+
+    That is the question just asked, or the heading of the start page.
     """
-    if conversation.turns or _is_asked():
-        return None
-    return draw_welcome_title(_READING_WIDTH)
+    if asked is None and not conversation.turns:
+        return draw_welcome_title(_READING_WIDTH), [], None
+    # Nothing of the start page stays above its question.
+    head = st.container() if conversation.turns else st.empty().container()
+    if asked is None:
+        return head, _turn_places(conversation, len(conversation.turns)), None
+    st.query_params.pop(_ASKED_AT, None)
+    turns = _turn_places(conversation, len(conversation.turns) + 1)
+    turns[-1] = turns[-1].container(width=_READING_WIDTH)
+    with turns[-1]:
+        question = _draw_words(asked[0], len(conversation.turns))
+    _scroll_to(len(conversation.turns))
+    return head, turns, question
 
 
-def draw_chat(engine: Engine, conversation: Conversation, now: Asking, welcome: DeltaGenerator | None = None) -> None:
+def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None, now: Asking, places: Places) -> None:
     """Begin to answer what was asked, and draw the conversation with the answer that is being written.
 
-    `now` is how the sidebar says to ask, `welcome` where the start page is drawn if its heading is there already.
+    `now` is how the sidebar says to ask, `places` what `draw_first` returned.
     """
-    jobs = resources.answer_jobs()
-    asked = _asked()
+    head, turns, begun = places
+    count = len(conversation.turns) + (asked is not None)
     if asked:
-        question, as_written, settings = asked
-        with show_errors():
-            asking = asking_of(settings, now) if settings else now
-            conversation = jobs.start(
-                conversation.id,
-                question,
-                _answerer(engine, question, as_written, asking),
-                settings_of(engine, asking),
-                resources.person(),
-            )
-            # In the address, so that a browser that reloads finds the question, and soon its answer.
-            st.query_params["conversation"] = conversation.id
-            st.query_params.pop(_ASKED_AT, None)
-    busy = jobs.progress(conversation.id, resources.person()) is not None
+        with turns[-1], show_errors():
+            conversation = _begin_answer(engine, conversation.id, asked, now)
+            if len(conversation.turns) != count:
+                # Another tab asked something here in between.
+                st.rerun()
+    busy = resources.answer_jobs().progress(conversation.id, resources.person()) is not None
     own = owns(resources.person(), conversation.owner)
     # Placed by hand: where Streamlit places it, the page also jumps to its end, past the answer to the last source.
     with st.bottom:
@@ -101,24 +116,43 @@ def draw_chat(engine: Engine, conversation: Conversation, now: Asking, welcome: 
             disabled=busy or not own,
         )
     if not conversation.turns:
-        with welcome or draw_welcome_title(_READING_WIDTH):
+        with draw_welcome_title(_READING_WIDTH) if asked else head:
             draw_welcome(engine, choose)
         return
-    draw_unseen_title(escape(conversation.title), "conversation")
-    follow_marks()
-    if conversation.shared_by:
-        st.caption(_shared_by(conversation, own=own))
-    last = len(conversation.turns) - 1
+    last, first = len(conversation.turns) - 1, count - len(turns)
     dead = _is_dead_link(conversation)
-    if dead:
-        st.info(_("The question that the link leads to is not in this conversation."), icon=":material/link_off:")
-    for number in range(_draw_earlier(conversation), len(conversation.turns)):
-        _draw_turn(conversation, number, now, latest=number == last)
+    with head:
+        draw_unseen_title(escape(conversation.title), "conversation")
+        follow_marks()
+        if conversation.shared_by:
+            st.caption(_shared_by(conversation, own=own))
+        if dead:
+            st.info(_("The question that the link leads to is not in this conversation."), icon=":material/link_off:")
+        _draw_earlier(conversation, first)
+    for number in range(first, last + 1):
+        with turns[number - first]:
+            _draw_turn(conversation, number, now, begun if number == count - 1 else None)
     if not busy:
         st.fragment(running.await_change, run_every=running.IDLE_SECONDS)(conversation)
     shown = _turn_in_address(conversation, last)
     if not dead:
         _scroll_once(conversation, shown)
+
+
+def _begin_answer(engine: Engine, id: str, asked: AskedNow, now: Asking) -> Conversation:
+    """Begin to answer what was asked in a conversation; return it with the question as its last turn."""
+    question, as_written, settings = asked
+    asking = asking_of(settings, now) if settings else now
+    begun = resources.answer_jobs().start(
+        id,
+        question,
+        _answerer(engine, question, as_written, asking),
+        settings_of(engine, asking),
+        resources.person(),
+    )
+    # In the address, so that a browser that reloads finds the question, and soon its answer.
+    st.query_params["conversation"] = id
+    return begun
 
 
 def _shared_by(conversation: Conversation, *, own: bool) -> str:
@@ -131,24 +165,6 @@ def _shared_by(conversation: Conversation, *, own: bool) -> str:
 def choose(question: str, settings: QuestionSettings | None = None, *, as_written: bool = False) -> None:
     """Ask a question when the page is drawn next, with the settings of an answer or with those of the sidebar."""
     st.session_state[_CHOSEN] = question, as_written, settings
-
-
-def _asked() -> tuple[str, bool, QuestionSettings | None] | None:
-    """Return what a person has just asked, typed or by a button, whether it is not to be rewritten, and its settings.
-
-    None for those of the sidebar.
-    """
-    chosen: tuple[str, bool, QuestionSettings | None] | None = st.session_state.pop(_CHOSEN, None)
-    typed = _typed()
-    return chosen or ((typed, False, None) if typed else None)
-
-
-def _is_asked() -> bool:
-    return _CHOSEN in st.session_state or bool(_typed())
-
-
-def _typed() -> str:
-    return str(st.session_state.get(_TYPED) or "").strip()
 
 
 def _answerer(
@@ -181,19 +197,30 @@ def _is_dead_link(conversation: Conversation) -> bool:
     return asked is not None and all(turn.asked != asked for turn in conversation.turns)
 
 
+def _turn_places(conversation: Conversation, count: int) -> list[DeltaGenerator]:
+    """Return a place for each turn that is drawn of so many, the latest last.
+
+    They stay where they are while a question is added, so that those before it are not drawn anew in the browser.
+    """
+    return [st.container() for _number in range(_shown_turns(conversation, count))]
+
+
 def _scroll_once(conversation: Conversation, number: int) -> None:
     """Scroll to a question when it is asked, when it is answered and when the conversation is opened at it."""
     state = turn_key(conversation, number), conversation.turns[number].reply is None
     if st.session_state.get(_SCROLLED) != state:
         st.session_state[_SCROLLED] = state
-        # Streamlit has no way to do so but a script.
-        st.html(_SCROLL % number, unsafe_allow_javascript=True)
+        _scroll_to(number)
 
 
-def _draw_earlier(conversation: Conversation) -> int:
-    """Draw the button for the turns before the latest ones, if there are more; return the number of the first shown."""
-    key = f"shown {conversation.id}"
-    count = len(conversation.turns)
+def _scroll_to(number: int) -> None:
+    """Scroll to the question of a turn; Streamlit has no way to do so but a script."""
+    st.html(_SCROLL % number, unsafe_allow_javascript=True)
+
+
+def _shown_turns(conversation: Conversation, count: int) -> int:
+    """Return how many turns are drawn of so many: the latest ones, and more with each click and each question."""
+    key = _shown_key(conversation)
     # The turn of an address is drawn however far back it is.
     needed = count - _turn_in_address(conversation, count - 1)
     kept: tuple[int, int] = st.session_state.get(key, (_OPENED_TURNS, count))
@@ -201,14 +228,19 @@ def _draw_earlier(conversation: Conversation) -> int:
     if count > before:
         most = max(most, min(most + count - before, _LATEST_TURNS))
     st.session_state[key] = most, count
-    shown = max(most, needed)
-    hidden = max(len(conversation.turns) - shown, 0)
+    return min(max(most, needed), count)
+
+
+def _shown_key(conversation: Conversation) -> str:
+    return f"shown {conversation.id}"
+
+
+def _draw_earlier(conversation: Conversation, hidden: int) -> None:
+    """Draw the button for the turns before the latest ones, if there are more."""
     if hidden:
         label = counted("Show {n} earlier question", "Show {n} earlier questions", hidden)
-        st.button(
-            label, icon=":material/expand_less:", type="tertiary", key="earlier", on_click=_show_more, args=(key,)
-        )
-    return hidden
+        args = (_shown_key(conversation),)
+        st.button(label, icon=":material/expand_less:", type="tertiary", key="earlier", on_click=_show_more, args=args)
 
 
 def _show_more(key: str) -> None:
@@ -216,26 +248,44 @@ def _show_more(key: str) -> None:
     st.session_state[key] = most + _LATEST_TURNS, count
 
 
-def _draw_turn(conversation: Conversation, number: int, now: Asking, *, latest: bool) -> None:
+def _draw_turn(conversation: Conversation, number: int, now: Asking, begun: DeltaGenerator | None) -> None:
     """Draw a question and its reply, the answer that is being written, or what became of it.
 
-    The latest answer has the page that it cites beside it.
+    The latest answer has the page that it cites beside it. `begun` is where a question stands that is drawn already.
     """
     turn = conversation.turns[number]
+    latest = number == len(conversation.turns) - 1
+    if begun:
+        _draw_exchange(conversation, number, now, begun, latest=latest)
+        return
     cites = latest and turn.reply is not None and has_page(turn.reply)
     left, right = st.columns([6, 5], gap="medium") if cites else (st.container(width=_READING_WIDTH), None)
     with left:
-        _draw_exchange(conversation, number, now, latest=latest)
+        _draw_exchange(conversation, number, now, _draw_words(turn.question, number), latest=latest)
     # Last, for a page may take seconds to draw, and the answer is there.
     if right is not None and turn.reply is not None:
         with right:
             draw_cited_page(conversation, number, turn.reply)
 
 
-def _draw_exchange(conversation: Conversation, number: int, now: Asking, *, latest: bool) -> None:
+def _draw_words(question: str, number: int) -> DeltaGenerator:
+    """Draw the words of a question; return where what belongs to it is drawn below them."""
+    with st.container(key=f"question-{number}"):
+        place = st.chat_message("user", avatar=":material/person:")
+    first, *rest = question.strip().split("\n", 1)
+    with place:
+        st.header(escape(first), anchor=False)
+        if rest:
+            st.markdown(escape_paragraphs(rest[0]))
+    return place
+
+
+def _draw_exchange(
+    conversation: Conversation, number: int, now: Asking, question: DeltaGenerator, *, latest: bool
+) -> None:
     turn, key = conversation.turns[number], turn_key(conversation, number)
-    with st.container(key=f"question-{number}"), st.chat_message("user", avatar=":material/person:"):
-        _draw_question(turn, key, latest=latest and owns(resources.person(), conversation.owner))
+    with question:
+        _draw_asking(turn, key, latest=latest and owns(resources.person(), conversation.owner))
     with st.chat_message("assistant", avatar=":material/explore:"):
         if turn.reply is not None:
             draw_reply(conversation, number, turn.reply, latest=latest)
@@ -255,12 +305,8 @@ def _draw_exchange(conversation: Conversation, number: int, now: Asking, *, late
             _draw_asking_again(turn, key, now)
 
 
-def _draw_question(turn: Turn, key: str, *, latest: bool) -> None:
-    """Draw a question and what was asked in its place, with the button to ask the latest as it is written."""
-    first, *rest = turn.question.strip().split("\n", 1)
-    st.header(escape(first), anchor=False)
-    if rest:
-        st.markdown(escape_paragraphs(rest[0]))
+def _draw_asking(turn: Turn, key: str, *, latest: bool) -> None:
+    """Draw how a question was asked and what in its place, with the button to ask the latest as it is written."""
     if turn.settings:
         draw_settings(turn.settings, turn.asked)
     if turn.rewritten:

@@ -10,6 +10,7 @@ import streamlit as st
 from pages._ask.sidebar import CHOICES, chosen_retrieval, recipe_name
 from pages._shared.filter_widgets import display_text, document_titles, filter_label, named_values
 from pages._shared.interface_language import _
+from pages._shared.jobs import addition_under_way
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, long_day, number
 from rag_engine.answering.structured.answer_schema import AnswerSchema, read_schema, schema_titled, shipped_schemas
@@ -34,7 +35,8 @@ def settings_of(engine: Engine, asking: Asking) -> QuestionSettings:
     snapshot = engine.collection.snapshot()
     allowed = answering_documents(wanted, snapshot.facets, snapshot.documents)
     matching = len(snapshot.documents if allowed is None else allowed)
-    changing = find_writer(engine.config.workspace) is not None
+    # An addition that waits for its worker will be noticed as a change, too, by who asks again.
+    changing = find_writer(engine.config.workspace) is not None or addition_under_way() is not None
     return replace(_settings(asking), matching=matching, documents=len(snapshot.documents), changing=changing)
 
 

@@ -8,10 +8,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ingestion.jobs.process import ensure_worker
-from ingestion.jobs.queue import Run
 from pages._shared import resources
 from pages._shared.accessibility import in_language
 from pages._shared.interface_language import _
+from pages._shared.jobs import addition_under_way
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
 from rag_engine.engine import Engine
@@ -30,7 +30,7 @@ def draw_welcome_title(width: int) -> DeltaGenerator:
 def draw_welcome(engine: Engine, choose: Callable[[str], None]) -> None:
     """Draw below the heading what can be done here, with example questions, one of which `choose` asks."""
     documents = engine.collection.documents()
-    addition = _addition()
+    addition = addition_under_way()
     if documents:
         st.markdown(
             _(
@@ -80,14 +80,8 @@ def _draw_first_step() -> None:
         st.page_link("pages/library.py", label=_("Add documents in the Library"), icon=":material/upload_file:")
 
 
-def _addition() -> Run | None:
-    """Return the addition of documents that is running, or the one that waits longest."""
-    additions = [run for run in resources.jobs().runs() if run.action == "add" and run.active]
-    return additions[-1] if additions else None
-
-
 def _draw_addition(engine: Engine, known: int) -> None:
-    addition = _addition()
+    addition = addition_under_way()
     if addition is None or len(engine.collection.documents()) != known:
         # The examples, the filters and the figures are others now.
         st.rerun()

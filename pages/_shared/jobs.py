@@ -81,6 +81,12 @@ _TITLES = {
 _WATCHED = "run watched"
 
 
+def addition_under_way() -> Run | None:
+    """Return the addition of documents that is running, or the one that waits longest."""
+    additions = [run for run in resources.jobs().runs() if run.action == "add" and run.active]
+    return additions[-1] if additions else None
+
+
 def draw_writer() -> None:
     """Draw that another process is changing the collection, where one is: a run of the worker, or the terminal."""
     if writer := find_writer(resources.workspace()):

@@ -97,6 +97,15 @@ def test_questions_are_answered_while_another_process_writes(start: Start, own: 
     assert ["While the collection was being changed" in chips(app, turn) for turn in (0, 1)] == [True, False]
 
 
+def test_a_question_before_an_addition_has_begun_says_so_beside_its_documents(start: Start, own: Path) -> None:
+    app = start(own)
+    resources.jobs().queue("add", {"paths": []})
+    app = answered(app.chat_input[0].set_value(QUESTION).run())
+
+    assert not app.exception
+    assert "While the collection was being changed" in chips(app, 0)
+
+
 def test_a_writer_that_was_killed_is_none_any_more(own: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _WRITING, str(own)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
