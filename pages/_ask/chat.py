@@ -32,7 +32,7 @@ _SCROLL = """<script>
 for (const question of document.querySelectorAll(".st-key-question-%d")) {
   question.style.scrollMarginTop = "4rem";
   question.scrollIntoView({block: "start"});
-}
+} // %s
 </script>"""
 # Turns drawn of a conversation that is opened, so that a long one opens as fast as a short one, and of one that is
 # worked in, where nothing that was asked just now goes out of sight. As many come with each click.
@@ -88,7 +88,7 @@ def draw_first(conversation: Conversation, asked: AskedNow | None) -> Places:
     turns[-1] = turns[-1].container(width=_READING_WIDTH)
     with turns[-1]:
         question = _draw_words(asked[0], len(conversation.turns))
-    _scroll_to(len(conversation.turns))
+    _scroll_to(len(conversation.turns), "asked")
     return head, turns, question
 
 
@@ -207,15 +207,16 @@ def _turn_places(conversation: Conversation, count: int) -> list[DeltaGenerator]
 
 def _scroll_once(conversation: Conversation, number: int) -> None:
     """Scroll to a question when it is asked, when it is answered and when the conversation is opened at it."""
-    state = turn_key(conversation, number), conversation.turns[number].reply is None
+    answered = conversation.turns[number].reply is not None
+    state = turn_key(conversation, number), answered
     if st.session_state.get(_SCROLLED) != state:
         st.session_state[_SCROLLED] = state
-        _scroll_to(number)
+        _scroll_to(number, "answered" if answered else "being answered")
 
 
-def _scroll_to(number: int) -> None:
-    """Scroll to the question of a turn; Streamlit has no way to do so but a script."""
-    st.html(_SCROLL % number, unsafe_allow_javascript=True)
+def _scroll_to(number: int, occasion: str) -> None:
+    """Scroll to the question of a turn; Streamlit has no way to do so but a script, and runs the same one only once."""
+    st.html(_SCROLL % (number, occasion), unsafe_allow_javascript=True)
 
 
 def _shown_turns(conversation: Conversation, count: int) -> int:

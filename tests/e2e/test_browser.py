@@ -383,7 +383,9 @@ def test_an_answered_question_is_edited_and_asked_again(page: Page, address: str
     page.get_by_role("button", name="Ask the question").click()
 
     expect(page.locator(".st-key-question-1")).to_have_text(re.compile(re.escape(QUESTION)))
-    expect(page.get_by_text("six years").first).to_be_visible()
+    expect(page.locator(".st-key-live-answer-1").get_by_text("six years").first).to_be_visible()
+    # Not left where it was drawn first, at the foot of the page with its answer out of sight.
+    page.wait_for_function("document.querySelector('.st-key-question-1').getBoundingClientRect().top < 100")
 
 
 def test_an_answer_that_is_stopped_keeps_its_words(page: Page, model_address: tuple[str, threading.Event]) -> None:
