@@ -71,6 +71,11 @@ class Run:
         )
 
     @property
+    def documents(self) -> tuple[str, ...]:
+        """The sources of the documents that a deletion was queued with, one alone by earlier versions."""
+        return tuple(self.arguments.get("documents") or (self.arguments["document_id"],))
+
+    @property
     def active(self) -> bool:
         """Whether the run waits for a worker or is being carried out."""
         return self.status in ("queued", "running")

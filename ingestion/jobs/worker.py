@@ -67,7 +67,7 @@ _ATTEMPTS = {
     TEST: 10,
 }
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
-_KEEPING = ("ask", "compare", "ground", "run", TEST)
+_KEEPING = ("ask", "compare", "erase", "ground", "run", TEST)
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -207,6 +207,7 @@ def _remove(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     codes = tuple(run.arguments["codes"])
     if not _is_still_meant(run, pulse):
         return []
+    pulse.move(Progress(0, len(codes), 0, 0, ""))
     if pulse.again and not desk.store.records().keys() & set(codes):
         # A worker before this one was killed when it had removed them: their documents may still be there.
         queue_run(desk, RunRequest(("indexing",), codes))
@@ -216,18 +217,25 @@ def _remove(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    desk, warning = open_desk(engine, run.person), run.arguments
-    document = str(warning["document_id"])
+    desk, asked = open_desk(engine, run.person), run.arguments
+    author, note, redact = asked.get("author", ""), asked.get("note", ""), bool(asked.get("redact"))
     if not _is_still_meant(run, pulse):
         return []
-    try:
-        redact = bool(warning.get("redact"))
-        return [asdict(erase(desk, document, warning.get("author", ""), warning.get("note", ""), redact=redact))]
-    except InputError:
-        # A worker before this one may have been killed when it was done, and before it could report it.
-        if pulse.again and not any(document in (one.document_id, one.source) for one in engine.collection.documents()):
-            return []
-        raise
+    erased: list[dict[str, Any]] = []
+    refused: InputError | None = None
+    for done, document in enumerate(run.documents):
+        pulse.move(Progress(done, len(run.documents), 0, 0, ""))
+        try:
+            erased.append(asdict(erase(desk, document, author, note, redact=redact)))
+        except InputError as error:
+            # A worker before this one may have been killed when it was done, and before it could report it.
+            there = any(document in (one.document_id, one.source) for one in engine.collection.documents())
+            if there or not pulse.again:
+                refused = error
+    if refused:
+        # The others are gone, as was asked.
+        raise refused
+    return erased
 
 
 def _relabel(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every action

@@ -180,15 +180,25 @@ def resume_erasures(desk: Desk) -> None:
 
 @act
 def queue_erasure(
-    desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False, undo_seconds: float = 0
+    desk: Desk,
+    documents: Sequence[str],
+    author: str = "",
+    note: str = "",
+    *,
+    redact: bool = False,
+    undo_seconds: float = 0,
 ) -> Run:
-    """Have the worker remove a document everywhere and for good; for so many seconds the run can be cancelled first."""
-    record = desk.engine.catalog.find_document(document)
-    if codes := sources_erased_with(desk, [record]):
-        _check_erasure(record, codes, note)
-        signed(desk, author)
+    """Have the worker remove documents everywhere and for good, in one run.
+
+    For so many seconds the run can be cancelled first, and all of them are kept.
+    """
+    records = [desk.engine.catalog.find_document(one) for one in documents]
+    for record in records:
+        if codes := sources_erased_with(desk, [record]):
+            _check_erasure(record, codes, note)
+            signed(desk, author)
     who: dict[str, object] = {
-        "document_id": record.source,
+        "documents": [record.source for record in records],
         "author": author.strip(),
         "note": note.strip(),
         "redact": redact,

@@ -58,9 +58,9 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
         label = _("Delete") if len(documents) == 1 else several
         if act_button("queue_erasure", label, key="delete confirmed", type="primary", icon=":material/delete:"):
             with show_errors():
-                for one in documents:
-                    # By its source: two documents of one content have the same id.
-                    queue_erasure(resources.desk(), one.source, author, note, redact=redact, undo_seconds=UNDO_SECONDS)
+                # By their sources: two documents of one content have the same id.
+                sources = [one.source for one in documents]
+                queue_erasure(resources.desk(), sources, author, note, redact=redact, undo_seconds=UNDO_SECONDS)
                 open_in_address(DOCUMENT)
                 st.rerun()
         if st.button(_("Cancel"), key="delete refused"):

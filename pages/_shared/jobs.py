@@ -66,9 +66,11 @@ _COUNTED = {
     "ask": to_translate("{done} of {total} documents"),
     "backup": to_translate("{done} of {total} MB"),
     "compare": to_translate("{done} of {total} cells"),
+    "erase": to_translate("{done} of {total} documents"),
     "gate": to_translate("{done} of {total} questions"),
     "ground": to_translate("{done} of {total} entries"),
     "rebuild": to_translate("{done} of {total} done"),
+    REMOVAL: to_translate("{done} of {total} sources"),
     "test": to_translate("{done} of {total} questions"),
 }
 _TITLES = {
@@ -344,8 +346,7 @@ def _title(run: Run) -> str:
     if run.action == "compare":
         return _comparison([escape(str(one)) for one in run.arguments["questions"]])
     if run.action == "erase":
-        file = run.results[0]["file"] if run.results else _file_of(str(run.arguments.get("document_id", "")))
-        return _("Deleting {name}").format(name=escape(str(file)))
+        return _deletion(run)
     if run.action == REMOVAL:
         codes = [str(one) for one in run.arguments["codes"]]
         return counted(
@@ -374,6 +375,13 @@ def _addition(names: Sequence[str]) -> str:
     if len(names) == 1:
         return _("Adding {name}").format(name=names[0])
     return counted("Adding {n} file", "Adding {n} files", len(names))
+
+
+def _deletion(run: Run) -> str:
+    if len(run.documents) > 1:
+        return counted("Deleting {n} document", "Deleting {n} documents", len(run.documents))
+    file = run.results[0]["file"] if run.results else _file_of(run.documents[0])
+    return _("Deleting {name}").format(name=escape(str(file)))
 
 
 def _file_of(source: str) -> str:

@@ -104,7 +104,7 @@ def test_what_a_worker_does_is_entered_under_the_name_of_who_asked(desk: Desk, t
     (tmp_path / "own.md").write_text(PLAN, encoding="utf-8")
     documents.queue_files(replace(desk, person=CURATOR), [tmp_path / "own.md"])
     work(desk.engine)
-    documents.queue_erasure(desk, "own.md", "somebody else", "It was a draft.")
+    documents.queue_erasure(desk, ["own.md"], "somebody else", "It was a draft.")
     work(desk.engine)
     [erased, added] = audit_entries(desk)
     assert (added.act, added.by, added.person, added.on) == ("add_files", CURATOR.name, CURATOR.key, "own.md")

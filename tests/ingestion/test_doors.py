@@ -356,10 +356,10 @@ def _acts(folder: Path) -> dict[str, Act]:
         "erase a document of the list": Act(
             ["erase", "list:A2", *_DECIDE],
             _delete("list:A2"),
-            lambda desk: documents.queue_erasure(desk, "list:A2", ADA, WHY),
+            lambda desk: documents.queue_erasure(desk, ["list:A2"], ADA, WHY),
         ),
         "erase another document": Act(
-            ["erase", "own.md"], _delete("own.md"), lambda desk: documents.queue_erasure(desk, "own.md")
+            ["erase", "own.md"], _delete("own.md"), lambda desk: documents.queue_erasure(desk, ["own.md"])
         ),
         "approve a licence": Act(
             ["review", "A4", "GREEN", *_DECIDE],

@@ -202,14 +202,15 @@ def test_a_wrong_value_is_refused_with_its_reason(start: Start, changed: Path) -
     assert "is no date" in form.error[0].value
 
 
-def test_a_deletion_is_undone_on_the_page(start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deletion_of_several_documents_is_undone_at_once_on_the_page(start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
     start(changed)
     desk = replace(resources.desk(), start_worker=lambda _: None)
-    [record] = [one for one in desk.engine.collection.documents() if one.file == "flood-act.txt"]
-    run = queue_erasure(desk, record.source, undo_seconds=60)
+    run = queue_erasure(desk, [one.source for one in desk.engine.collection.documents()], undo_seconds=60)
     app = library(start(changed))
-    app.button(key=f"undo {run.id}").click().run()
+    assert "**Deleting 3 documents** · waiting" in [one.value for one in app.markdown]
+    [undo] = [one for one in app.button if one.label == "Undo"]
+    undo.click().run()
     assert not app.error
     assert not app.exception
     ended = desk.jobs.find(run.id)

@@ -23,7 +23,7 @@ from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk
-from ingestion.operations.documents import ground, queue_erasure, queue_uploads
+from ingestion.operations.documents import erase, ground, queue_erasure, queue_uploads
 from ingestion.operations.runs import control
 from ingestion.operations.sources import add_own_files, queue_removal
 from ingestion.records.source_store import SourceStore
@@ -384,13 +384,47 @@ def test_a_deletion_can_be_undone_until_the_work_has_begun(engine: Engine) -> No
     [record] = engine.collection.documents()
     desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None)
     with ThreadPoolExecutor() as pool:
-        run = queue_erasure(desk, record.source, undo_seconds=60)
+        run = queue_erasure(desk, [record.source], undo_seconds=60)
         ended = pool.submit(work, engine)
         await_run(desk.jobs, lambda one: one.status == "running")
         control(desk, "cancel", run.id)
         ended.result(timeout=30)
     assert desk.jobs.runs()[0].status == "cancelled"
     assert engine.collection.documents() == [record]
+
+
+def test_one_undo_keeps_all_documents_of_a_deletion_and_without_it_all_are_gone(engine: Engine) -> None:
+    for name in ("harbour.txt", "dyke.txt"):
+        upload(engine, name, f"{HARBOUR} It is the {name}.")
+    work(engine)
+    kept = engine.collection.documents()
+    sources = [one.source for one in kept]
+    assert len(sources) == 2
+    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None)
+    control(desk, "cancel", queue_erasure(desk, sources, undo_seconds=60).id)
+    work(engine)
+    assert engine.collection.documents() == kept
+
+    queue_erasure(desk, sources)
+    work(engine)
+    ended = desk.jobs.runs()[0]
+    assert (ended.status, len(ended.results)) == ("done", 2)
+    assert not engine.collection.documents()
+
+
+def test_a_deletion_of_several_goes_on_past_one_that_is_refused(engine: Engine) -> None:
+    for name in ("harbour.txt", "dyke.txt"):
+        upload(engine, name, f"{HARBOUR} It is the {name}.")
+    work(engine)
+    desk = Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL, start_worker=lambda _: None)
+    first, second = (one.source for one in engine.collection.documents())
+    queue_erasure(desk, [first, second])
+    erase(desk, first)
+    work(engine)
+    ended = desk.jobs.runs()[0]
+    assert ended.status == "failed"
+    assert first in ended.message
+    assert not engine.collection.documents()
 
 
 def test_the_removal_of_sources_can_be_undone_until_the_work_has_begun(engine: Engine) -> None:
