@@ -461,7 +461,7 @@ class Citation:
     """A [Source n] of an answer tied to its place: the quote that bears the statement out and the page it is on.
 
     `start` and `end` are offsets of the quote in the document's text. `authority`, `year` and `licence` are the
-    document's, empty where they are not known.
+    document's, empty where they are not known; `section` is the heading that the quote stands under, where it is.
     """
 
     n: int
@@ -476,6 +476,7 @@ class Citation:
     authority: str = ""
     year: int | None = None
     licence: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)

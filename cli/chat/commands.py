@@ -20,6 +20,7 @@ from rag_engine.errors import InputError
 from rag_engine.filters import parse_filters
 from rag_engine.takeaway.exported_text import export_conversation
 from rag_engine.takeaway.formats import FORMATS, export_file
+from rag_engine.text.page_kinds import pages_text
 
 EXIT = "/exit"
 # A value may have blanks: "hazard=Climate change year=2019" are two.
@@ -67,7 +68,7 @@ def _sources(session: ChatSession, _: str) -> None:
         out.print("The latest answer has no sources.")
     for source in reply.sources:
         place = cited(source.section, source.clause)
-        named = ", ".join(filter(None, (source.title, place, f"page {source.page}")))
+        named = ", ".join(filter(None, (source.title, place, pages_text(source.file, [source.page]))))
         mark = "cited" if source.n in quoted else "not cited"
         out.print(f"{source.n}. {named} ({source.file})", markup=False, soft_wrap=True)
         out.print(f"   {mark}, {_tier_text(source)}", style="dim", markup=False, soft_wrap=True)
@@ -90,7 +91,8 @@ def _open(session: ChatSession, text: str) -> None:
     path = Path(mkdtemp(prefix="sextant-")) / f"source-{source.n}-page-{page}.png"
     path.write_bytes(image)
     shown = session.shows_pages and typer.launch(str(path)) == 0
-    out.print(f"{source.title}, page {page}: {path}{' (opened)' if shown else ''}", markup=False, soft_wrap=True)
+    known = ", ".join(filter(None, (source.title, pages_text(source.file, [page]))))
+    out.print(f"{known}: {path}{' (opened)' if shown else ''}", markup=False, soft_wrap=True)
 
 
 def _draw(session: ChatSession, source: ShownSource, reply: Reply) -> tuple[int, bytes]:

@@ -98,12 +98,14 @@ def _write(engine: Engine, found: FoundPassages, path: Path) -> None:
 
 
 def _print(passages: Sequence[MarkedPassage], *, by_words: bool) -> None:
+    from rag_engine.text.page_kinds import pages_text
+
     for passage in passages:
         document = passage.hit.document
-        year = f", {document.metadata.year}" if document.metadata.year else ""
-        title = f"{passage.match.rank}. {document.metadata.title}{year}, page {passage.hit.page}"
+        year = str(document.metadata.year or "")
+        known = filter(None, (document.metadata.title, year, pages_text(document.file, [passage.hit.page])))
         found_by = ("all words" if passage.match.worded else "by meaning") if by_words else ""
-        out.print(f"\n{title}", style="bold", markup=False)
+        out.print(f"\n{passage.match.rank}. {', '.join(known)}", style="bold", markup=False)
         out.print(f"   {document.file}  {found_by}".rstrip(), style="dim", markup=False)
         shown = Text("   ")
         for piece, marked, _ in passage.excerpt(400):

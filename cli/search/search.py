@@ -50,6 +50,7 @@ def search(
     from rag_engine.answering.json_contract import search_json
     from rag_engine.filters import parse_filters
     from rag_engine.prompts import absent_sections
+    from rag_engine.text.page_kinds import pages_text
 
     with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
         engine.begin_loading_models(engine.language_of(words))
@@ -58,7 +59,8 @@ def search(
         print_json(search_json(evidence))
         return
     for rank, hit in enumerate(evidence.hits, start=1):
-        out.print(f"\n{rank}. {hit.document.metadata.title}, page {hit.page}", style="bold", markup=False)
+        known = filter(None, (hit.document.metadata.title, pages_text(hit.document.file, [hit.page])))
+        out.print(f"\n{rank}. {', '.join(known)}", style="bold", markup=False)
         out.print(f"   {hit.document.file}  {_tier(hit)}", style="dim", markup=False)
         out.print(f"   {' '.join(hit.text.split())[:400]}", markup=False)
     warn((*filter(None, [absent_sections(evidence.absent, evidence.plan.language)]), *evidence.warnings))

@@ -13,6 +13,7 @@ from rag_engine.answering.reference_list import limits_text
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
+from rag_engine.text.page_kinds import page_number, pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import AttributeContent
 
@@ -107,7 +108,7 @@ def _documents(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm], w
     sheet = Sheet(name, columns)
     for question, one in _rows(forms):
         entities = {entity.name: entity.value for entity in one.entities}
-        lines = [f"{number}. {_line(record, words)}" for number, record in enumerate(one.records, start=1)]
+        lines = [f"{number}. {_line(record, one.file, words)}" for number, record in enumerate(one.records, start=1)]
         values = (
             question, one.title, one.file, words.value("status", one.status), len(one.records),
             *(entities.get(entity) for entity in names),
@@ -130,8 +131,8 @@ def _records(name: str, schema: AnswerSchema, forms: Sequence[AnsweredForm], wor
         for record in one.records:
             held = {attribute.name: attribute.value for attribute in record.attributes}
             values = (
-                question, one.title, one.file, *map(held.get, names), record.page, record.quote, record.authority,
-                record.year, record.licence, limits_text(record.licence, words), record.child_id,
+                question, one.title, one.file, *map(held.get, names), page_number(one.file, record.page), record.quote,
+                record.authority, record.year, record.licence, limits_text(record.licence, words), record.child_id,
             )  # fmt: skip
             sheet.rows.append([_cell(value) for value in values])
     return sheet
@@ -145,9 +146,10 @@ def _rows(forms: Sequence[AnsweredForm]) -> Iterable[tuple[str, DocumentAnswer]]
     return ((form.question, answer) for form in forms for answer in form.answers.values())
 
 
-def _line(record: StatedRecord, words: Wording) -> str:
+def _line(record: StatedRecord, file: str, words: Wording) -> str:
     values = "; ".join(filter(None, (_text(attribute.value) for attribute in record.attributes)))
-    return words.message("{values} (page {page})", values=values, page=record.page)
+    place = pages_text(file, [record.page], words)
+    return f"{values} ({place})" if place else values
 
 
 def _cell(value: AttributeContent) -> Cell:

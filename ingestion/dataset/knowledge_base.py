@@ -15,6 +15,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.grounding.evidence import PASSAGES
 from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase
+from rag_engine.text.page_kinds import page_kind, pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 
 SUFFIXES = (".xlsx", ".json")
@@ -76,7 +77,7 @@ def _row(entry: GroundedEntry, words: Wording) -> list[str]:
     return [
         entry.index,
         entry.name,
-        ", ".join(dict.fromkeys(str(one.page) for one in entry.contexts)),
+        ", ".join(dict.fromkeys(str(one.page) for one in entry.contexts if page_kind(one.file))),
         entry.text,
         "\n".join(f"{one.marks} {one.text} ({one.file})" for one in entry.references),
         words.value("status", entry.status.replace("_", " ")),
@@ -89,4 +90,4 @@ def _row(entry: GroundedEntry, words: Wording) -> list[str]:
 
 
 def _place(file: str, page: int, words: Wording) -> str:
-    return words.message("{file}, page {page}", file=file, page=page)
+    return ", ".join(filter(None, (file, pages_text(file, [page], words))))

@@ -14,6 +14,7 @@ from rag_engine.errors import InputError
 from rag_engine.passage_search.find import FoundPassages
 from rag_engine.passage_search.passages import MarkedPassage, read_passages
 from rag_engine.reading.address import DocumentPlace
+from rag_engine.text.page_kinds import page_number
 from rag_engine.text.wording import ENGLISH, Wording
 
 PASSAGE_FORMATS = {".xlsx": "Excel", ".csv": "CSV"}
@@ -68,7 +69,7 @@ def _row(passage: MarkedPassage, base: str, words: Wording) -> tuple[str | int |
         "; ".join(words.value("country", one) for one in metadata.countries),
         storable(metadata.licence),
         "; ".join(limits_text(metadata.licence, words)),
-        hit.page,
+        page_number(document.file, hit.page),
         storable(cited(hit.section, hit.clause)),
         storable(hit.text),
         words.message("yes") if passage.match.worded else words.message("no"),

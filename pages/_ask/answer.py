@@ -24,7 +24,7 @@ from pages._shared.filter_widgets import WORDING, display_text, document_titles,
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
 from pages._shared.numbers_and_dates import counted, number, percent
-from pages._shared.shown_names import page_noun, page_place, shown_name
+from pages._shared.shown_names import page_noun, page_place, shown_name, title_place
 from rag_engine.answering.chances import describe_refusals
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
@@ -203,7 +203,7 @@ def _mark(n: int, turn: int, *, linked: bool, cited: Citation | None = None) -> 
     badge = f":green-badge[{n}]"
     if not linked:
         return badge
-    hint = f"{cited.title}, {page_place(cited.file, cited.page)}: {cited.quote}" if cited else ""
+    hint = f"{title_place(cited.title, cited.file, cited.page)}: {cited.quote}" if cited else ""
     return f'[{badge}](#{_anchor(turn, n)} "{escape(beginning(hint, _HINT))}")'
 
 

@@ -12,7 +12,7 @@ from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.shown_names import page_noun, page_place
+from pages._shared.shown_names import page_noun, title_place
 from rag_engine.answering.page_image import height_on_sheet, page_marks, sheet
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation
@@ -82,7 +82,7 @@ def _draw_choice(reply: Reply, number: int, key: str) -> None:
         return
     citations = [one for one in reply.citations if one.n == chosen]
     pages = list(dict.fromkeys(one.page for one in citations))
-    st.caption(f"{escape(source.title)}, {page_place(source.file, pages[0])}")
+    st.caption(escape(title_place(source.title, source.file, pages[0])))
     page = pages[0]
     if len(pages) > 1:
         label = page_noun(source.file)

@@ -13,7 +13,7 @@ from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted, duration
-from pages._shared.shown_names import page_place
+from pages._shared.shown_names import title_place
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.answer_jobs import AnswerProgress
 from rag_engine.conversations.reply import ShownSource
@@ -100,9 +100,7 @@ def _stage(progress: AnswerProgress) -> str:
 
 def _draw_titles(sources: tuple[ShownSource, ...]) -> None:
     """Draw what is being read, before the first words come."""
-    lines = [
-        f":green-badge[{one.n}] {escape(one.title)}, {page_place(one.file, one.page)}" for one in sources[:_TITLES]
-    ]
+    lines = [f":green-badge[{one.n}] {escape(title_place(one.title, one.file, one.page))}" for one in sources[:_TITLES]]
     if (more := len(sources) - _TITLES) > 0:
         lines.append(counted("and {n} more", "and {n} more", more))
     st.caption("  \n".join(lines))

@@ -15,9 +15,8 @@ from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import moment
-from pages._shared.shown_names import page_place
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
-from rag_engine.answering.reference_list import licence_text
+from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.prompts import one_line
 from rag_engine.reading.address import DocumentPlace
@@ -113,16 +112,9 @@ def _draw_quote(citation: Citation, said: str, key: str) -> None:
     """Draw a quote with what is known of its document, and the link to its place."""
     with in_language(resources.document_language(citation.document_id), f"cell-{key}"):
         st.markdown(f"> {said}")
-    page = page_place(citation.file, citation.page)
-    known = (
-        citation.authority,
-        citation.title,
-        str(citation.year or ""),
-        page,
-        licence_text(citation.licence, WORDING),
-    )
+    [reference] = references_of([citation])
     with st.container(horizontal=True, vertical_alignment="center", key=f"comparison {key}"):
-        st.caption(escape(", ".join(filter(None, known))), width="stretch")
+        st.caption(escape(reference.describe(WORDING)), width="stretch")
         if resources.find_document(citation.document_id) is None:
             st.caption(_("No longer in the collection."), width="content")
             return

@@ -10,7 +10,7 @@ from pages._shared import resources
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, quoted
 from pages._shared.numbers_and_dates import number
-from pages._shared.shown_names import shown_name
+from pages._shared.shown_names import shown_name, title_place
 from rag_engine.evaluation.answers.own_questions import read_own_questions
 from rag_engine.evaluation.answers.own_results import QuestionChange, describe_result, is_as_expected
 from rag_engine.evaluation.answers.rows import AnswerRow
@@ -68,8 +68,8 @@ def _draw_expected(row: AnswerRow) -> None:
         _("Expected") if expected.answerable else _("Expected: no answer, since the collection does not answer this.")
     )
     for quote in expected.passages:
-        place = _("page {n}").format(n=quote.page)
-        st.markdown(f"> {quoted(escape(quote.quote))} {escape(quote.document)}, {place}")
+        place = title_place(quote.document, quote.document, quote.page)
+        st.markdown(f"> {quoted(escape(quote.quote))} {escape(place)}")
 
 
 def _shown(count: int) -> int:

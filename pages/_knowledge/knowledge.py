@@ -18,7 +18,7 @@ from pages._shared.interface_language import _, in_this_language, to_translate
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.shown_names import page_place
+from pages._shared.shown_names import title_place
 from rag_engine.grounding.knowledge import GroundedEntry
 from rag_engine.storage.index_entries import OWN_GLOSSARY, OWN_INDEX, index_sources
 
@@ -129,8 +129,7 @@ def _draw_entry(entry: GroundedEntry) -> None:
                 if one.cosine is None
                 else _("cosine {value}").format(value=number(one.cosine, 2))
             )
-            place = page_place(one.file, one.page)
-            st.caption(f":green-badge[{one.n}] {escape(one.title)}, {place} · {cosine}")
+            st.caption(f":green-badge[{one.n}] {escape(title_place(one.title, one.file, one.page))} · {cosine}")
             st.markdown(escape_paragraphs(one.text))
         for warning in entry.warnings:
             st.caption(f":material/info: {escape(shown_sentence(warning))}")

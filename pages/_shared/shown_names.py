@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ingestion.status.views import display_reason
 from pages._shared.interface_language import _, to_translate
+from rag_engine.text.page_kinds import page_kind
 
 # data/taxonomy.toml
 _TAXONOMY = frozenset(
@@ -182,25 +183,28 @@ _PLANNERS = frozenset((to_translate("rules"),))
 FIXED = _TAXONOMY | _STATES | _REASONS | _SOURCES | _ANSWERS | _PLANNERS | _ROLES
 
 
-_SLIDES, _SHEETS = ("pptx", "odp"), ("xlsx", "ods")
-
-
 def page_place(file: str, first: int, last: int = 0) -> str:
-    """Return a page of a file, or several, as they are cited: "page 3", "slide 3–4"."""
+    """Return a page of a file, or several, as they are cited: "page 3", "slide 3–4"; "" where it has no pages."""
     n = str(first) if last <= first else f"{first}–{last}"
-    suffix = _suffix(file)
-    place = _("slide {n}") if suffix in _SLIDES else _("sheet {n}") if suffix in _SHEETS else _("page {n}")
-    return place.format(n=n)
+    match page_kind(file):
+        case "slide":
+            return _("slide {n}").format(n=n)
+        case "sheet":
+            return _("sheet {n}").format(n=n)
+        case "page":
+            return _("page {n}").format(n=n)
+    return ""
+
+
+def title_place(title: str, file: str, page: int) -> str:
+    """Return the title of a document with the page of its file: "Flood Act, page 3"."""
+    return ", ".join(filter(None, (title, page_place(file, page))))
 
 
 def page_noun(file: str) -> str:
     """Return what a page of a file is called: "Page", "Slide", "Sheet"."""
-    suffix = _suffix(file)
-    return _("Slide") if suffix in _SLIDES else _("Sheet") if suffix in _SHEETS else _("Page")
-
-
-def _suffix(file: str) -> str:
-    return file.rpartition(".")[2].lower()
+    kind = page_kind(file)
+    return _("Slide") if kind == "slide" else _("Sheet") if kind == "sheet" else _("Page")
 
 
 def shown_reason(reason: str) -> str:

@@ -208,11 +208,11 @@ def _holds(hit: Hit, source: Source, sentence: Span) -> bool:
 
 def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Citation:
     """Return the citation of characters [first, beyond) of a source's text."""
-    holding = (hit for hit in source.hits if _holds(hit, source, (first, beyond)))
+    holding = next((hit for hit in source.hits if _holds(hit, source, (first, beyond))), None)
     start = source.start + first
     return Citation(
         n=source.n,
-        child_id=next(holding, source.hits[0]).child_id,
+        child_id=(holding or source.hits[0]).child_id,
         document_id=source.document.document_id,
         file=source.document.file,
         title=source.document.shown_title,
@@ -223,4 +223,5 @@ def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Cit
         authority=source.document.metadata.authority,
         year=source.document.metadata.year,
         licence=source.document.metadata.licence,
+        section=holding.headings[-1] if holding and holding.headings else "",
     )

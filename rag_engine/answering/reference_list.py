@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rag_engine.text.page_kinds import page_kind, pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 
@@ -16,7 +17,10 @@ _LIMITS = ("NC", "ND")
 
 @dataclass(frozen=True, slots=True)
 class CitedDocument:
-    """A document that an answer cites: the numbers of its sources, the pages of the quotes, and its limits."""
+    """A document that an answer cites: the numbers of its sources, the pages of the quotes, and its limits.
+
+    `sections` are the headings that the quotes stand under, as far as they are known.
+    """
 
     numbers: tuple[int, ...]
     document_id: str
@@ -26,6 +30,7 @@ class CitedDocument:
     year: int | None
     pages: tuple[int, ...]
     licence: str
+    sections: tuple[str, ...] = ()
 
     @property
     def marks(self) -> str:
@@ -38,8 +43,13 @@ class CitedDocument:
         return self.describe()
 
     def describe(self, words: Wording = ENGLISH) -> str:
-        """Return authority, title, year, pages and licence with its limits, as far as they are known."""
-        known = (self.authority, self.title, str(self.year or ""), pages_text(self.pages, words))
+        """Return authority, title, year, pages and licence with its limits, as far as they are known.
+
+        Of a file without pages the sections are named instead.
+        """
+        headings = ", ".join(f"“{one}”" for one in self.sections)
+        place = pages_text(self.file, self.pages, words) if page_kind(self.file) else headings
+        known = (self.authority, self.title, str(self.year or ""), place)
         return ", ".join(filter(None, (*known, licence_text(self.licence, words))))
 
 
@@ -58,6 +68,7 @@ def references_of(citations: Iterable[Citation]) -> tuple[CitedDocument, ...]:
             year=of[0].year,
             pages=tuple(sorted({one.page for one in of})),
             licence=of[0].licence,
+            sections=tuple(dict.fromkeys(one.section for one in of if one.section)),
         )
         for document, of in grouped.items()
     )
@@ -81,19 +92,3 @@ def licence_text(licence: str, words: Wording = ENGLISH) -> str:
     """Return a licence with what it forbids in words: "CC BY-NC 4.0 (no commercial use)"."""
     limits = ", ".join(limits_text(licence, words))
     return f"{licence} ({limits})" if limits else licence
-
-
-def pages_text(pages: Iterable[int], words: Wording = ENGLISH) -> str:
-    """Return "page 3" or "pages 3, 5–7"."""
-    runs: list[list[int]] = []
-    for page in sorted(set(pages)):
-        if runs and page == runs[-1][-1] + 1:
-            runs[-1].append(page)
-        else:
-            runs.append([page])
-    shown = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
-    if not runs:
-        return ""
-    return (
-        words.message("pages {pages}", pages=shown) if sum(map(len, runs)) > 1 else words.message("page {n}", n=shown)
-    )

@@ -7,12 +7,13 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from rag_engine.answering.chances import describe_refusals
-from rag_engine.answering.reference_list import pages_text, references_of
+from rag_engine.answering.reference_list import references_of
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, Turn
 from rag_engine.notebook.notebook import Notebook, NotebookEntry
+from rag_engine.text.page_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import AttributeContent, Citation
 
@@ -154,7 +155,8 @@ def _record_rows(reply: Reply, words: Wording) -> Iterator[tuple[str, ...]]:
         yield (*(attribute.name for attribute in reply.records[0].attributes), words.message("Source"))
     for record in reply.records:
         cells = (attribute_text(attribute.value, words) for attribute in record.attributes)
-        yield (*cells, f"[Source {record.citation.n}] {pages_text([record.citation.page], words)}")
+        place = pages_text(record.citation.file, [record.citation.page], words)
+        yield (*cells, f"[Source {record.citation.n}] {place}".rstrip())
 
 
 def _entry_section(entry: NotebookEntry, present: Container[str], words: Wording) -> ExportedSection:

@@ -202,7 +202,9 @@ def test_a_wrong_value_is_refused_with_its_reason(start: Start, changed: Path) -
     assert "is no date" in form.error[0].value
 
 
-def test_a_deletion_of_several_documents_is_undone_at_once_on_the_page(start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deletion_of_several_documents_is_undone_at_once_on_the_page(
+    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
     start(changed)
     desk = replace(resources.desk(), start_worker=lambda _: None)

@@ -11,6 +11,7 @@ from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, Sc
 from rag_engine.errors import InputError
 from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
 from rag_engine.storage.snapshot import Snapshot
+from rag_engine.text.page_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation, DocumentRecord
 
@@ -39,8 +40,8 @@ class SearchEffort:
         )
 
 
-def _page(_file: str, page: int) -> str:
-    return f"page {page}"
+def _page(file: str, page: int) -> str:
+    return pages_text(file, [page])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,8 @@ class ComparisonCell:
         if self.first is None:
             return ""
         page = place(self.first.file, self.first.page)
-        return page if self.first.document_id == self.column else f"{self.first.title}, {page}"
+        own = self.first.document_id == self.column
+        return ", ".join(filter(None, ("" if own else self.first.title, page)))
 
 
 @dataclass(frozen=True, slots=True)

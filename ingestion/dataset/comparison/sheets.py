@@ -19,6 +19,7 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import limits_text
 from rag_engine.prompts import one_line
 from rag_engine.reading.address import DocumentPlace
+from rag_engine.text.page_kinds import page_number
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation, DocumentRecord
 
@@ -82,7 +83,8 @@ def _evidence_rows(
 
 def _citation(citation: Citation, words: Wording) -> tuple[str | int | None, ...]:
     limits = "; ".join(limits_text(citation.licence, words))
-    return citation.authority, citation.title, citation.year, citation.page, citation.licence, limits
+    page = page_number(citation.file, citation.page)
+    return citation.authority, citation.title, citation.year, page, citation.licence, limits
 
 
 def _link(citation: Citation, sources: dict[str, str], base: str) -> Cell:

