@@ -321,6 +321,7 @@ def _servers(engine: Engine) -> Check:
 def _index(engine: Engine) -> Iterator[Check]:
     from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.documents import unfinished_erasures
+    from rag_engine.workspace import open_to_others
 
     snapshot = engine.collection.snapshot()
     unfinished = unfinished_erasures(open_desk(engine, local_person()))
@@ -334,6 +335,10 @@ def _index(engine: Engine) -> Iterator[Check]:
         yield Check("Erasures", "bad", found, remedy)
     if left := engine.collection.left_by_erasures():
         yield Check("Erased words", "bad", f"erased, and still there: {'; '.join(left)}", "Run `sextant rebuild`.")
+    if open_to_others(engine.config.workspace):
+        found = f"other users of this machine can read {engine.config.workspace}"
+        remedy = f"Run `chmod 700 {engine.config.workspace}`, unless they shall."
+        yield Check("Workspace", "note", found, remedy)
     yield Check("Collection", "good", f"{len(snapshot.documents)} documents, {len(snapshot)} passages")
     if not snapshot.documents:
         return

@@ -21,7 +21,7 @@ from ingestion import workspace as folders
 from ingestion.book_index.read import index_of_document
 from ingestion.config import read_ingestion_config
 from ingestion.extraction.extract import EXTRACTION_VERSION
-from ingestion.file_names import check_size, file_hash, why_no_file
+from ingestion.file_names import check_size, file_hash
 from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
@@ -37,6 +37,7 @@ from rag_engine.atomic_write import replacing
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import OcrChoice
+from rag_engine.confinement.file_kinds import why_no_file
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import Gazetteer, load_gazetteer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import unicodedata
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 from ingestion import workspace as folders
 from ingestion.types import ExtractionLimits, Refusal
 from rag_engine.text.folding import fold
-from rag_engine.text.templates import kept_sentence
 
 _LONGEST_SLUG, _LONGEST_CODE = 60, 60
 _NOT_CODE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -65,26 +63,6 @@ def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> P
     if all(file_hash(one) == sha256 for one in (plain, apart) if one.exists()):
         return plain
     return folder / f"{name}_{sha256[:8]}.{suffix}"
-
-
-def why_no_file(path: Path, folder: Path | None = None) -> str:
-    """Return why a path is nothing to be read as a document, or ""; `folder` is the one that is being walked.
-
-    A device or pipe may never end, and a link out of the folder leads to what nobody asked for.
-    """
-    # Of os.path: a link to itself makes Path.resolve raise.
-    if folder is not None and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        return kept_sentence("{file} is a link that leads out of the folder", file=path.name)
-    # Neither there nor reachable: what is wrong is reported when it is read.
-    if not os.path.exists(path) or os.path.isfile(path):  # noqa: PTH110, PTH113 - Path's raise for too long a name
-        return ""
-    if path.is_dir():
-        return kept_sentence("{file} is a folder and no file", file=path.name)
-    if path.is_fifo():
-        return kept_sentence("{file} is a pipe and no file", file=path.name)
-    if path.is_socket():
-        return kept_sentence("{file} is a socket and no file", file=path.name)
-    return kept_sentence("{file} is a device and no file", file=path.name)
 
 
 def check_size(path: Path, limits: ExtractionLimits) -> None:

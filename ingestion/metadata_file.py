@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ingestion.file_names import why_no_file
 from ingestion.types import LIST_FIELDS
+from rag_engine.confinement.file_kinds import why_no_file
 from rag_engine.errors import InputError
 from rag_engine.text.languages import language_code
 from rag_engine.types import Metadata

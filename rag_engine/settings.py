@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError, without_passwords
+from rag_engine.workspace import make_folder
 
 _FILE = "settings.toml"
 _TABLE = Path(__file__).resolve().parents[1] / "data" / _FILE
@@ -228,7 +229,7 @@ def remove_setting(workspace: Path, name: str) -> None:
 def _rewriting(workspace: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield the entries of the file and who changed them, and write what the block has made of them."""
     path = settings_file(workspace)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(path.parent)
     with FileLock(path.with_suffix(".lock")):
         stored = _stored(path)
         changed = stored.pop(_CHANGED, {})

@@ -8,7 +8,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -62,9 +62,16 @@ def folder_identity(workspace: Path) -> str:
 
 
 def make_folder(workspace: Path) -> None:
-    """Make the workspace's folder, its owner's alone, where it is not there; WorkspaceError where it cannot be one."""
+    """Make the workspace's folder, its owner's alone, where it is not there; WorkspaceError where it cannot be one.
+
+    An empty folder that somebody made beforehand becomes its owner's alone too; one that holds something is left as it
+    is, since others may need it: `sextant doctor` says so.
+    """
     try:
         workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if open_to_others(workspace) and not any(workspace.iterdir()):
+            with suppress(PermissionError):
+                workspace.chmod(0o700)
     except OSError as error:
         cause = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
         raise WorkspaceError(
@@ -73,6 +80,11 @@ def make_folder(workspace: Path) -> None:
             workspace=workspace,
             cause=cause,
         ) from error
+
+
+def open_to_others(workspace: Path) -> bool:
+    """Return whether other users of this machine can list or enter the folder."""
+    return os.name == "posix" and bool(workspace.stat().st_mode & 0o077)
 
 
 def catalog_file(workspace: Path) -> Path:

@@ -9,11 +9,12 @@ from pathlib import Path
 from filelock import FileLock
 
 from rag_engine.atomic_write import write_atomic
+from rag_engine.workspace import make_folder
 
 
 def append_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Add lines at the end of a log, which its owner alone can read; they are on the disk when this returns."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(path.parent)
     with FileLock(path.with_suffix(".lock")), os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "rb+") as log:
         if log.seek(0, os.SEEK_END) and (log.seek(-1, os.SEEK_END), log.read(1))[1] != b"\n":
             # Whoever wrote the line before was killed in it.

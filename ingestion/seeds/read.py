@@ -9,7 +9,6 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 
 from ingestion.extraction.file_type import OLE, detect
-from ingestion.file_names import why_no_file
 from ingestion.metadata_file import NAME as DESCRIPTIONS
 from ingestion.metadata_file import read_descriptions
 from ingestion.seeds.codes import prefix_for
@@ -21,6 +20,7 @@ from ingestion.spreadsheets.read import read_delimited, read_head, read_rows, sn
 from ingestion.spreadsheets.row import Row, column_letter
 from ingestion.types import Refusal, SeedSource
 from ingestion.web.urls import normal_url
+from rag_engine.confinement.file_kinds import why_no_file
 from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
 

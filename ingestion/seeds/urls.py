@@ -52,7 +52,7 @@ def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
             if scheme and scheme.group(1).lower() in _FOREIGN:
                 refused.append(
                     kept_sentence(
-                        "{text} is a {scheme}: address; only http and https are read",
+                        "{text} is an address of {scheme}; only http and https are read",
                         text=_short(piece),
                         scheme=scheme.group(1).lower(),
                     )

@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 
 from ingestion.extraction.file_type import OLE, is_locked
-from ingestion.file_names import why_no_file
 from ingestion.spreadsheets.row import Row
 from ingestion.spreadsheets.workbook_reader import read_workbook
 from ingestion.types import Refusal
+from rag_engine.confinement.file_kinds import why_no_file
 from rag_engine.errors import InputError
 
 _DELIMITERS = (",", ";", "\t", "|")

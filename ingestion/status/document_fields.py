@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Protocol
 
 from ingestion.licence.names import stated_licence
@@ -104,9 +105,15 @@ def changed_fields(
         if field == "licence":
             said_now = tuple(map(stated_licence, said_now))
         if set(said_now) != set(before[field]):
-            _check(record.code, field, said_now, vocabulary.get(field, ()))
+            _check(_shown_name(record), field, said_now, vocabulary.get(field, ()))
             changed.append(Correction(record.code, field, said_now, author, note))
     return changed
+
+
+def _shown_name(record: Described) -> str:
+    """Return the code of a source, or the title of a file, whose code is where it came from."""
+    path = Path(record.code)
+    return record.code if path.name == record.code else record.metadata.title or path.name
 
 
 def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence[str]) -> None:
@@ -133,11 +140,11 @@ def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence
             )
         if field == "date" and not _is_date(value):
             raise InputError(
-                "{code}: {value!r} is no date.", help="Write 2020-12-31, 2020-12 or 2020.", code=code, value=value
+                "{code}: {value!r} is not a date.", help="Write 2020-12-31, 2020-12 or 2020.", code=code, value=value
             )
         if field == "language" and not (len(value) == 2 and value.isascii() and value.islower()):
             raise InputError(
-                "{code}: {value!r} is no language.",
+                "{code}: {value!r} is not a language code.",
                 help="Write its two letters, such as en or pt.",
                 code=code,
                 value=value,

@@ -49,7 +49,9 @@ def draw_dataset() -> None:
 def _draw_files() -> None:
     found = list(resources.records().values())
     if not found:
-        st.info(_("Nothing to export yet. Add sources on the Sources tab first."))
+        st.info(
+            _("Nothing to export yet: the dataset is of the sources of the list. Add some on the Sources tab first.")
+        )
         return
     count = sum(1 for one in found if is_document(one))
     st.header(_("Export"), anchor=False)

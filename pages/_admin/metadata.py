@@ -41,7 +41,12 @@ def draw_metadata() -> None:
     """Draw the grid and, next to it, the evidence for one value."""
     found = documents(resources.records().values())
     if not found:
-        st.info(_("No document has metadata yet. Run the phases up to metadata on the Run tab."))
+        st.info(
+            _(
+                "No source of the list has metadata yet. Run the phases up to metadata on the Run tab; "
+                "documents that were added by hand are described in the Library."
+            )
+        )
         return
     author = draw_author()
     draw_applied(_SAVED, _saved)

@@ -45,7 +45,7 @@ def _draw_upload() -> None:
     if why:
         st.caption(why)
     for name in (file.name for file in files if is_too_long(file.name)):
-        shortened = _("A name is too long for the disk, its file is kept as {name}").format(name=safe_name(name))
+        shortened = _("A name is too long for the disk; its file is kept as {name}").format(name=safe_name(name))
         st.caption(f":material/info: {escape(shortened)}")
     replaces = _choose_replaced() if len(files) == 1 else None
     again = bool(files) and st.checkbox(_("Also read files that could not be read before"), key="upload again")

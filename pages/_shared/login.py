@@ -113,7 +113,8 @@ def login_key() -> str:
     """Return what identifies who is logged in: the address in lower case, unless the provider calls it unverified."""
     user = st.user
     address = str(user.get("email") or "").strip().casefold()
-    if address and user.get("email_verified") is not False:
+    # Some providers send the claim as text.
+    if address and str(user.get("email_verified")).casefold() not in ("false", "0"):
         return address
     return f"{user.get('iss') or 'provider'}|{user.get('sub') or 'unknown'}"
 

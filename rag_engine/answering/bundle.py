@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.answering.circumstances import Circumstances, shareable
 from rag_engine.atomic_write import write_atomic
 from rag_engine.config import Config
+from rag_engine.confinement.file_kinds import check_file
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.types import Answer, AnswerStatus, Citation, Hit, Prompt, QueryPlan
@@ -172,6 +173,7 @@ def read_bundle(path: Path) -> AnswerBundle:
 
 def _contents(path: Path) -> dict[str, bytes]:
     """Return the members by name, each no longer than allowed whatever the archive says of it."""
+    check_file(path)
     try:
         if path.stat().st_size > _LARGEST_FILE:
             raise InputError(f"{path} has {path.stat().st_size:,} bytes and {_NOT_OURS}.", help=_CURE)

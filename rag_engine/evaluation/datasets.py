@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from rag_engine.confinement.file_kinds import check_file
 from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines with something on them and their numbers, counted from 1."""
+    check_file(path)
     try:
         # Only "\n" ends a line: JSON may hold U+2028 and its like as they are.
         with path.open(encoding="utf-8-sig", newline="\n") as file:

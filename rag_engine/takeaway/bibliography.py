@@ -27,7 +27,7 @@ _ESCAPED = str.maketrans(
     }
 )
 _COUNTED = re.compile(r"^\d+\.\n(?=TY  - )", re.MULTILINE)
-_RIS_TYPES = {"Law": "STAT", "Academic paper": "JOUR", "Dataset": "DATA"}
+_RIS_TYPES = {"Law": "STAT", "Academic paper": "JOUR", "Dataset": "DATA", "Other": "GEN", "": "GEN"}
 _REPORTS = {"Report", "Policy brief", "Guidelines", "Framework", "Recommendation"}
 
 

@@ -78,7 +78,7 @@ def test_the_licence_of_a_document_is_stated_and_undone(workspace: Path) -> None
     ("words", "why"),
     [
         (["hazards=Floods"], "hazards cannot be"),
-        (["date=May"], "is no date"),
+        (["date=May"], "is not a date"),
         (["source_url=the port"], "is not one web address"),
         ([], "nothing to correct"),
         (["title=T", "--undo"], "One thing at a time"),

@@ -62,8 +62,11 @@ def test_an_address_that_cannot_be_read_is_named_without_its_password(
         ["runs"],
     ],
 )
-def test_whatever_makes_a_workspace_makes_it_its_owners_alone(tmp_path: Path, first: list[str]) -> None:
+@pytest.mark.parametrize("there", [False, True])
+def test_whatever_makes_a_workspace_makes_it_its_owners_alone(tmp_path: Path, first: list[str], there: bool) -> None:
     workspace = tmp_path / "workspace"
+    if there:
+        workspace.mkdir(mode=0o755)
     made = runner.invoke(app, [*first, "-w", str(workspace)])
     assert made.exit_code == 0, made.output
     assert workspace.stat().st_mode & 0o077 == 0

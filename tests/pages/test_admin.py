@@ -252,7 +252,7 @@ def test_a_value_is_shown_with_its_sentence_corrected_and_taken_back(start: Star
     value = next(one for one in app.text_input if one.label == "Correct value")
     value.set_value("18 May")
     app.button(key="save correction").click().run()
-    assert "is no date" in app.error[0].value
+    assert "is not a date" in app.error[0].value
 
     next(one for one in app.text_input if one.label == "Correct value").set_value("2021-06")
     app.button(key="save correction").click().run()

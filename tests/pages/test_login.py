@@ -288,10 +288,11 @@ def test_a_person_lets_admins_see_a_rating_who_keep_its_question(
     assert not any("How long is a local plan" in one.value for one in feedback().markdown)
 
 
+@pytest.mark.parametrize("claim", [False, "false", "False", 0])
 def test_an_address_that_the_provider_has_not_verified_gives_nobody_its_role(
-    opened: Callable[..., AppTest], tmp_path: Path
+    opened: Callable[..., AppTest], tmp_path: Path, claim: object
 ) -> None:
-    opened(ADA | {"email_verified": False, "iss": "https://login.example.org"})
+    opened(ADA | {"email_verified": claim, "iss": "https://login.example.org"})
     assert [one.role for one in known_people(tmp_path / "workspace") if one.key.endswith("|7")] == ["reader"]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import jsonschema
 
 from rag_engine.config import DATA
+from rag_engine.confinement.file_kinds import check_file
 from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import NOT_STATED
@@ -84,6 +85,7 @@ def schema_titled(title: str, own: AnswerSchema | None) -> AnswerSchema:
 
 def read_schema(file: Path) -> AnswerSchema:
     """Return the form that a file describes; InputError names the place of what cannot be used."""
+    check_file(file)
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

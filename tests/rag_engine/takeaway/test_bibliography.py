@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import bibtexparser
 import rispy
 from hypothesis import given, settings
@@ -54,6 +56,12 @@ def test_ris_carries_what_a_reference_needs() -> None:
     assert (record["abstract"], record["urls"], record["notes"]) == (
         "Two lines}", ["https://a.org/x_1?a=b&c=%20d"], ["Licence: CC BY 4.0"],
     )  # fmt: skip
+
+
+def test_a_document_of_no_known_kind_is_no_report_in_either_format() -> None:
+    other = replace(_PLAN, document_type="Other")
+    assert to_bibtex([("A", other)]).startswith("@misc{")
+    assert rispy.loads(to_ris([("A", other)]))[0]["type_of_reference"] == "GEN"
 
 
 def test_ris_has_nothing_but_fields_between_its_records() -> None:
