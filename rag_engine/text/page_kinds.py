@@ -1,4 +1,4 @@
-"""What a page of a file is called where it is cited: a slide, a sheet, or nothing where the file has no pages."""
+"""Names of the pages of files where they are cited: pages, slides, sheets; a file of text has none."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Literal
 
 from rag_engine.text.wording import ENGLISH, Wording
 
-PageKind = Literal["page", "slide", "sheet", ""]
+PageName = Literal["page", "slide", "sheet", ""]
 
-_KINDS: tuple[tuple[PageKind, str], ...] = (
+_KINDS: tuple[tuple[PageName, str], ...] = (
     ("slide", "pptx pptm ppsx ppt pps pot odp otp"),
     ("sheet", "xlsx xlsm xls xlt ods ots"),
     # Their pages are made by the program that prints or shows them.
     ("", "docx docm dotx doc dot odt ott rtf html htm xhtml md markdown txt csv"),
 )
-_KIND_OF: dict[str, PageKind] = {suffix: kind for kind, suffixes in _KINDS for suffix in suffixes.split()}
+_KIND_OF: dict[str, PageName] = {suffix: kind for kind, suffixes in _KINDS for suffix in suffixes.split()}
 
 
-def page_kind(file: str) -> PageKind:
+def page_kind(file: str) -> PageName:
     """Return what a page of a file is called by its suffix, "" where its text is not divided into pages."""
     return _KIND_OF.get(file.rpartition(".")[2].lower(), "page")
 
