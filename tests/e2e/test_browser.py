@@ -215,7 +215,7 @@ def test_a_mark_shows_what_it_quotes_and_changes_the_page_beside_the_answer(
     page.goto(f"{address}/?conversation={converse(workspace, citing_two(workspace)).id}")
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_in_viewport()
     second = page.locator("p a[href='#answer-0-source-2']")
-    expect(second).to_have_attribute("title", re.compile("^Piano caldo, page 1: .*tre giorni"))
+    expect(second).to_have_attribute("title", re.compile("^Piano caldo: .*tre giorni"))
 
     second.click()
 
@@ -229,7 +229,7 @@ def test_a_mark_of_an_earlier_answer_shows_what_it_quotes_and_opens_its_source(
     reply = citing_two(workspace)
     page.goto(f"{address}/?conversation={converse(workspace, reply, reply).id}")
     mark = page.locator("p a[href='#answer-0-source-2']")
-    expect(mark).to_have_attribute("title", re.compile("^Piano caldo, page 1: .*tre giorni"))
+    expect(mark).to_have_attribute("title", re.compile("^Piano caldo: .*tre giorni"))
     expect(mark).to_have_accessible_name(re.compile("^Source 2: Piano caldo"))
     source = page.locator("h3[id='answer-0-source-2']")
     expect(source).to_have_count(0)

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import pymupdf
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ingestion.add_files import add_paths
 from ingestion.records.source_store import SourceStore
 from ingestion.types import Indexed, LicenceMark, LicenceVerdict, Outcome
 from rag_engine.config import read_config
@@ -23,8 +25,13 @@ Start = Callable[..., AppTest]
 def own(collection: Path, tmp_path: Path) -> tuple[Path, str]:
     """Return a workspace with a source in the collection and one that is not, and the id of the first's document."""
     workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
+    with pymupdf.open() as law:
+        for number in range(1, 4):
+            law.new_page().insert_text((72, 90), f"Part {number} of the law is about the care for the dykes.")
+        law.save(tmp_path / "law.pdf")
     with closing(open_engine(read_config(workspace))) as engine:
-        document = engine.collection.documents()[0]
+        add_paths([tmp_path / "law.pdf"], engine)
+        [document] = [one for one in engine.collection.documents() if one.file == "law.pdf"]
         store = SourceStore(engine.catalog)
         mark = LicenceMark("pattern", "GREEN", "CC BY 4.0", 20, "Licensed under CC BY 4.0.", "page 2")
         verdict = LicenceVerdict("GREEN", "CC BY 4.0", (mark,))

@@ -61,7 +61,7 @@ def test_the_knowledge_base_is_built_as_a_run_and_shown_with_its_passages(start:
     assert "penalty of ten thousand euros" in row["Text"]
     assert f"**{escape('penalty, for <b>councils</b>')}**" in words(app)
     # The sentence to which the index leads is quoted first.
-    assert ":green-badge[2] Flood Act, page 1 · cosine" in words(app)
+    assert ":green-badge[2] Flood Act · cosine" in words(app)
 
 
 def test_building_twice_queues_one_run(start: Start, workspace: Path) -> None:
