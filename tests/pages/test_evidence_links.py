@@ -27,7 +27,8 @@ def own(collection: Path, tmp_path: Path) -> tuple[Path, str]:
     workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
     with pymupdf.open() as law:
         for number in range(1, 4):
-            law.new_page().insert_text((72, 90), f"Part {number} of the law is about the care for the dykes.")
+            rows = [f"Section {number}.{row} of the law is about the care for the dykes." for row in range(1, 20)]
+            law.new_page().insert_text((72, 90), rows)
         law.save(tmp_path / "law.pdf")
     with closing(open_engine(read_config(workspace))) as engine:
         add_paths([tmp_path / "law.pdf"], engine)
