@@ -351,7 +351,8 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
     except sql.exc.DatabaseError as error:
         raise WorkspaceError(
             "The catalog {catalog} cannot be opened: {error}.",
-            help="Check that the file is a Sextant catalog and the folder can be written, or name another --workspace.",
+            help="Check that the file is a Sextant catalog, the disk has room and the folder can be written, or name "
+            "another --workspace.",
             catalog=engine.url.render_as_string(hide_password=True),
             error=error.orig,
         ) from error
