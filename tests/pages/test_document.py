@@ -418,6 +418,19 @@ def test_a_short_document_has_its_headings_beside_it_and_its_changes_below_them(
     assert headings == ["2 Review", "3 Costs"]
 
 
+def test_a_superseded_document_says_so_with_a_link_to_the_newest(start: Start, library: Path) -> None:
+    app = opened(start, library, "old.txt")
+    assert any(
+        "A newer version has stood in the place of this one since 1 Jan 2024." in one.value for one in app.markdown
+    )
+    [link] = [one.proto for one in app.get("page_link") if one.proto.label.startswith("Newest version")]
+    assert link.label == "Newest version: Plan \\(2024\\)"
+    assert documents_of(library)["new.txt"].document_id in link.query_string
+
+    app = opened(start, library, "new.txt")
+    assert not [one for one in app.markdown if "newer version" in one.value]
+
+
 def test_the_questions_that_cite_the_document_are_listed(start: Start, library: Path) -> None:
     document = documents_of(library)["report.pdf"]
     id = store.new_id()
