@@ -19,6 +19,7 @@ from pages._shared.numbers_and_dates import counted, known_date
 from pages._shared.shown_names import shown_name
 from rag_engine.reading.address import DOCUMENT
 from rag_engine.reading.find_documents import find_documents
+from rag_engine.text.excerpt import shortened
 from rag_engine.types import UNDATED, DocumentRecord
 
 
@@ -165,12 +166,6 @@ def shown_width(least: int, texts: Sequence[str]) -> int:
     return min(max(least, round(max(words, line) * _LETTER) + _BESIDE), max(least, _WIDEST))
 
 
-def _shortened(title: str) -> str:
-    """Return a title cut at a word where it is longer than its cell."""
-    whole = " ".join(title.split())
-    return whole if len(whole) <= _TITLE_LENGTH else f"{whole[:_TITLE_LENGTH].rpartition(' ')[0]} …"
-
-
 def _version(document: DocumentRecord, works: AbstractSet[str]) -> str:
     """Return whether a document is superseded, or the newest of a work of which a superseded one is listed."""
     metadata = document.metadata
@@ -189,7 +184,7 @@ def _row(
     works: AbstractSet[str],
     in_words: Callable[[int], str],
 ) -> dict[str, str | int]:
-    row: dict[str, str | int] = {TITLE: _shortened(document.shown_title)}
+    row: dict[str, str | int] = {TITLE: shortened(" ".join(document.shown_title.split()), _TITLE_LENGTH)}
     if works:
         row[VERSION] = _version(document, works)
     if found is not None:

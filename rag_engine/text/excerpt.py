@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from rag_engine.text.sentences import Span
 
+_MORE = " …"
 # Characters of a word at most: what is longer, as a line of Chinese, is cut anywhere.
 _LONGEST_WORD = 64
 _BLANK, _COMMA = re.compile(r"\s"), re.compile("[,;|/、，；。]")
@@ -26,7 +27,16 @@ def excerpt(text: str, quotes: Sequence[Span], around: int, length: int) -> list
 def beginning(text: str, length: int) -> str:
     """Return the first words of a text, about `length` characters of it, with an ellipsis where there are more."""
     end = word_end(text, length)
-    return text if end == len(text) else f"{text[:end]} …"
+    return text if end == len(text) else f"{text[:end]}{_MORE}"
+
+
+def shortened(text: str, length: int) -> str:
+    """Return the first words of a text that fit into `length` characters, with an ellipsis where there are more."""
+    if len(text) <= length:
+        return text
+    most = length - len(_MORE)
+    words = text[: word_start(text, most + 1)].rstrip()
+    return f"{words[:most] or text[:most]}{_MORE}"
 
 
 def window(text: str, quotes: Sequence[Span], around: int, length: int) -> Span:
@@ -54,7 +64,7 @@ def told_apart(text: str, shown: Span, *kinds: Sequence[Span]) -> list[tuple[str
     ]
     nothing = (False,) * len(kinds)
     before = [("… ", nothing)] if start else []
-    return [*before, *pieces, *([(" …", nothing)] if end < len(text) else [])]
+    return [*before, *pieces, *([(_MORE, nothing)] if end < len(text) else [])]
 
 
 def merged_spans(spans: Iterable[Span]) -> list[Span]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.text.excerpt import beginning, excerpt, word_end, word_start
+from rag_engine.text.excerpt import beginning, excerpt, shortened, word_end, word_start
 
 TEXT = "The plan is valid for six years. " * 40
 
@@ -28,6 +28,22 @@ def test_the_quote_is_marked_with_words_before_it() -> None:
 def test_a_beginning_ends_with_a_word() -> None:
     assert beginning("The plan is valid for six years.", 9) == "The plan is …"
     assert beginning("The plan.", 9) == "The plan."
+
+
+@pytest.mark.parametrize(
+    ("length", "shown"),
+    [(9, "The …"), (10, "The plan …"), (11, "The plan …"), (31, "The plan is valid for six …"), (32, None)],
+)
+def test_what_is_shortened_has_the_words_that_fit(length: int, shown: str | None) -> None:
+    text = "The plan is valid for six years."
+    assert shortened(text, length) == (shown or text)
+
+
+@given(st.text(max_size=200), st.integers(3, 120))
+def test_what_is_shortened_fits_and_is_the_beginning(text: str, length: int) -> None:
+    shown = shortened(text, length)
+    assert len(shown) <= length
+    assert shown == text or text.startswith(shown.removesuffix(" …"))
 
 
 def test_neither_the_first_nor_the_last_word_of_a_text_is_cut() -> None:
