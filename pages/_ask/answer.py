@@ -278,7 +278,9 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
         st.caption(" · ".join(escape(part) for part in known if part))
         if cited_as := cited_place(source):
             st.markdown(cited_as)
-        st.markdown(f"{tier_badge(source.tier)} {badges(source)}", help=tier_help(source) or None)
+        document = resources.find_document(source.document_id)
+        marks = (tier_badge(source.tier), _version_badge(document), badges(source))
+        st.markdown(" ".join(filter(None, marks)), help=tier_help(source) or None)
         quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
         with in_language(source.language, key):
             st.markdown(highlighted(excerpt(source.text, quotes, source.passage[0] - source.start, _EXCERPT)))
@@ -287,7 +289,6 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
         if citations:
             with st.container(horizontal=True):
                 draw_quote_row(conversation, number, source.n, citations, key)
-        document = resources.find_document(source.document_id)
         if document is None:
             st.caption(_(":material/info: This document is no longer in the collection."))
         else:
@@ -295,6 +296,13 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
         if can_translate(source) and st.toggle(_("Translate"), key=f"{key} translation"):
             draw_translation(source, citations, conversation.turns[number].asked)
         _draw_why(source, key)
+
+
+def _version_badge(document: DocumentRecord | None) -> str:
+    """Return the markdown of the note that the document has a newer version by now, "" for one that has none."""
+    if document is None or not document.metadata.superseded:
+        return ""
+    return _(":orange-badge[:material/history: Newer version exists]")
 
 
 def _draw_why(source: ShownSource, key: str) -> None:

@@ -91,7 +91,8 @@ def _paged_text(state: DocumentState, _document: DocumentRecord) -> PagedText:  
 @st.cache_resource(max_entries=_OPEN, show_spinner=False)
 def _outline(state: DocumentState, _document: DocumentRecord) -> tuple[OutlineEntry, ...]:  # noqa: ARG001
     children = resources.engine().catalog.document_children(_document.key)
-    return outline({child.parent.key: child.parent for child in children}.values())
+    parents = {child.parent.key: child.parent for child in children}
+    return outline(tuple(parents.values()), paged_text(_document), _document.metadata.title)
 
 
 @st.cache_resource(max_entries=_OPEN, show_spinner=False)

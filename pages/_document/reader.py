@@ -15,8 +15,11 @@ from pages._document.page_view import draw_page_view
 from pages._document.toolbar import draw_toolbar
 from pages._shared import resources
 from pages._shared.interface_language import _
+from pages._shared.markdown import escape
+from pages._shared.numbers_and_dates import known_date
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.types import DocumentRecord
+from rag_engine.reading.same_work import newer_version
+from rag_engine.types import UNDATED, DocumentRecord
 
 # Characters of a title that a browser's tab could show.
 _TAB_TITLE = 80
@@ -41,6 +44,8 @@ def draw_document(place: DocumentPlace) -> None:
         st.info(_("This document is not in the collection."), icon=":material/search_off:")
         return
     _draw_title(document)
+    if document.metadata.superseded:
+        _draw_superseded(document)
     text = paged_text(document)
     page = text.clamp_page(place.page or page_of(document, place))
     reading, beside = st.columns([2, 1])
@@ -58,3 +63,25 @@ def _draw_title(document: DocumentRecord) -> None:
     st.set_page_config(page_title=f"{title[:_TAB_TITLE]} · Sextant")
     language = document.metadata.language
     st.html(f'<h1 lang="{html.escape(language)}" dir="auto" style="{_TITLE_STYLE}">{html.escape(title)}</h1>')
+
+
+def _draw_superseded(document: DocumentRecord) -> None:
+    """Say that the document is a former version, with the way to the newest one."""
+    since = document.metadata.superseded
+    told = (
+        _("A newer version has replaced this one.")
+        if since == UNDATED
+        else _("A newer version has stood in the place of this one since {when}.").format(when=known_date(since))
+    )
+    newest = newer_version(document, resources.engine().collection.documents())
+    with st.container(horizontal=True, vertical_alignment="center", key="document superseded"):
+        st.markdown(f":orange-badge[:material/history: {told}]", width="content")
+        if newest is not None:
+            named = newest.metadata.version or known_date(newest.metadata.date)
+            title = f"{newest.shown_title} ({named})" if named else newest.shown_title
+            st.page_link(
+                "pages/document.py",
+                label=_("Newest version: {title}").format(title=escape(title)),
+                icon=":material/arrow_forward:",
+                query_params=DocumentPlace(newest.document_id).parameters(),
+            )

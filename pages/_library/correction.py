@@ -19,11 +19,14 @@ from pages._shared.field_inputs import LONG, draw_field, heading_of, value_text
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
+from rag_engine.text.excerpt import shortened
 from rag_engine.types import DocumentRecord
 
 _DONE = "documents corrected"
 # Different values of a field that are listed below its input.
 _LISTED = 4
+# Characters of one of them.
+_VALUE = 80
 
 _Values = tuple[str, ...]
 
@@ -140,7 +143,7 @@ def _cleaned(values: _Values) -> set[str]:
 def _differing(given: Counter[_Values], shown: Callable[[str], str]) -> str:
     empty = _("(empty)")
     listed = [
-        f"{escape('; '.join(map(shown, values))[:80]) or empty} ({number(count)})"
+        f"{escape(shortened('; '.join(map(shown, values)), _VALUE)) or empty} ({number(count)})"
         for values, count in given.most_common(_LISTED)
     ]
     if len(given) > _LISTED:

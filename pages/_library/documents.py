@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Any
 
@@ -14,11 +15,12 @@ from ingestion.status.document_fields import Described, unchecked_fields
 from pages._shared import resources
 from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _, to_translate
-from pages._shared.numbers_and_dates import counted
+from pages._shared.numbers_and_dates import counted, known_date
 from pages._shared.shown_names import shown_name
 from rag_engine.reading.address import DOCUMENT
 from rag_engine.reading.find_documents import find_documents
-from rag_engine.types import DocumentRecord
+from rag_engine.text.excerpt import shortened
+from rag_engine.types import UNDATED, DocumentRecord
 
 
 def _listed(name: str, values: Iterable[str]) -> str:
@@ -33,6 +35,8 @@ def _language(document: DocumentRecord) -> str:
 # The columns by their English names, under which those chosen are kept.
 TITLE, UNCHECKED, FOUND_IN = to_translate("Title"), to_translate("Extracted, not checked"), to_translate("Found in")
 _PAGES = to_translate("Pages")
+# Shown where a document is superseded, whatever columns are chosen.
+VERSION = to_translate("Version")
 _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
     to_translate("Year"): (lambda one: str(one.metadata.year or ""), 55),
     to_translate("Language"): (_language, 85),
@@ -68,7 +72,7 @@ _PLACES = {
     "summary": to_translate("Summary"),
     "text": to_translate("Text"),
 }
-_TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH = 350, 90, 110
+_TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH, _VERSION_WIDTH = 350, 90, 110, 100
 # Streamlit breaks a text into lines in rows of more than 64 pixels alone; three lines show nearly every title.
 _ROW, _TALLEST, _TITLE_LENGTH = 65, 753, 135
 _LINES = 3
@@ -116,7 +120,8 @@ def draw_table(
     shown = hash(tuple(document.key for document in documents))
     # Thousands of rows say the same few numbers.
     in_words = cache(lambda fields: counted("{n} value", "{n} values", fields) if fields else "")
-    rows = [_row(one, described[one.key], columns, found, in_words) for one in documents]
+    works = {one.metadata.work for one in documents if one.metadata.superseded}
+    rows = [_row(one, described[one.key], columns, found, works, in_words) for one in documents]
     table = st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
@@ -128,6 +133,7 @@ def draw_table(
         column_config={
             TITLE: st.column_config.TextColumn(_(TITLE), width=_TITLE_WIDTH, help=_("Click to open the document")),
             FOUND_IN: st.column_config.TextColumn(_(FOUND_IN), width=_FOUND_WIDTH),
+            VERSION: st.column_config.TextColumn(_(VERSION), width=_VERSION_WIDTH),
             UNCHECKED: st.column_config.TextColumn(
                 _("To check"),
                 width=_UNCHECKED_WIDTH,
@@ -160,10 +166,14 @@ def shown_width(least: int, texts: Sequence[str]) -> int:
     return min(max(least, round(max(words, line) * _LETTER) + _BESIDE), max(least, _WIDEST))
 
 
-def _shortened(title: str) -> str:
-    """Return a title cut at a word where it is longer than its cell."""
-    whole = " ".join(title.split())
-    return whole if len(whole) <= _TITLE_LENGTH else f"{whole[:_TITLE_LENGTH].rpartition(' ')[0]} …"
+def _version(document: DocumentRecord, works: AbstractSet[str]) -> str:
+    """Return whether a document is superseded, or the newest of a work of which a superseded one is listed."""
+    metadata = document.metadata
+    if metadata.superseded == UNDATED:
+        return _("Superseded")
+    if metadata.superseded:
+        return _("Superseded {when}").format(when=known_date(metadata.superseded))
+    return _("Newest") if metadata.work and metadata.work in works and not metadata.translation_of else ""
 
 
 def _row(
@@ -171,9 +181,12 @@ def _row(
     described: Described,
     columns: Sequence[str],
     found: Mapping[int, tuple[str, ...]] | None,
+    works: AbstractSet[str],
     in_words: Callable[[int], str],
 ) -> dict[str, str | int]:
-    row: dict[str, str | int] = {TITLE: _shortened(document.shown_title)}
+    row: dict[str, str | int] = {TITLE: shortened(" ".join(document.shown_title.split()), _TITLE_LENGTH)}
+    if works:
+        row[VERSION] = _version(document, works)
     if found is not None:
         row[FOUND_IN] = ", ".join(_(_PLACES[place]) for place in found[document.key]).capitalize()
     for name in columns:

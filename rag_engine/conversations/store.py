@@ -20,6 +20,7 @@ from rag_engine.conversations.reply import Reply
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import Exchange
+from rag_engine.text.excerpt import shortened
 from rag_engine.text.folding import fold
 from rag_engine.text.templates import kept_sentence
 
@@ -87,11 +88,13 @@ class Conversation:
 
     @property
     def title(self) -> str:
-        """Return the name, else the first question, cut to 80 characters."""
-        if self.name:
-            return self.name
+        """Return the name, else the words of the first question that fit into 80 characters."""
+        return self.title_within(_TITLE)
+
+    def title_within(self, length: int) -> str:
+        """Return the name, else the words of the first question that fit into so many characters."""
         question = " ".join(self.turns[0].question.split()) if self.turns else ""
-        return question if len(question) <= _TITLE else f"{question[: _TITLE - 1].rstrip()}…"
+        return self.name or shortened(question, length)
 
 
 @dataclass(frozen=True, slots=True)

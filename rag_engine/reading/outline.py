@@ -7,7 +7,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rag_engine.chunking.headings import titles
+from rag_engine.reading.pages import PagedText
 from rag_engine.storage.catalog import ParentRecord
+from rag_engine.storage.indexer import page_at
 from rag_engine.text.sentences import Span
 
 # Characters of a parent in which its headings are.
@@ -25,8 +28,21 @@ class OutlineEntry:
     page: int
 
 
-def outline(parents: Iterable[ParentRecord]) -> tuple[OutlineEntry, ...]:
-    """Return the headings of a document's parents (in reading order), each once where its text begins.
+def outline(parents: Sequence[ParentRecord], document: PagedText, title: str) -> tuple[OutlineEntry, ...]:
+    """Return the headings of a document with this title, of which these are the parents, in reading order.
+
+    They are those of its parents. A text that is a single parent, or was cut by its meaning, has more headings than its
+    parents are under: there they are the titles that its layout shows.
+    """
+    by_parents = _of_parents(parents)
+    if len(parents) > 1 and by_parents:
+        return by_parents
+    by_layout = _of_layout(document, title)
+    return by_layout if len(by_layout) >= len(by_parents) else by_parents
+
+
+def _of_parents(parents: Iterable[ParentRecord]) -> tuple[OutlineEntry, ...]:
+    """Return the headings of the parents, each once where its text begins.
 
     A section without a heading is called by its label: "Article 9". A heading that its text does not begin with as it
     is written is at the first line of it.
@@ -40,6 +56,18 @@ def outline(parents: Iterable[ParentRecord]) -> tuple[OutlineEntry, ...]:
             start, end = _heading_span(parent, path[depth])
             found.append(OutlineEntry(path[depth], depth, start, end, parent.page))
         before = path
+    return tuple(found)
+
+
+def _of_layout(document: PagedText, title: str) -> tuple[OutlineEntry, ...]:
+    """Return the titles that the layout shows; below the document's own, where it is printed, are those after it."""
+    found: list[OutlineEntry] = []
+    above = 0
+    for one in titles(document.text, document.blocks, document.lines, title):
+        words = " ".join(document.text[one.start : one.end].split())
+        depth = above + len(one.path) - 1 if one.path else 0
+        above = above if one.path else 1
+        found.append(OutlineEntry(words, depth, one.start, one.end, page_at(document.lines, one.start)))
     return tuple(found)
 
 

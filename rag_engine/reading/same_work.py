@@ -27,6 +27,14 @@ def documents_of_work(document: DocumentRecord, documents: Iterable[DocumentReco
     )
 
 
+def newer_version(document: DocumentRecord, documents: Iterable[DocumentRecord]) -> DocumentRecord | None:
+    """Return the newest version of a superseded document; None for one that is not, or where that is not there."""
+    if not document.metadata.superseded:
+        return None
+    newest = documents_of_work(document, documents).versions[-1]
+    return None if newest.metadata.superseded else newest
+
+
 def _age(document: DocumentRecord) -> tuple[bool, str, str, int]:
     """Return what orders versions: superseded ones first, by that date, then by their own date."""
     superseded = document.metadata.superseded

@@ -10,14 +10,20 @@ from typing import Any
 from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines, answer_runs
 from rag_engine.takeaway.docx_footnotes import DocxFootnotes
 from rag_engine.takeaway.docx_words import write_words
-from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, in_one_line, visible_text
+from rag_engine.takeaway.exported_text import (
+    LONGEST_TITLE,
+    ExportedSection,
+    ExportedText,
+    footnote_text,
+    in_one_line,
+    visible_text,
+)
+from rag_engine.text.excerpt import shortened
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 
 # A4 and its margins, in millimetres.
 _WIDTH, _HEIGHT, _MARGIN = 210, 297, 25
-# Word's properties hold no more.
-_LONGEST_TITLE = 255
 _LISTS = {"bullet": "List Bullet", "numbered": "List"}
 
 
@@ -75,7 +81,7 @@ def _footnote_texts(citations: Iterable[Citation], words: Wording, *, quoted: bo
 
 
 def _describe(properties: Any, title: str, made: datetime) -> None:
-    properties.title = in_one_line(title)[:_LONGEST_TITLE]
+    properties.title = shortened(in_one_line(title), LONGEST_TITLE)
     properties.author = properties.last_modified_by = "Sextant"
     properties.comments = ""
     properties.created = properties.modified = made

@@ -23,6 +23,9 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud8
 _BLANKS = re.compile(r"[^\S\u00a0\u202f]+")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
+# Characters of a title at most: the properties of a .docx hold no more.
+LONGEST_TITLE = 255
+
 
 @dataclass(frozen=True, slots=True)
 class ExportedSection:
@@ -64,7 +67,7 @@ def export_answer(turn: Turn, words: Wording = ENGLISH) -> ExportedText:
 def export_conversation(conversation: Conversation, words: Wording = ENGLISH) -> ExportedText:
     """Return a conversation: each question as a heading, and its answer."""
     sections = tuple(_turn_section(turn, words, heading=turn.question) for turn in conversation.turns)
-    return ExportedText(conversation.title, sections)
+    return ExportedText(conversation.title_within(LONGEST_TITLE), sections)
 
 
 def export_notebook(

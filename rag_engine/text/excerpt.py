@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from rag_engine.text.sentences import Span
+
+_MORE = " …"
+# Characters of a word at most: what is longer, as a line of Chinese, is cut anywhere.
+_LONGEST_WORD = 64
+_BLANK, _COMMA = re.compile(r"\s"), re.compile("[,;|/、，；。]")
 
 
 def excerpt(text: str, quotes: Sequence[Span], around: int, length: int) -> list[tuple[str, bool]]:
@@ -21,7 +27,16 @@ def excerpt(text: str, quotes: Sequence[Span], around: int, length: int) -> list
 def beginning(text: str, length: int) -> str:
     """Return the first words of a text, about `length` characters of it, with an ellipsis where there are more."""
     end = word_end(text, length)
-    return text if end == len(text) else f"{text[:end]} …"
+    return text if end == len(text) else f"{text[:end]}{_MORE}"
+
+
+def shortened(text: str, length: int) -> str:
+    """Return the first words of a text that fit into `length` characters, with an ellipsis where there are more."""
+    if len(text) <= length:
+        return text
+    most = length - len(_MORE)
+    words = text[: word_start(text, most + 1)].rstrip()
+    return f"{words[:most] or text[:most]}{_MORE}"
 
 
 def window(text: str, quotes: Sequence[Span], around: int, length: int) -> Span:
@@ -29,7 +44,9 @@ def window(text: str, quotes: Sequence[Span], around: int, length: int) -> Span:
     inside = merged_spans((max(start, 0), min(end, len(text))) for start, end in quotes)
     first = inside[0][0] - length // 4 if inside else around
     start = word_start(text, max(0, min(first, len(text) - length)))
-    stop = max([start + length, *(end for begin, end in inside if begin < start + length)])
+    # The first quote is whole, however long the word before it.
+    reached = [*inside[:1], *(one for one in inside if one[0] < start + length)]
+    stop = max([start + length, *(end for _, end in reached)])
     return start, word_end(text, stop)
 
 
@@ -47,7 +64,7 @@ def told_apart(text: str, shown: Span, *kinds: Sequence[Span]) -> list[tuple[str
     ]
     nothing = (False,) * len(kinds)
     before = [("… ", nothing)] if start else []
-    return [*before, *pieces, *([(" …", nothing)] if end < len(text) else [])]
+    return [*before, *pieces, *([(_MORE, nothing)] if end < len(text) else [])]
 
 
 def merged_spans(spans: Iterable[Span]) -> list[Span]:
@@ -62,14 +79,26 @@ def merged_spans(spans: Iterable[Span]) -> list[Span]:
 
 
 def word_start(text: str, position: int) -> int:
-    """Return the position itself at a word's start, else that of the word it cuts; far inside a word, itself."""
-    blank = max(text.rfind(" ", max(0, position - 40), position), text.rfind("\n", max(0, position - 40), position))
-    return blank + 1 if blank >= 0 else position
+    """Return the position itself at a word's start, else that of the word it cuts; far inside a word, itself.
+
+    A list without blanks is parted at its commas.
+    """
+    first = max(0, position - _LONGEST_WORD)
+    for signs in (_BLANK, _COMMA):
+        ends = [found.end() for found in signs.finditer(text, first, position)]
+        if ends or not first:
+            return ends[-1] if ends else 0
+    return position
 
 
 def word_end(text: str, position: int) -> int:
-    """Return the position itself at a word's end, else that of the word it cuts; far inside a word, itself."""
-    if position >= len(text):
-        return len(text)
-    ends = [blank for sign in " \n" if (blank := text.find(sign, position, position + 40)) >= 0]
-    return min(ends, default=position)
+    """Return the position itself at a word's end, else that of the word it cuts; far inside a word, itself.
+
+    A list without blanks is parted at its commas.
+    """
+    last = position + _LONGEST_WORD
+    for signs in (_BLANK, _COMMA):
+        found = signs.search(text, position, last)
+        if found or last >= len(text):
+            return found.start() if found else len(text)
+    return position

@@ -460,12 +460,17 @@ def test_a_date_asks_the_version_that_stood_then(start: Start, tmp_path: Path) -
     app = ask(start(tmp_path / "workspace"), question)
     assert "500 metres" in texts(app)
     assert "300 metres" not in texts(app)
+    assert "Newer version exists" not in texts(app)
 
     app = start(tmp_path / "workspace")
     app.date_input(key="ask as_of").set_value(date(2020, 1, 1)).run()
     app = ask(app, question)
     assert "300 metres" in texts(app)
     assert "500 metres" not in texts(app)
+    assert "Newer version exists" in texts(app)
+
+    app.switch_page("pages/library.py").run()
+    assert sorted(app.dataframe[0].value["Version"]) == ["Newest", "Superseded 2 Jun 2022"]
 
 
 def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: Start, collection: Path) -> None:

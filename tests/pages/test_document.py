@@ -380,6 +380,57 @@ def test_versions_are_compared_word_by_word(start: Start, library: Path) -> None
     assert ["three", "ins"] in runs
 
 
+@pytest.fixture(scope="module")
+def basin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with two versions of a short Markdown file; the newer one has another section."""
+    folder = tmp_path_factory.mktemp("basin")
+    plan = folder / "basin.md"
+    engine = open_engine(read_config(folder / "workspace"))
+    written = (
+        "# Basin Plan\n\n## 1 Purpose\n\nThe plan protects homes.\n\n## 2 Review\n\nIt is reviewed in six years.\n"
+    )
+    for text in (written, f"{written.replace('six', 'two')}\n## 3 Costs\n\nThe county pays.\n"):
+        plan.write_text(text, encoding="utf-8")
+        [added] = add_paths([plan], engine)
+        assert added.status == "indexed", added
+    engine.close()
+    return folder / "workspace"
+
+
+def test_a_short_document_has_its_headings_beside_it_and_its_changes_below_them(start: Start, basin: Path) -> None:
+    engine = open_engine(read_config(basin))
+    newest = next(one for one in engine.collection.documents() if not one.metadata.superseded)
+    engine.close()
+    app = start(basin).switch_page("pages/document.py")
+    app.query_params["document"] = newest.document_id
+    open_tab(app, "Versions")
+
+    given = [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    [contents] = [one for one in given if one.get("label") == "Contents"]
+    assert [text for place in contents["places"] for text, _ in place["words"]] == [
+        "Basin Plan",
+        "1 Purpose",
+        "2 Review",
+        "3 Costs",
+    ]
+    [changes] = [one for one in given if one.get("label") == "Changes"]
+    headings = [runs[0][0] for kind, runs in changes["paragraphs"] if kind == "heading"]
+    assert headings == ["2 Review", "3 Costs"]
+
+
+def test_a_superseded_document_says_so_with_a_link_to_the_newest(start: Start, library: Path) -> None:
+    app = opened(start, library, "old.txt")
+    assert any(
+        "A newer version has stood in the place of this one since 1 Jan 2024." in one.value for one in app.markdown
+    )
+    [link] = [one.proto for one in app.get("page_link") if one.proto.label.startswith("Newest version")]
+    assert link.label == "Newest version: Plan \\(2024\\)"
+    assert documents_of(library)["new.txt"].document_id in link.query_string
+
+    app = opened(start, library, "new.txt")
+    assert not [one for one in app.markdown if "newer version" in one.value]
+
+
 def test_the_questions_that_cite_the_document_are_listed(start: Start, library: Path) -> None:
     document = documents_of(library)["report.pdf"]
     id = store.new_id()

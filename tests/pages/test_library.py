@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from ingestion.operations.corrections import correct
 from ingestion.operations.documents import add_files, queue_erasure
 from ingestion.types import ExtractionLimits, Progress
 from pages._library.documents import UNCHECKED, shown_width
@@ -192,6 +193,16 @@ def test_one_form_corrects_several_documents_and_says_where_they_differ(start: S
     assert not form.error
     for file, metadata in before.items():
         assert of(file) == replace(metadata, authority="Port of Valletta")
+
+
+def test_a_long_value_that_differs_ends_with_a_word(start: Start, changed: Path) -> None:
+    start(changed)
+    summary = " ".join(["dykes and wardens"] * 9)
+    source = next(one.source for one in resources.engine().collection.documents() if one.file == "flood-act.txt")
+    correct(resources.desk(), {source: {"description": [summary]}}, "Ada")
+    form = AppTest.from_function(draw_form, args=("flood-act.txt", "piano-caldo.txt"), default_timeout=60).run()
+    [said] = [one.value for one in form.caption if "dykes" in one.value]
+    assert "wardens dykes … (1)" in said
 
 
 def test_a_wrong_value_is_refused_with_its_reason(start: Start, changed: Path) -> None:

@@ -342,6 +342,12 @@ def test_a_rewritten_question_is_stored_beside_the_one_that_was_typed(tmp_path: 
     assert turn.reply.warnings == ("rewritten by rules",)
 
 
+def test_a_title_ends_with_a_word() -> None:
+    question = "Which rules hold for a county council that keeps personally identifiable information of residents?"
+    asked = store.Conversation("0" * 32, (Turn(question, "2026-11-24T10:00", None),))
+    assert asked.title == "Which rules hold for a county council that keeps personally identifiable …"
+
+
 def test_a_follow_up_leans_on_questions_as_they_were_asked_and_on_titles_that_were_cited() -> None:
     turns = (
         Turn("Who pays?", "2026-11-24T10:00", REPLY),

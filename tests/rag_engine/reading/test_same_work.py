@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_engine.reading.same_work import documents_of_work
+from rag_engine.reading.same_work import documents_of_work, newer_version
 from rag_engine.types import DocumentRecord, Metadata
 
 
@@ -42,3 +42,9 @@ def test_versions_come_oldest_first_and_translations_apart() -> None:
 def test_a_document_without_a_work_is_alone_among_others_without_one() -> None:
     found = documents_of_work(ALONE, [*ALL, record(7)])
     assert (found.versions, found.translations) == ((ALONE,), ())
+
+
+def test_the_newest_version_is_named_for_a_superseded_one_alone() -> None:
+    assert newer_version(FIRST, ALL) == NEWEST
+    assert newer_version(NEWEST, ALL) is None
+    assert newer_version(FORMER, [FIRST, FORMER, FRENCH]) is None

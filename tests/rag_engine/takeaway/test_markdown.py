@@ -47,6 +47,16 @@ def kinds(markdown: str) -> set[str]:
     return {one.type for token in tokens for one in (token, *(token.children or ()))}
 
 
+def test_a_conversation_without_a_name_is_titled_by_its_whole_first_question() -> None:
+    question = "Which rules hold for a county council that keeps personally identifiable information of residents?"
+    assert exported(replied(PLAIN, question)).startswith(f"# {question}\n\n## {question}\n")
+    named = Conversation("0" * 32, (replied(PLAIN, question),), name="Privacy")
+    assert to_markdown(export_conversation(named)).startswith("# Privacy\n\n")
+    title = exported(replied(PLAIN, f"{question} " * 9)).partition("\n")[0]
+    assert title.endswith(" …")
+    assert title.removeprefix("# ").removesuffix(" …").split() == (f"{question} " * 9).split()[: len(title.split()) - 2]
+
+
 def test_each_answer_has_footnotes_of_its_own() -> None:
     assert exported(replied(PLAIN), replied(PLAIN, "And in Spain?", "How long in Spain?")) == (
         "# How long?\n\n"

@@ -225,7 +225,8 @@ def test_any_text_gives_words_without_spaces(text: str, language: str) -> None:
 @given(st.text(max_size=80))
 def test_every_letter_and_digit_of_a_text_reaches_the_surface(text: str) -> None:
     kept = unicodedata.normalize("NFKC", text)
-    if any(character.isalnum() for character in kept):
+    # An apostrophe that Unicode counts among the letters is one to us.
+    if any(character.isalnum() and character != "\u02bc" for character in kept):
         assert surface(text)
 
 

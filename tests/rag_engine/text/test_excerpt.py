@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.text.excerpt import beginning, excerpt
+from rag_engine.text.excerpt import beginning, excerpt, shortened, word_end, word_start
 
 TEXT = "The plan is valid for six years. " * 40
 
@@ -27,6 +28,48 @@ def test_the_quote_is_marked_with_words_before_it() -> None:
 def test_a_beginning_ends_with_a_word() -> None:
     assert beginning("The plan is valid for six years.", 9) == "The plan is …"
     assert beginning("The plan.", 9) == "The plan."
+
+
+@pytest.mark.parametrize(
+    ("length", "shown"),
+    [(9, "The …"), (10, "The plan …"), (11, "The plan …"), (31, "The plan is valid for six …"), (32, None)],
+)
+def test_what_is_shortened_has_the_words_that_fit(length: int, shown: str | None) -> None:
+    text = "The plan is valid for six years."
+    assert shortened(text, length) == (shown or text)
+
+
+@given(st.text(max_size=200), st.integers(3, 120))
+def test_what_is_shortened_fits_and_is_the_beginning(text: str, length: int) -> None:
+    shown = shortened(text, length)
+    assert len(shown) <= length
+    assert shown == text or text.startswith(shown.removesuffix(" …"))
+
+
+def test_neither_the_first_nor_the_last_word_of_a_text_is_cut() -> None:
+    assert excerpt("River basin plan", [(6, 11)], 0, 8)[0] == ("River ", False)
+    assert beginning("Wardens walk along the crest", 25) == "Wardens walk along the crest"
+
+
+def test_a_list_without_blanks_is_cut_at_its_commas() -> None:
+    hazards = ",".join(["hail", "hailstone", "hailstorm"] * 20)
+    cut = hazards.index("hailstorm", 200) + 7
+    assert hazards[: word_end(hazards, cut)].endswith(",hailstorm")
+    assert hazards[word_start(hazards, cut) :].startswith("hailstorm,")
+
+
+def test_a_long_compound_is_not_cut() -> None:
+    compound = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz"
+    text = f"{'Das Gesetz heißt ' * 9}{compound} {'und gilt noch. ' * 9}"
+    cut = text.index("kettierung")
+    assert text[word_start(text, cut) : word_end(text, cut)] == compound
+
+
+@pytest.mark.parametrize("script", ["a", "洪", "น้ำ"])
+def test_a_text_without_blanks_is_cut_near_the_length(script: str) -> None:
+    text = script * 400_000
+    assert len(beginning(text, 100)) < 200
+    assert sum(len(piece) for piece, _ in excerpt(text, [(200_000, 200_010)], 0, 100)) < 300
 
 
 def test_a_short_text_is_shown_whole() -> None:
