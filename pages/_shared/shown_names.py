@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ingestion.status.views import display_reason
 from pages._shared.interface_language import _, to_translate
+from pages._shared.numbers_and_dates import counted
 
 # data/taxonomy.toml
 _TAXONOMY = frozenset(
@@ -182,7 +183,7 @@ _PLANNERS = frozenset((to_translate("rules"),))
 FIXED = _TAXONOMY | _STATES | _REASONS | _SOURCES | _ANSWERS | _PLANNERS | _ROLES
 
 
-_SLIDES, _SHEETS = ("pptx", "odp"), ("xlsx", "ods")
+_SLIDES, _SHEETS = ("ppt", "pptx", "odp"), ("xls", "xlsx", "xlsm", "ods")
 
 
 def page_place(file: str, first: int, last: int = 0) -> str:
@@ -197,6 +198,19 @@ def page_noun(file: str) -> str:
     """Return what a page of a file is called: "Page", "Slide", "Sheet"."""
     suffix = _suffix(file)
     return _("Slide") if suffix in _SLIDES else _("Sheet") if suffix in _SHEETS else _("Page")
+
+
+def count_pages(file: str, n: int) -> str:
+    """Return how many pages a file has, as they are called: "1 page", "12 slides", "4 sheets"."""
+    suffix = _suffix(file)
+    if suffix in _SLIDES:
+        return counted("{n} slide", "{n} slides", n)
+    return counted("{n} sheet", "{n} sheets", n) if suffix in _SHEETS else counted("{n} page", "{n} pages", n)
+
+
+def is_workbook(file: str) -> bool:
+    """Return whether the pages of a file are sheets."""
+    return _suffix(file) in _SHEETS
 
 
 def _suffix(file: str) -> str:

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rag_engine.reading.pages import PagedText
 from rag_engine.storage.catalog import ParentRecord
 from rag_engine.text.sentences import Span
 
@@ -41,6 +42,16 @@ def outline(parents: Iterable[ParentRecord]) -> tuple[OutlineEntry, ...]:
             found.append(OutlineEntry(path[depth], depth, start, end, parent.page))
         before = path
     return tuple(found)
+
+
+def outline_of_sheets(text: PagedText) -> tuple[OutlineEntry, ...]:
+    """Return the sheets of a workbook: small ones are in one parent, which has no heading then."""
+    named: dict[int, OutlineEntry] = {}
+    for block in text.blocks:
+        if block.kind == "heading" and block.page not in named:
+            title = " ".join(text.text[block.start : block.end].split())
+            named[block.page] = OutlineEntry(title, 0, block.start, block.end, block.page)
+    return tuple(named.values())
 
 
 def heading_at(entries: Sequence[OutlineEntry], offset: int) -> str:
