@@ -30,6 +30,7 @@ from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.answering.support.labels import LabelJudge, SupportModels
 from rag_engine.backends.drawing.page_cache import PageCache
 from rag_engine.backends.drawing.page_renderer import PageRenderer
+from rag_engine.backends.drawing.passage_finder import SoughtPassage
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.backends.office.layout import OfficeLayouts, is_office_file
 from rag_engine.backends.office.program import office_program
@@ -418,9 +419,9 @@ class Engine:
         """Make a PDF of an office file; WorkspaceError where LibreOffice cannot in time."""
         return self._layouts.pdf(self.collection.stored_file(document), document.sha256)
 
-    def find_in_layout(self, document: DocumentRecord, layout: Path, near: int, words: str) -> Future[bytes]:
-        """Find words in the layout of an office file, as `PageRenderer.find` does."""
-        return self._page_renderer.find(layout, near, words, content=document.sha256)
+    def find_in_layout(self, document: DocumentRecord, layout: Path, sought: SoughtPassage) -> Future[bytes]:
+        """Find a passage in the layout of an office file, as `PageRenderer.find` does."""
+        return self._page_renderer.find(layout, sought, content=document.sha256)
 
     def draw_layout(
         self, document: DocumentRecord, layout: Path, page: int, marks: Sequence[Box], *, width: int

@@ -340,7 +340,7 @@ def _draw_original(source: ShownSource, document: DocumentRecord, citations: tup
         quotes = tuple((citation.start, citation.end) for citation in citations)
         start, end = source.passage
         inside = all(start <= first and last <= end for first, last in quotes)
-        draw_page(document, source.passage if inside else (source.start, source.end), quotes, page)
+        draw_page(document, source.passage if inside else (source.start, source.end), quotes, page, key)
 
 
 def _draw_links(source: ShownSource, key: str) -> None:
@@ -359,16 +359,16 @@ def _draw_link(source: ShownSource, link: ShownLink, key: str) -> None:
     document = resources.find_document(link.document_id)
     # Drawn when it is asked for: a passage may refer to ten others.
     if document is not None and st.toggle(_("Show its page"), key=f"{key} page"):
-        draw_page(document, (link.start, link.end), (), link.page)
+        draw_page(document, (link.start, link.end), (), link.page, key)
 
 
-def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int) -> DrawnAs | None:
+def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...], page: int, key: str) -> DrawnAs | None:
     """Draw a page of a document with the passage and the quotes in it marked, and return as what.
 
     None for the layout of an office file, and for a page that is slow to draw and follows, or cannot be drawn at all.
     """
     with show_errors(), st.container(border=True):
-        if draw_layout_image(document, quotes or (passage,), page):
+        if draw_layout_image(document, quotes or (passage,), page, key):
             return None
         drawing = resources.engine().page_image(document, *passage, quotes, page=page)
         with st.spinner(_("Drawing the page …")):

@@ -89,7 +89,7 @@ def _draw_choice(reply: Reply, number: int, key: str) -> None:
         page = st.segmented_control(label, pages, default=pages[0], key=f"{key} {chosen}") or pages[0]
     quotes = tuple((one.start, one.end) for one in citations)
     with st.container(key=f"cited-{number}"):
-        kind = draw_page(document, quotes[0], quotes, page)
+        kind = draw_page(document, quotes[0], quotes, page, f"{key} {chosen}")
     if kind:
         down = _height_on_page(document, quotes, page) if kind == "page" else _height_on_sheet(document, quotes)
         script = _SHOW % {"turn": number, "down": down, "shown": f"{key} {chosen} {page}"}

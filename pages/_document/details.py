@@ -21,6 +21,7 @@ from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted, moment
+from pages._shared.shown_names import count_pages
 from rag_engine.types import DocumentRecord
 
 # The title is the heading of the page.
@@ -144,7 +145,7 @@ def _entry(one: Correction) -> str:
 
 
 def _length(document: DocumentRecord) -> str:
-    parts = [counted("{n} page", "{n} pages", document.pages)]
+    parts = [count_pages(document.file, document.pages)]
     if document.ocr_pages:
         parts.append(counted("{n} of them read by OCR", "{n} of them read by OCR", document.ocr_pages))
     parts.append(counted("{n} passage", "{n} passages", document.children))

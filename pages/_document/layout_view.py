@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from pages._document.opened import paged_text
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
-from rag_engine.storage.indexer import page_at
+from pages._shared.numbers_and_dates import counted
+from pages._shared.shown_names import is_workbook
+from rag_engine.backends.drawing.passage_finder import SoughtPassage
+from rag_engine.reading.layout_place import PlaceInLayout, read_place, sought_passage
+from rag_engine.reading.pages import PagedText
 from rag_engine.text.sentences import Span
-from rag_engine.types import Box, DocumentRecord
+from rag_engine.types import DocumentRecord
 
 _WIDTH = 1000
 # Seconds that a step may take before its place says so, and between looks whether it is done.
 _PATIENCE = 5.0
 _LOOK_SECONDS = 1.0
-# Characters of a passage by which its place is found: more would run over a line that is set in another way.
-_FOUND_BY = 60
 
 
 def draw_layout_switch(document: DocumentRecord) -> bool:
@@ -37,21 +38,24 @@ def shows_layout(document: DocumentRecord) -> bool:
     return resources.engine().has_layout(document) and bool(st.session_state.get(_switch(document), True))
 
 
-def find_in_layout(document: DocumentRecord, page: int, words: str) -> tuple[Path, int, int, list[Box]] | None:
-    """Return the layout, the number of its page on which words are, that of all, and the boxes of the words.
+def find_in_layout(document: DocumentRecord, sought: SoughtPassage) -> PlaceInLayout | None:
+    """Return where a passage, or else its slide or sheet, is in the layout.
 
-    Else the page of this number, without boxes. None where it takes longer, which is said: it is drawn again then.
+    None where it takes longer, which is said: it is drawn again then.
     """
     engine = resources.engine()
     making = engine.layout(document)
     if is_late(making):
         return None
-    finding = engine.find_in_layout(document, making.result(), page, words)
+    finding = engine.find_in_layout(document, making.result(), sought)
     if is_late(finding):
         return None
-    found = json.loads(finding.result())
-    pages = int(found["pages"])
-    return making.result(), min(int(found["page"]), pages), pages, [Box(*box) for box in found["boxes"]]
+    return read_place(making.result(), finding.result())
+
+
+def sought_in(document: DocumentRecord, text: PagedText, page: int, passage: Span | None) -> SoughtPassage:
+    """Return what is looked for in the layout of a document: a passage on a page, or the page where none is on it."""
+    return sought_passage(text, page, passage, is_workbook=is_workbook(document.file))
 
 
 def layout_label(document: DocumentRecord, page: int, pages: int) -> str:
@@ -60,8 +64,8 @@ def layout_label(document: DocumentRecord, page: int, pages: int) -> str:
     return label.format(n=page, pages=pages, title=document.shown_title)
 
 
-def draw_layout_image(document: DocumentRecord, quotes: Sequence[Span], page: int) -> bool:
-    """Draw the layout of a page of an office file as a picture, where the first quote of it is, with quotes marked.
+def draw_layout_image(document: DocumentRecord, quotes: Sequence[Span], page: int, key: str) -> bool:
+    """Draw the layout of a page of an office file with quotes marked, and a choice where they are on several pages.
 
     Return False where its text is to be shown, also meanwhile.
     """
@@ -69,33 +73,53 @@ def draw_layout_image(document: DocumentRecord, quotes: Sequence[Span], page: in
     if not engine.has_layout(document):
         return False
     with show_errors():
-        text, lines = engine.catalog.text(document.key), engine.catalog.lines(document.key)
-        sought = [sought_words(text, quote) for quote in quotes if page_at(lines, quote[0]) == page]
-        found = find_in_layout(document, page, sought[0] if sought else "")
-        if found is None:
+        text = paged_text(document)
+        sought = [sought_in(document, text, page, quote) for quote in quotes]
+        wanted = [one for one in sought if one.marked]
+        places = [find_in_layout(document, one) for one in wanted or sought[:1]]
+        found = [place for place in places if place is not None]
+        if not found or len(found) < len(places):
             return False
-        layout, shown, pages, marks = found
-        for words in sought[1:]:
-            other = find_in_layout(document, shown, words)
-            marks += other[3] if other is not None and other[1] == shown else []
-        drawing, _lines = engine.draw_layout(document, layout, shown, marks, width=_WIDTH)
+        if not found[0].is_there:
+            say_not_there()
+            return False
+        shown = _choose_page(found, key)
+        marks = [box for place in found for box in place.boxes.get(shown, ())]
+        drawing, _lines = engine.draw_layout(document, found[0].layout, shown, marks, width=_WIDTH)
         if is_late(drawing):
             return False
-        st.image(drawing.result(), width="stretch", alt=layout_label(document, shown, pages))
-        if sought and not marks:
-            say_not_found()
+        st.image(drawing.result(), width="stretch", alt=layout_label(document, shown, found[0].pages))
+        say_not_found(len(wanted), sum(not place.boxes for place in found))
         return True
     return False
 
 
-def say_not_found() -> None:
-    """Say that the words of a passage are set in another way than they were read."""
-    st.caption(_(":material/info: The passage was not found in this layout; the extracted text shows it."))
+def _choose_page(places: Sequence[PlaceInLayout], key: str) -> int:
+    """Return the page of the layout to show, the first quote's, and draw a choice where quotes are on several."""
+    pages = sorted({page for place in places for page in place.boxes})
+    first = next((place.page for place in places if place.boxes), places[0].page)
+    if len(pages) < 2:
+        return first
+    return st.segmented_control(_("Page of the layout"), pages, default=first, key=f"{key} layout {pages}") or first
 
 
-def sought_words(text: str, passage: Span) -> str:
-    """Return the words by which a passage of a text is found in the layout."""
-    return text[slice(*passage)].strip().partition("\n")[0][:_FOUND_BY].strip()
+def say_not_found(sought: int, missing: int) -> None:
+    """Say that the words of a passage, or of some of several, are set in another way than they were read."""
+    if 0 < missing < sought:
+        st.caption(
+            counted(
+                ":material/info: {n} passage was not found in this layout; the extracted text shows it.",
+                ":material/info: {n} passages were not found in this layout; the extracted text shows them.",
+                missing,
+            )
+        )
+    elif sought and missing:
+        st.caption(_(":material/info: The passage was not found in this layout; the extracted text shows it."))
+
+
+def say_not_there() -> None:
+    """Say that the layout lacks a sheet, as LibreOffice prints none that is hidden or empty."""
+    st.caption(_(":material/info: This sheet is not in the original layout, as hidden and empty sheets are not."))
 
 
 def is_late(*steps: Future[Any]) -> bool:

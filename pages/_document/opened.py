@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.shown_names import is_workbook
 from rag_engine.config import Strategy
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.reading.outline import OutlineEntry, outline
+from rag_engine.reading.outline import OutlineEntry, outline, outline_of_sheets
 from rag_engine.reading.pages import PagedText, read_paged_text
 from rag_engine.reading.segments import Segment, cut_document, stored_segments
 from rag_engine.reading.version_changes import VersionChanges, VersionText, compare_versions
@@ -90,6 +91,8 @@ def _paged_text(state: DocumentState, _document: DocumentRecord) -> PagedText:  
 
 @st.cache_resource(max_entries=_OPEN, show_spinner=False)
 def _outline(state: DocumentState, _document: DocumentRecord) -> tuple[OutlineEntry, ...]:  # noqa: ARG001
+    if is_workbook(_document.file):
+        return outline_of_sheets(paged_text(_document))
     children = resources.engine().catalog.document_children(_document.key)
     parents = {child.parent.key: child.parent for child in children}
     return outline(tuple(parents.values()), paged_text(_document), _document.metadata.title)

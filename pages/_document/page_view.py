@@ -18,7 +18,8 @@ from pages._document.layout_view import (
     is_late,
     layout_label,
     say_not_found,
-    sought_words,
+    say_not_there,
+    sought_in,
 )
 from pages._document.opened import address_of, followed, paged_text, references_in
 from pages._shared import resources
@@ -93,36 +94,40 @@ def _draw_picture(
 
 
 def _draw_layout(document: DocumentRecord, text: PagedText, page: int, passage: Span | None, zoom: str | float) -> bool:
-    """Draw the page of an office file's layout on which the passage is, else the one of this number.
+    """Draw the page of an office file's layout on which the passage, the slide or the sheet begins.
 
     Return False where the text is to be shown instead.
     """
     with show_errors():
-        words = sought_words(text.text, passage) if passage else ""
-        found = find_in_layout(document, page, words)
-        if found is None:
+        sought = sought_in(document, text, page, passage)
+        place = find_in_layout(document, sought)
+        if place is None:
             return True
-        layout, at, pages, marks = found
-        shown = at
-        if pages == text.pages:
-            # The pages of the two are the same, and the toolbar turns them.
-            shown = page
-        elif pages > 1:
+        if not place.is_there:
+            say_not_there()
+            return False
+        shown = place.page
+        # Where each slide or sheet is one page, the toolbar turns them.
+        if place.pages > 1 and not (place.pages == text.pages and place.part == range(page, page + 1)):
             # A key for each place: another passage leads to its own page.
             key = f"document layout {document.key} {page} {passage}"
-            shown = int(st.number_input(_("Page of the layout"), 1, pages, at, key=key))
-        marks = marks if shown == at else []
+            shown = int(st.number_input(_("Page of the layout"), 1, place.pages, shown, key=key))
+        marks = place.boxes.get(shown, ())
+        layout = place.layout
         drawing, reading = resources.engine().draw_layout(document, layout, shown, marks, width=_width(zoom))
         if is_late(drawing, reading):
             return True
         read = json.loads(reading.result())
         lines = [(str(line), Box(*box)) for line, *box in read["lines"]]
         data = _picture_data(drawing.result(), (read["width"], read["height"]), zoom, lines, marks)
-        data |= {"label": layout_label(document, shown, pages), "target": f"{document.document_id} {shown} {passage}"}
+        data |= {
+            "label": layout_label(document, shown, place.pages),
+            "target": f"{document.document_id} {shown} {passage}",
+        }
         links = list(layout_links(lines, text.text, references_in(document)))
         _mount(document, page, passage, [one[0] for one in links], data, [one[1] for one in links])
-        if words and not marks and shown == at:
-            say_not_found()
+        if sought.marked and sought.words != sought.sheet:
+            say_not_found(1, int(not place.boxes))
         return True
     return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ingestion.status.views import display_reason
 from pages._shared.interface_language import _, to_translate
+from pages._shared.numbers_and_dates import counted
 from rag_engine.text.page_kinds import page_kind
 
 # data/taxonomy.toml
@@ -205,6 +206,19 @@ def page_noun(file: str) -> str:
     """Return what a page of a file is called: "Page", "Slide", "Sheet"."""
     kind = page_kind(file)
     return _("Slide") if kind == "slide" else _("Sheet") if kind == "sheet" else _("Page")
+
+
+def count_pages(file: str, n: int) -> str:
+    """Return how many pages a file has, as they are called: "1 page", "12 slides", "4 sheets"."""
+    kind = page_kind(file)
+    if kind == "slide":
+        return counted("{n} slide", "{n} slides", n)
+    return counted("{n} sheet", "{n} sheets", n) if kind == "sheet" else counted("{n} page", "{n} pages", n)
+
+
+def is_workbook(file: str) -> bool:
+    """Return whether the pages of a file are sheets."""
+    return page_kind(file) == "sheet"
 
 
 def shown_reason(reason: str) -> str:

@@ -71,6 +71,16 @@ def _of_layout(document: PagedText, title: str) -> tuple[OutlineEntry, ...]:
     return tuple(found)
 
 
+def outline_of_sheets(text: PagedText) -> tuple[OutlineEntry, ...]:
+    """Return the sheets of a workbook: small ones are in one parent, which has no heading then."""
+    named: dict[int, OutlineEntry] = {}
+    for block in text.blocks:
+        if block.kind == "heading" and block.page not in named:
+            title = " ".join(text.text[block.start : block.end].split())
+            named[block.page] = OutlineEntry(title, 0, block.start, block.end, block.page)
+    return tuple(named.values())
+
+
 def heading_at(entries: Sequence[OutlineEntry], offset: int) -> str:
     """Return the innermost heading above an offset of the document's text, "" in front of the first."""
     place = bisect_right(entries, offset, key=lambda entry: entry.start)

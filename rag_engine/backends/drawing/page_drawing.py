@@ -12,6 +12,7 @@ import mmap
 import os
 import resource
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from multiprocessing.connection import Connection
@@ -22,6 +23,7 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
+from rag_engine.backends.drawing.passage_finder import SoughtPassage, compact, find_passage, join_lines
 from rag_engine.confinement.confine import Reach, confine
 from rag_engine.confinement.parent import end_with_parent
 
@@ -37,6 +39,10 @@ _MARGIN = 1.5  # points around a mark, so that it does not touch the letters
 _TALLEST = 4  # heights in widths: a page longer than this is drawn smaller, to bound memory
 _MOST_LINES = 5_000  # of a page: more than any has that can be read
 _SHEET = 595.0  # points: the width of A4
+# Of a layout in which a passage is looked for: its pages nearest to where it should be, within the time of a request.
+_MOST_CHARACTERS = 4_000_000
+_MOST_SECONDS = 2.0
+_TEXT = pymupdf.TEXTFLAGS_TEXT
 
 
 def main() -> None:
@@ -88,7 +94,7 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
             if not 1 <= request["page"] <= document.page_count:
                 return b"no such page\n" + str(document.page_count).encode()
             if "find" in request:
-                return b"found\n" + json.dumps(_find(document, request["page"], request["find"])).encode()
+                return b"found\n" + json.dumps(_find(document, SoughtPassage(**request["find"]))).encode()
             page = document[request["page"] - 1]
             if request.get("lines"):
                 return b"lines\n" + json.dumps(_lines(page)).encode()
@@ -103,17 +109,83 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
         return b"damaged\n" + str(error).encode()
 
 
-def _find(document: pymupdf.Document, near: int, words: str) -> dict[str, Any]:
-    """Return the page nearest to one on which words are, its boxes of them, and the number of pages.
+def _find(document: pymupdf.Document, sought: SoughtPassage) -> dict[str, Any]:
+    """Return where a passage is: its first page, its boxes on each, the pages of its part, and the number of all.
 
-    The page is the one that was asked for where they are nowhere.
+    The page is the first of the part where the passage is not found, and 0 where the layout lacks the whole part, as it
+    does a hidden sheet.
+    """
+    own = _part_pages(document, sought)
+    answer: dict[str, Any] = {"page": own.start, "pages": document.page_count, "boxes": {}}
+    answer |= {"first": own.start, "last": own.stop - 1}
+    is_there = sought.parts > 1 and len(own) < document.page_count
+    # A sheet's name is not printed.
+    if not own or not sought.words or sought.words == sought.sheet or (is_there and not sought.marked):
+        return answer
+    read = _read_lines(document, own, sought.share)
+    found = find_passage(sought, join_lines([line for lines in read.values() for line in lines]))
+    start = 0
+    for number, lines in read.items():
+        end = start + len(compact("".join(lines)))
+        on_page = [(max(one, start) - start, min(other, end) - start) for one, other in found]
+        on_page = [one for one in on_page if one[0] < one[1]]
+        if on_page:
+            answer["boxes"][number] = _boxes(document[number - 1], on_page) if sought.marked else []
+        start = end
+    return answer | {"page": min(answer["boxes"], default=own.start)}
+
+
+def _part_pages(document: pymupdf.Document, sought: SoughtPassage) -> range:
+    """Return the pages of the slide or the sheet in which a passage is, all where that is not known.
+
+    LibreOffice has a bookmark at every sheet that it prints; a slide is a page, but for those that are hidden.
     """
     pages = document.page_count
-    for number in sorted(range(1, pages + 1), key=lambda one: abs(one - near)) if words else ():
-        boxes = document[number - 1].search_for(words)
-        if boxes:
-            return {"page": number, "pages": pages, "boxes": [tuple(box) for box in boxes]}
-    return {"page": near, "pages": pages, "boxes": []}
+    if sought.parts == 1:
+        return range(1, pages + 1)
+    begun = [(" ".join(title.split()), page) for level, title, page in document.get_toc() if level == 1]
+    if sought.sheet and begun:
+        first = next((page for title, page in begun if title == " ".join(sought.sheet.split())), 0)
+        after = min((page for _, page in begun if page > first), default=pages + 1)
+        return range(first, after) if first > 0 else range(0)
+    if pages == sought.parts and not sought.sheet:
+        return range(sought.part, sought.part + 1)
+    return range(1, pages + 1)
+
+
+def _read_lines(document: pymupdf.Document, pages: range, share: float) -> dict[int, list[str]]:
+    """Return the lines of pages, of as many around a share of them as are read in time."""
+    expected = pages.start + share * len(pages)
+    begun, characters = time.process_time(), 0
+    read: dict[int, list[str]] = {}
+    for number in sorted(pages, key=lambda page: abs(page - expected)):
+        text = document[number - 1].get_text(flags=_TEXT)
+        characters += len(text)
+        if characters > _MOST_CHARACTERS or time.process_time() - begun > _MOST_SECONDS:
+            break
+        read[number] = text.splitlines()
+    return dict(sorted(read.items()))
+
+
+def _boxes(page: pymupdf.Page, spans: Sequence[CharacterRange]) -> list[Rectangle]:
+    """Return the boxes of some of a page's letters and digits, one for what is together in a line."""
+    boxes: list[Rectangle] = []
+    position = 0
+    blocks = page.get_text("rawdict", flags=_TEXT)["blocks"]
+    for line in (line for block in blocks for line in block.get("lines", ())):
+        box: pymupdf.Rect | None = None
+        # What is no letter is marked between two that are.
+        for character in (one for span in line["spans"] for one in span["chars"]):
+            length = len(compact(character["c"]))
+            if length and any(start < position + length and end > position for start, end in spans):
+                box = pymupdf.Rect(character["bbox"]) | (box or pymupdf.Rect(character["bbox"]))
+            elif length and box:
+                boxes.append(tuple(box))
+                box = None
+            position += length
+        if box:
+            boxes.append(tuple(box))
+    return boxes
 
 
 def _lines(page: pymupdf.Page) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.reduction import send_handle
@@ -24,6 +24,7 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 
 from rag_engine.backends.drawing.page_cache import REMEMBERED_SECONDS, PageCache
+from rag_engine.backends.drawing.passage_finder import SoughtPassage
 from rag_engine.confinement.confine import Reach, child_environment, unprivileged_user
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.text.sentences import Span
@@ -101,12 +102,13 @@ class PageRenderer:
         """
         return self._of_file(file, page, content, {"lines": True})
 
-    def find(self, file: Path, near: int, words: str, *, content: str = "") -> Future[bytes]:
-        """Find words on the page nearest to one: JSON with its number, the boxes of the words, and the pages there are.
+    def find(self, file: Path, sought: SoughtPassage, *, content: str = "") -> Future[bytes]:
+        """Find a passage in a layout: JSON with its "page", its "boxes" on each page, and all the "pages" there are.
 
-        It fails as `page` does.
+        "first" and "last" are the pages of its slide or sheet, 0 and -1 for one that the layout lacks, and "page" is 0
+        then. It fails as `page` does.
         """
-        return self._of_file(file, near, content, {"find": words})
+        return self._of_file(file, 1, content, {"find": asdict(sought)})
 
     def text(
         self, text: str, marks: Sequence[Span], strong: Sequence[Span] = (), *, width: int = 1000

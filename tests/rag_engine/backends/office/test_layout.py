@@ -17,6 +17,7 @@ import pytest
 
 from rag_engine.backends.drawing.page_cache import PageCache
 from rag_engine.backends.drawing.page_renderer import PageRenderer
+from rag_engine.backends.drawing.passage_finder import SoughtPassage
 from rag_engine.backends.office.layout import OfficeLayouts, is_office_file, read_made
 from rag_engine.errors import WorkspaceError
 
@@ -63,10 +64,10 @@ def test_a_document_is_drawn_as_it_looks_and_a_passage_is_found_in_it(
         assert "The mayor orders the evacuation" in pdf[1].get_text()
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
     renderer = PageRenderer(cache)
-    found = json.loads(renderer.find(made, 1, "orders the evacuation", content=CONTENT).result())
+    found = json.loads(renderer.find(made, SoughtPassage("orders the evacuation"), content=CONTENT).result())
     assert (found["page"], found["pages"]) == (2, 2)
-    assert len(found["boxes"]) == 1
-    assert json.loads(renderer.find(made, 1, "nowhere at all", content=CONTENT).result())["boxes"] == []
+    assert [len(boxes) for boxes in found["boxes"].values()] == [1]
+    assert json.loads(renderer.find(made, SoughtPassage("nowhere at all"), content=CONTENT).result())["boxes"] == {}
     assert renderer.page(made, 2, [], content=CONTENT).result().startswith(b"\x89PNG")
     renderer.close()
     # The next one, also of another start, is the same file.

@@ -1,0 +1,69 @@
+"""Place of a passage of an office file in its layout, and what tells it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_engine.backends.drawing.passage_finder import SoughtPassage
+from rag_engine.reading.pages import PagedText
+from rag_engine.text.sentences import Span
+from rag_engine.types import Box
+
+# Characters of a passage that are looked for, and of the text on each side that tell which of several places is meant.
+_LONGEST = 20_000
+_AROUND = 50_000
+# Characters by which the place of a slide is found that is not the page of its number.
+_BEGINNING = 300
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceInLayout:
+    """Page of a layout on which a passage begins, or its slide or sheet where it is not found; `boxes` by their page.
+
+    `part` are the pages of its slide or sheet, or all, and `pages` is their number.
+    """
+
+    layout: Path
+    page: int
+    pages: int
+    part: range
+    boxes: Mapping[int, Sequence[Box]]
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the layout has the slide or the sheet."""
+        return self.page > 0
+
+
+def read_place(layout: Path, found: bytes) -> PlaceInLayout:
+    """Return the place that `PageRenderer.find` found in a layout."""
+    place = json.loads(found)
+    boxes = {int(page): [Box(*box) for box in those] for page, those in place["boxes"].items()}
+    return PlaceInLayout(layout, place["page"], place["pages"], range(place["first"], place["last"] + 1), boxes)
+
+
+def sought_passage(text: PagedText, page: int, passage: Span | None, *, is_workbook: bool) -> SoughtPassage:
+    """Return what is looked for in the layout: a passage, or the page (slide or sheet) where none on it is named."""
+    start, end = text.page_span(page)
+    headings = (one for one in text.blocks if one.page == page and one.kind == "heading")
+    first = next(headings, None) if is_workbook else None
+    sheet = text.text[first.start : first.end].strip() if first else ""
+    # A reader may have turned the page.
+    if passage is None or passage[0] >= end or passage[1] <= start:
+        words = text.text[start : min(end, start + _BEGINNING)].strip()
+        return SoughtPassage(words if text.pages > 1 else "", part=page, parts=text.pages, sheet=sheet, marked=False)
+    begun = max(passage[0], start)
+    ended = min(passage[1], end, begun + _LONGEST)
+    return SoughtPassage(
+        text.text[begun:ended].strip(),
+        text.text[max(start, begun - _AROUND) : begun],
+        text.text[ended : min(end, ended + _AROUND)],
+        share=(begun - start) / max(end - start, 1),
+        part=page,
+        parts=text.pages,
+        sheet=sheet,
+        is_whole=begun - start <= _AROUND and end - ended <= _AROUND,
+    )
