@@ -150,4 +150,4 @@ def _length(document: DocumentRecord) -> str:
         parts.append(counted("{n} of them read by OCR", "{n} of them read by OCR", document.ocr_pages))
     parts.append(counted("{n} passage", "{n} passages", document.children))
     parts.append(counted("{n} character", "{n} characters", document.characters))
-    return ", ".join(parts)
+    return ", ".join(filter(None, parts))

@@ -209,11 +209,15 @@ def page_noun(file: str) -> str:
 
 
 def count_pages(file: str, n: int) -> str:
-    """Return how many pages a file has, as they are called: "1 page", "12 slides", "4 sheets"."""
-    kind = page_kind(file)
-    if kind == "slide":
-        return counted("{n} slide", "{n} slides", n)
-    return counted("{n} sheet", "{n} sheets", n) if kind == "sheet" else counted("{n} page", "{n} pages", n)
+    """Return how many pages a file has, as they are called: "1 page", "12 slides", "4 sheets"; "" where it has none."""
+    match page_kind(file):
+        case "slide":
+            return counted("{n} slide", "{n} slides", n)
+        case "sheet":
+            return counted("{n} sheet", "{n} sheets", n)
+        case "page":
+            return counted("{n} page", "{n} pages", n)
+    return ""
 
 
 def is_workbook(file: str) -> bool:
