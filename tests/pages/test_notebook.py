@@ -155,7 +155,7 @@ def test_entries_have_their_question_their_reference_and_their_conversation(
     assert "2 of 2 entries" in texts(app)
     assert "> “six years”" in texts(app)
     assert ":material/info: note" in texts(app)
-    assert texts(app).count("Flood Act\\, page 3") == 2
+    assert texts(app).count(") Flood Act\\, page 3") == 2
     assert "No longer in the collection" not in texts(app)
     assert "The conversation was deleted." not in texts(app)
     assert downloads(app, "notebook") == ["Word", "Markdown", "BibTeX", "RIS"]
@@ -178,6 +178,29 @@ def test_an_entry_whose_document_is_gone_says_so(start: Start, workspace: Path) 
     app = notebook_page(start(workspace))
 
     assert texts(app).count("No longer in the collection: Flood Act") == 2
+
+
+def test_the_marks_of_an_entry_lead_to_the_page_and_the_passage_while_the_document_is_there(
+    start: Start, workspace: Path, reply: Reply
+) -> None:
+    [first] = reply.citations
+    other = replace(first, page=5, start=120, end=129)
+    text = "Six years [Source 1]. It may be renewed [Source 1]."
+    keep(workspace, converse(workspace, replace(reply, text=text, citations=(first, other))))
+
+    shown = texts(notebook_page(start(workspace)))
+
+    there, further = (
+        f"document?document={one.document_id}&page={one.page}&passage={one.start}-{one.end}" for one in (first, other)
+    )
+    mark = f'[:green-badge[1]]({there} "Flood Act\\, page 3")'
+    assert f"Six years {mark}" in shown
+    assert f"> “six years” {mark}" in shown
+    assert f'renewed [:green-badge[1]]({further} "Flood Act\\, page 5")' in shown
+    assert shown.count(f"[page 3]({there}) · [page 5]({further})") == 2
+
+    keep(workspace, converse(workspace, REPLY))
+    assert texts(notebook_page(start(workspace))).count(f"document={CITATION.document_id}") == 0
 
 
 def test_a_note_and_tags_are_written_and_filter_the_entries(start: Start, workspace: Path, reply: Reply) -> None:
