@@ -112,7 +112,6 @@ def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None
         st.chat_input(
             _("Ask a question about your documents"),
             key=_TYPED,
-            max_chars=engine.config.question_characters,
             disabled=busy or not own,
         )
     if not conversation.turns:

@@ -129,8 +129,8 @@ def draw_note(workspace: Path, notebook: str, entry: NotebookEntry) -> None:
     """Draw the button behind which note and tags are edited."""
     note, tags = f"noted {entry.id}", f"tagged {entry.id}"
     with st.popover(_("Note and tags"), icon=":material/edit_note:", type="tertiary", key=f"note {entry.id}"):
-        st.text_area(_("Note"), entry.note, key=note, max_chars=5000, width=460)
-        st.text_input(_("Tags"), ", ".join(entry.tags), key=tags, help=_("Separated by commas."), max_chars=500)
+        st.text_area(_("Note"), entry.note, key=note, width=460)
+        st.text_input(_("Tags"), ", ".join(entry.tags), key=tags, help=_("Separated by commas."))
         st.button(
             _("Save"),
             icon=":material/check:",

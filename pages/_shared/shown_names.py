@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ingestion.status.views import display_reason
 from pages._shared.interface_language import _, to_translate
+from rag_engine.notebook.notebook import Notebook
+from rag_engine.notebook.store import is_unnamed
 
 # data/taxonomy.toml
 _TAXONOMY = frozenset(
@@ -180,6 +182,15 @@ _ROLES = frozenset((to_translate("reader"), to_translate("curator"), to_translat
 # How a question was planned, where no model did.
 _PLANNERS = frozenset((to_translate("rules"),))
 FIXED = _TAXONOMY | _STATES | _REASONS | _SOURCES | _ANSWERS | _PLANNERS | _ROLES
+
+
+# rag_engine/notebook/store.py
+_UNNAMED_NOTEBOOK = to_translate("Evidence")
+
+
+def notebook_name(notebook: Notebook) -> str:
+    """Return the name of a notebook; that of the default one is in the language of the interface until it has another."""
+    return _(_UNNAMED_NOTEBOOK) if is_unnamed(notebook) else notebook.name
 
 
 _SLIDES, _SHEETS = ("pptx", "odp"), ("xlsx", "ods")
