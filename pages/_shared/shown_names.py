@@ -189,7 +189,7 @@ _UNNAMED_NOTEBOOK = to_translate("Evidence")
 
 
 def notebook_name(notebook: Notebook) -> str:
-    """Return the name of a notebook; that of the default one is in the language of the interface until it has another."""
+    """Return the name of a notebook; that of the default one is in the interface's language until it has another."""
     return _(_UNNAMED_NOTEBOOK) if is_unnamed(notebook) else notebook.name
 
 
