@@ -25,10 +25,10 @@ _LABEL = re.compile(
 )
 _SECTION = re.compile(r"\w+\.?\s*(?:\d+[\w/.º°]*|[IVX]+)\W*", re.IGNORECASE)
 _WORDS, _CHARACTERS = range(2, 10), range(12, 80)
-# Documents that are looked at, those of them in the language that is wanted where there are others, and candidates of
-# each that are tried: they take no longer in a large collection, and keep the processor from a question that is asked
-# meanwhile for a few searches at most.
-_DOCUMENTS, _WANTED, _OF_ONE = 8, 5, 2
+# Documents that are tried, those of them in the language that is wanted where there are others, and candidates of each:
+# they take no longer in a large collection, and keep the processor from a question that is asked meanwhile for a few
+# searches at most. More are read, since many suggest nothing, as tables do.
+_TRIED, _WANTED, _OF_ONE, _READ = 8, 5, 2, 40
 # Characters of a text in which definitions are looked for.
 _OPENING = 60_000
 # Name under which the catalog keeps what was found, with the state of the collection that it was found in.
@@ -85,11 +85,11 @@ def find_examples(
     documents = [one for one in engine.collection.documents() if not only or one.document_id in only]
     wanted = [one for one in reversed(documents) if one.metadata.language == language]
     others = _in_turn([one for one in documents if one.metadata.language != language])
-    wanted = wanted[: _WANTED if others else _DOCUMENTS]
     within = {DOCUMENT: tuple(only)} if only else {}
-    found = list(islice(_answered(engine, wanted, within), most - 1 if others else most))
-    more = islice(_answered(engine, others[: _DOCUMENTS - len(wanted)], within), most - len(found))
-    return (*found, *more)
+    first = list(islice(_suggesting(engine, wanted), _WANTED if others else _TRIED))
+    found = list(islice(_answered(engine, first, within), most - 1 if others else most))
+    then = islice(_suggesting(engine, others), _TRIED - len(first))
+    return (*found, *islice(_answered(engine, then, within), most - len(found)))
 
 
 def _in_turn(documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:
@@ -102,20 +102,25 @@ def _in_turn(documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:
     return [document for document in turns if document is not None]
 
 
-def _answered(engine: Engine, documents: Iterable[DocumentRecord], within: Filter) -> Iterator[ExampleQuestion]:
-    """Return from each document the first question that the collection answers from it, if there is one."""
-    return (one for document in documents for one in _answered_from(engine, document, within))
+def _suggesting(engine: Engine, documents: Sequence[DocumentRecord]) -> Iterator[tuple[DocumentRecord, list[str]]]:
+    """Yield those of the documents that suggest questions, each with its first ones."""
+    for document in documents[:_READ]:
+        text = engine.catalog.text(document.key)[:_OPENING]
+        headings = [name for child in engine.catalog.document_children(document.key) for name in child.parent.headings]
+        if questions := list(islice(candidates(text, headings, document.metadata.language), _OF_ONE)):
+            yield document, questions
 
 
-def _answered_from(engine: Engine, document: DocumentRecord, within: Filter) -> Iterator[ExampleQuestion]:
-    """Yield the first question from a document that the collection answers from it, if there is one."""
-    text = engine.catalog.text(document.key)[:_OPENING]
-    headings = [name for child in engine.catalog.document_children(document.key) for name in child.parent.headings]
-    for question in islice(candidates(text, headings, document.metadata.language), _OF_ONE):
-        evidence = engine.search(question, within)
-        if evidence.ground == "enough" and evidence.sources[0].document.key == document.key:
-            yield ExampleQuestion(question, document.metadata.language, document.document_id)
-            return
+def _answered(
+    engine: Engine, suggested: Iterable[tuple[DocumentRecord, list[str]]], within: Filter
+) -> Iterator[ExampleQuestion]:
+    """Yield of each document the first of its questions that the collection answers from it, if there is one."""
+    for document, questions in suggested:
+        for question in questions:
+            evidence = engine.search(question, within)
+            if evidence.ground == "enough" and evidence.sources[0].document.key == document.key:
+                yield ExampleQuestion(question, document.metadata.language, document.document_id)
+                break
 
 
 def candidates(text: str, headings: Sequence[str], language: str) -> Iterator[str]:
