@@ -56,10 +56,21 @@ def ask(engine: Engine, question: str) -> Answer:
 
 
 def test_the_questions_that_the_collection_suggests_are_answered_in_several_languages(engine: Engine) -> None:
-    suggested = find_examples(engine)
+    suggested = find_examples(engine, "en")
     assert len(suggested) == 4
-    assert len({one.language for one in suggested}) > 1
+    assert [one.language == "en" for one in suggested] == [True, True, True, False]
     assert {ask(engine, one.question).status for one in suggested} == {"answered"}
+
+
+def test_most_of_them_are_in_the_language_that_is_wanted_or_else_in_others(engine: Engine) -> None:
+    italian = [one.language for one in find_examples(engine, "it")]
+    assert italian.count("it") > len(italian) / 2
+    assert len(find_examples(engine, "ja")) == 4
+
+
+def test_those_of_some_documents_are_drawn_from_them_alone(engine: Engine) -> None:
+    [turkish] = [one for one in engine.collection.documents() if one.metadata.language == "tr"][:1]
+    assert {one.document_id for one in find_examples(engine, "en", (turkish.document_id,))} == {turkish.document_id}
 
 
 @pytest.mark.parametrize(("question", "words"), [*EXAMPLES.items(), *MORE.items()])

@@ -22,12 +22,11 @@ from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import act, enter, name_act
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
+from rag_engine.conversations.record_files import LONGEST_NAME, short_name
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.text.wording import ENGLISH, Wording
-
-_LONGEST_NAME = 80
 
 
 @act
@@ -60,7 +59,7 @@ def begin_comparison(
     """
     begun = _with_columns(desk, Comparison(new_id(), "", by, (), (), wanted, moment(), {}), questions, wanted, only)
     taken = {one.name for one in list_comparisons(desk)}
-    plain = _short_name(name or begun.questions[0])
+    plain = _cut_name(name or begun.questions[0])
     numbered = (f"{plain} ({number})" for number in range(2, len(taken) + 3))
     begun = replace(begun, name=next(one for one in (plain, *numbered) if one not in taken))
     name_act(desk, begun.name)
@@ -96,7 +95,7 @@ def continue_comparison(
     desk: Desk, questions: Sequence[str], by: ColumnKind, wanted: Filter, name: str = ""
 ) -> Comparison:
     """Return the comparison of this name and kind with what it lacks of the questions and columns, else begin one."""
-    called = _short_name(name or (questions[0] if questions else ""))
+    called = _cut_name(name or (questions[0] if questions else ""))
     found = next((one for one in list_comparisons(desk) if (one.name, one.by) == (called, by)), None)
     if found is None:
         return begin_comparison(desk, questions, by, wanted, name=name)
@@ -150,8 +149,8 @@ def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
 
 @act
 def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
-    """Give a comparison another name; InputError when it is empty or another comparison has it."""
-    wanted = _short_name(name)
+    """Give a comparison another name; InputError when it is empty or too long, or another comparison has it."""
+    wanted = short_name(name)
     if not wanted:
         raise InputError("The name is empty.", help="Give one.")
     if any(one.name.casefold() == wanted.casefold() for one in list_comparisons(desk) if one.id != id):
@@ -206,8 +205,8 @@ def export_comparison(desk: Desk, id: str, file: Path) -> None:
     write_workbook(file, exported_comparison(desk, id))
 
 
-def _short_name(name: str) -> str:
-    return " ".join(name.split())[:_LONGEST_NAME].rstrip()
+def _cut_name(name: str) -> str:
+    return " ".join(name.split())[:LONGEST_NAME].rstrip()
 
 
 def _beside_country(wanted: Filter) -> dict[str, tuple[str, ...]]:

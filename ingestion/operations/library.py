@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from ingestion.operations.acts import act
 from ingestion.operations.desk import Desk
+from rag_engine.conversations.record_files import LONGEST_NAME
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.storage.catalog import set_state
 
 _COLUMNS, _FILTERS = "library columns", "library filters"
-_LONGEST_NAME = 80
 
 
 @act
@@ -41,8 +41,8 @@ def saved_filters(desk: Desk) -> dict[str, Filter]:
 def save_filters(desk: Desk, name: str, wanted: Filter) -> None:
     """Save a filter under a name, in the place of one of this name."""
     title = " ".join(name.split())
-    if not title or len(title) > _LONGEST_NAME:
-        raise InputError("The filters need a name.", help="Give one of up to {limit} characters.", limit=_LONGEST_NAME)
+    if not title or len(title) > LONGEST_NAME:
+        raise InputError("The filters need a name.", help="Give one of up to {limit} characters.", limit=LONGEST_NAME)
     if not wanted:
         raise InputError("No filter is set.", help="Choose at least one value, then save.")
     _keep(desk, saved_filters(desk) | {title: dict(wanted)})

@@ -112,12 +112,11 @@ def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None
         st.chat_input(
             _("Ask a question about your documents"),
             key=_TYPED,
-            max_chars=engine.config.question_characters,
             disabled=busy or not own,
         )
     if not conversation.turns:
         with draw_welcome_title(_READING_WIDTH) if asked else head:
-            draw_welcome(engine, choose)
+            draw_welcome(engine, now[0], choose)
         return
     last, first = len(conversation.turns) - 1, count - len(turns)
     dead = _is_dead_link(conversation)

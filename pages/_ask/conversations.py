@@ -120,7 +120,7 @@ def _draw_one(workspace: Path, one: ConversationSummary, current: str) -> None:
 
 
 def _draw_managing(workspace: Path, one: ConversationSummary, current: str) -> None:
-    st.text_input(_("Name"), one.title, key=f"name {one.id}", max_chars=80)
+    st.text_input(_("Name"), one.title, key=f"name {one.id}")
     st.button(_("Rename"), key=f"rename {one.id}", on_click=_rename, args=(workspace, one.id))
     st.button(
         _("Unpin") if one.pinned else _("Pin"),
@@ -153,6 +153,7 @@ def _rename(workspace: Path, id: str) -> None:
     """Give a conversation the name that was typed, read at the click, which may come before the page was drawn."""
     with show_errors():
         rename_conversation(workspace, id, st.session_state[f"name {id}"], resources.person())
+        st.session_state[f"manage {id}"] = False
 
 
 def _pin(workspace: Path, id: str, *, pinned: bool) -> None:

@@ -1,26 +1,51 @@
-// Streamlit reports no click on a link. Beside the latest answer a mark presses the button of its source there; on a
-// narrow screen, where that pane is not drawn, the link leads to the source below the answer as it is. The sources of an
-// earlier answer are folded away, and drawn once they are opened.
+// Streamlit reports no click on a link. Beside the latest answer a mark presses the button of its source there. Where no
+// pane is drawn, on a narrow screen or of an earlier answer, the mark leads to the source below the answer, and turns its
+// page on there. The sources of an earlier answer are folded away, and drawn once they are opened.
 (() => {
   window.sextantMarks?.abort();
   window.sextantMarks = new AbortController();
   const LONGEST = 10_000;
 
-  function showWhenDrawn(id) {
-    const show = () => {
+  let drawing;
+
+  function scrollTo(element) {
+    // Folded away again meanwhile.
+    if (!element) return;
+    element.style.scrollMarginTop = "4rem";
+    element.scrollIntoView({block: "start"});
+  }
+
+  // Scrolls to a source once it is drawn, and on to its page; what is not drawn in time, or never, is left.
+  function show(turn, number) {
+    const id = `answer-${turn}-source-${number}`, within = `.st-key-${id}`;
+    // There the words are read, and the page is a thumbnail below them.
+    const narrow = matchMedia("(max-width: 1000px)").matches;
+    const row = `${within} [class*="-source-${number}-page"]`;
+    let found = false, pressed = false;
+    function look() {
       const source = document.getElementById(id);
-      if (source) {
-        drawing.disconnect();
-        source.style.scrollMarginTop = "4rem";
-        source.scrollIntoView({block: "start"});
+      if (source && !found) {
+        found = true;
+        scrollTo(source);
         // Where a link would have led who goes on with the keyboard.
         source.tabIndex = -1;
         source.focus({preventScroll: true});
       }
-    };
-    const drawing = new MutationObserver(show);
+      const toggle = document.querySelector(`${row} input[type=checkbox]`);
+      if (toggle && !pressed) {
+        pressed = true;
+        if (!toggle.checked) toggle.click();
+      }
+      const picture = pressed && document.querySelector(`${within} img`);
+      if (!picture && !(pressed && narrow)) return;
+      drawing.disconnect();
+      if (!narrow) picture.decode().finally(() => scrollTo(document.querySelector(row)));
+    }
+    drawing?.disconnect();
+    const mine = drawing = new MutationObserver(look);
     drawing.observe(document.body, {childList: true, subtree: true});
-    setTimeout(() => drawing.disconnect(), LONGEST);
+    setTimeout(() => mine.disconnect(), LONGEST);
+    look();
   }
 
   document.addEventListener("click", (event) => {
@@ -38,10 +63,9 @@
       }
       return;
     }
-    const folded = document.querySelector(`.st-key-sources-${turn} details`);
-    if (!folded || document.getElementById(id)) return;
     event.preventDefault();
-    showWhenDrawn(id);
-    if (!folded.open) folded.querySelector("summary").click();
+    const folded = document.querySelector(`.st-key-sources-${turn} details`);
+    if (folded && !folded.open) folded.querySelector("summary").click();
+    show(turn, number);
   }, {signal: window.sextantMarks.signal});
 })();

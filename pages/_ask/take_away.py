@@ -15,6 +15,7 @@ from pages._shared.exports import draw_exports
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, ngettext
 from pages._shared.markdown import escape, escape_paragraphs
+from pages._shared.shown_names import notebook_name
 from rag_engine.conversations.person import owns
 from rag_engine.conversations.store import Conversation
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, quote_entry, with_entry
@@ -76,7 +77,7 @@ def draw_adding(make: Callable[[], NotebookEntry], key: str) -> None:
             return
         with st.popover(label, icon=_ICON, type="tertiary", key=f"{key} notebooks"):
             for notebook in notebooks:
-                _draw_button(escape(notebook.name), ":material/book:", workspace, notebook.id, make, key)
+                _draw_button(escape(notebook_name(notebook)), ":material/book:", workspace, notebook.id, make, key)
 
 
 def _draw_button(
@@ -90,7 +91,7 @@ def _draw_button(
 def _add(workspace: Path, notebook: str, make: Callable[[], NotebookEntry]) -> None:
     with show_errors():
         before, after = change_notebook(workspace, notebook, lambda one: with_entry(one, make()), resources.person())
-        name = escape(after.name)
+        name = escape(notebook_name(after))
         known = after == before
         told = _("Already in the notebook {name}.") if known else _("Added to the notebook {name}.")
         st.toast(told.format(name=name), icon=_ICON)

@@ -15,6 +15,7 @@ from pages._shared.jobs import addition_under_way
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
 from rag_engine.engine import Engine
+from rag_engine.filters import DOCUMENT, Filter, answering_documents
 
 _LOOK_SECONDS = 2.0
 
@@ -27,8 +28,11 @@ def draw_welcome_title(width: int) -> DeltaGenerator:
     return place
 
 
-def draw_welcome(engine: Engine, choose: Callable[[str], None]) -> None:
-    """Draw below the heading what can be done here, with example questions, one of which `choose` asks."""
+def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) -> None:
+    """Draw below the heading what can be done here, with example questions that the filter leaves.
+
+    One of them `choose` asks.
+    """
     documents = engine.collection.documents()
     addition = addition_under_way()
     if documents:
@@ -45,25 +49,38 @@ def draw_welcome(engine: Engine, choose: Callable[[str], None]) -> None:
     progress = st.container()
     # While documents come in, each would have them looked for anew.
     if documents and addition is None:
-        looking = not resources.example_questions().done()
-        st.fragment(_draw_examples, run_every=_LOOK_SECONDS if looking else None)(choose, looking=looking)
+        looking = not resources.example_questions(_chosen_documents(wanted)).done()
+        st.fragment(_draw_examples, run_every=_LOOK_SECONDS if looking else None)(wanted, choose, looking=looking)
     if addition is not None:
         with progress:
             st.fragment(_draw_addition, run_every=_LOOK_SECONDS)(engine, len(documents))
 
 
-def _draw_examples(choose: Callable[[str], None], *, looking: bool) -> None:
+def _chosen_documents(wanted: Filter) -> tuple[str, ...]:
+    """Return the documents that alone are to answer, of which examples are looked for; none where a filter names none.
+
+    What else is filtered only leaves fewer of those that were found for the whole collection.
+    """
+    return tuple(sorted(wanted.get(DOCUMENT, ())))
+
+
+def _draw_examples(wanted: Filter, choose: Callable[[str], None], *, looking: bool) -> None:
     """Draw questions from the collection as buttons; the page is drawn anew once they are found."""
-    found = resources.example_questions()
+    found = resources.example_questions(_chosen_documents(wanted))
     if not found.done():
         return
     if looking:
         st.rerun()
     # Examples are an offer: where the collection cannot be searched, the question that is asked says why.
-    if found.exception() is not None or not found.result():
+    if found.exception() is not None:
         return
-    st.caption(_("For example, from your documents:"))
-    for place, one in enumerate(found.result()):
+    snapshot = resources.engine().collection.snapshot()
+    allowed = answering_documents(wanted, snapshot.facets, snapshot.documents, strict=False)
+    left = {snapshot.documents[key].document_id for key in (snapshot.documents if allowed is None else allowed)}
+    examples = [one for one in found.result() if one.document_id in left]
+    if examples:
+        st.caption(_("For example, from your documents:"))
+    for place, one in enumerate(examples):
         with in_language(one.language, f"example-{place}"):
             st.button(
                 escape(one.question),

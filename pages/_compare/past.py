@@ -60,8 +60,9 @@ def _described(comparison: Comparison) -> str:
 def draw_naming(comparison: Comparison) -> None:
     """Draw how to rename and delete a comparison."""
     key = f"comparison name {comparison.id}"
-    with st.popover(_("Rename"), icon=":material/edit:", type="tertiary", key=f"comparison rename {comparison.id}"):
-        st.text_input(_("New name"), comparison.name, key=key, max_chars=80)
+    renaming = f"comparison rename {comparison.id}"
+    with st.popover(_("Rename"), icon=":material/edit:", type="tertiary", key=renaming, on_change="rerun"):
+        st.text_input(_("New name"), comparison.name, key=key)
         act_button("rename_comparison", _("Rename"), key=f"{key} button", on_click=_rename, args=(comparison.id, key))
     act_button(
         "remove_comparison",
@@ -100,6 +101,7 @@ def draw_undo(id: str = "") -> None:
 def _rename(id: str, key: str) -> None:
     with show_errors():
         rename_comparison(resources.desk(), id, st.session_state[key])
+        st.session_state[f"comparison rename {id}"] = False
 
 
 def _remove(id: str) -> None:

@@ -43,9 +43,7 @@ def draw_filter_sets(place: str, wanted: Filter) -> None:
                     st.rerun()
         _draw_deleted()
         if wanted:
-            name = st.text_input(
-                _("Name"), key=f"{place} {_NAME}", max_chars=80, placeholder=_("Heat plans since 2018")
-            )
+            name = st.text_input(_("Name"), key=f"{place} {_NAME}", placeholder=_("Heat plans since 2018"))
             if st.button(_("Save these filters"), key=f"{place} save filters", icon=":material/bookmark_add:"):
                 with show_errors():
                     save_filters(resources.desk(), name, wanted)

@@ -13,6 +13,7 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
+from pages._shared.shown_names import notebook_name
 from rag_engine.conversations.person import owns
 from rag_engine.notebook.notebook import Notebook
 from rag_engine.notebook.store import (
@@ -26,6 +27,8 @@ from rag_engine.notebook.store import (
 )
 
 _CHOSEN, _NEW, _RENAMED, _DELETED = "notebook chosen", "notebook new", "notebook renamed", "notebook deleted"
+# Popovers, which close once what is in them is done.
+_MAKING, _RENAMING = "notebook making", "notebook renaming"
 
 
 def draw_choice(workspace: Path) -> Notebook:
@@ -42,15 +45,15 @@ def draw_choice(workspace: Path) -> Notebook:
             _("Notebook"),
             list(notebooks),
             key=_CHOSEN,
-            format_func=lambda one: f"{notebooks[one].name} ({number(len(notebooks[one].entries))})",
+            format_func=lambda one: f"{notebook_name(notebooks[one])} ({number(len(notebooks[one].entries))})",
             on_change=_follow,
             persist_state="session",
             width=340,
         )
         notebook = notebooks[st.session_state[_CHOSEN]]
         own = owns(person, notebook.owner)
-        with st.popover(_("New"), icon=":material/add:", type="tertiary"):
-            st.text_input(_("Name"), key=_NEW, max_chars=80)
+        with st.popover(_("New"), icon=":material/add:", type="tertiary", key=_MAKING, on_change="rerun"):
+            st.text_input(_("Name"), key=_NEW)
             st.button(_("Create"), key="notebook create", on_click=_create, args=(workspace,))
         if notebook.shared_by and not own:
             st.caption(
@@ -68,8 +71,8 @@ def draw_choice(workspace: Path) -> Notebook:
             on_change=_share,
             args=(workspace, notebook.id, key),
         )
-        with st.popover(_("Rename"), icon=":material/edit:", type="tertiary"):
-            st.text_input(_("New name"), notebook.name, key=f"{_RENAMED} {notebook.id}", max_chars=80)
+        with st.popover(_("Rename"), icon=":material/edit:", type="tertiary", key=_RENAMING, on_change="rerun"):
+            st.text_input(_("New name"), notebook_name(notebook), key=f"{_RENAMED} {notebook.id}")
             st.button(_("Rename"), key="notebook rename", on_click=_rename, args=(workspace, notebook.id))
         if notebook.id != default.id:
             with st.popover(_("Delete"), icon=":material/delete:", type="tertiary"):
@@ -93,12 +96,14 @@ def _create(workspace: Path) -> None:
     with show_errors():
         created = create_notebook(workspace, st.session_state[_NEW], resources.person())
         st.session_state[_NEW] = ""
+        st.session_state[_MAKING] = False
         open_in_address("notebook", created.id)
 
 
 def _rename(workspace: Path, id: str) -> None:
     with show_errors():
         rename_notebook(workspace, id, st.session_state[f"{_RENAMED} {id}"], resources.person())
+        st.session_state[_RENAMING] = False
 
 
 def _delete(workspace: Path, id: str) -> None:
@@ -114,7 +119,7 @@ def _draw_deleted(workspace: Path) -> None:
     deleted: Notebook | None = st.session_state.get(_DELETED)
     if deleted is None:
         return
-    said = _("Deleted “{title}”.").format(title=escape(deleted.name))
+    said = _("Deleted “{title}”.").format(title=escape(notebook_name(deleted)))
     draw_way_back(said, "restore notebook", _restore, workspace)
 
 

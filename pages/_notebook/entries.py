@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
+from pages._shared.shown_names import notebook_name
 from rag_engine.conversations.person import owns
 from rag_engine.engine import Engine
 from rag_engine.notebook.notebook import Notebook, NotebookEntry, with_entry, with_entry_moved, without_entry
@@ -42,7 +44,9 @@ def draw_entries(engine: Engine, notebook: Notebook) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_entries(len(shown), len(notebook.entries)), width="content")
         with st.popover(_("Export"), icon=":material/download:", type="tertiary", key="notebook export"):
-            draw_exports(partial(_exported, engine, notebook, shown), notebook.name, f"notebook {notebook.id}")
+            draw_exports(
+                partial(_exported, engine, notebook, shown), notebook_name(notebook), f"notebook {notebook.id}"
+            )
     _draw_list(workspace, notebook, shown, _present(engine))
 
 
@@ -143,4 +147,4 @@ def _present(engine: Engine) -> set[str]:
 
 
 def _exported(engine: Engine, notebook: Notebook, shown: Sequence[NotebookEntry]) -> ExportedText:
-    return export_notebook(notebook, shown, _present(engine), WORDING)
+    return export_notebook(replace(notebook, name=notebook_name(notebook)), shown, _present(engine), WORDING)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -15,14 +16,16 @@ from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, quoted
 from pages._shared.numbers_and_dates import moment
+from pages._shared.shown_names import page_place, title_place
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import is_kept
 from rag_engine.notebook.notebook import NotebookEntry, read_tags, with_note
 from rag_engine.notebook.store import change_notebook
 from rag_engine.passage_search.query import PassageQuery
+from rag_engine.reading.address import DocumentPlace
 from rag_engine.takeaway.exported_text import missing_documents, reply_notes
-from rag_engine.takeaway.plain_text import plain_references
 from rag_engine.types import Citation
 
 
@@ -30,9 +33,9 @@ def draw_entry(entry: NotebookEntry, present: Collection[str]) -> None:
     """Draw an entry; `present` are the ids of the documents that are still in the collection."""
     st.markdown(f"**{escape(entry.question)}**")
     if entry.answer is None:
-        _draw_quotes(entry.quotes, entry.id)
+        _draw_quotes(entry.quotes, present, entry.id)
     else:
-        _draw_answer(entry.answer, entry.id)
+        _draw_answer(entry.answer, present, entry.id)
     for title in missing_documents(entry.citations, present):
         st.caption(_(":material/info: No longer in the collection: {title}").format(title=escape(title)))
     if entry.note:
@@ -41,29 +44,64 @@ def draw_entry(entry: NotebookEntry, present: Collection[str]) -> None:
         st.markdown(" ".join(f":gray-badge[{escape(tag)}]" for tag in entry.tags))
 
 
-def _draw_quotes(quotes: tuple[Citation, ...], key: str) -> None:
+def _draw_quotes(quotes: tuple[Citation, ...], present: Collection[str], key: str) -> None:
     for place, quote in enumerate(quotes):
         with in_language(resources.document_language(quote.document_id), f"quote-{place}-{key}"):
-            st.markdown(f"> {quoted(escape(quote.quote))}")
-    st.caption(escape_paragraphs(plain_references(quotes, WORDING)))
+            st.markdown(f"> {quoted(escape(quote.quote))} {_mark(quote.n, [quote], present)}")
+    _draw_references(quotes, present)
 
 
-def _draw_answer(reply: Reply, key: str) -> None:
+def _draw_answer(reply: Reply, present: Collection[str], key: str) -> None:
+    cited = {n: [one for one in reply.citations if one.n == n] for n in {one.n for one in reply.citations}}
+    # Where each of its marks has a citation of its own, it leads to that one.
+    in_turn = {n: iter(of) for n, of in cited.items() if reply.text.count(f"[Source {n}]") == len(of)}
+
+    def mark(n: int) -> str:
+        return _mark(n, cited.get(n, ()), present)
+
+    def mark_in_text(n: int) -> str:
+        own = next(in_turn.get(n, iter(())), None)
+        return _mark(n, (own,), present) if own else mark(n)
+
     if reply.generator == ExtractiveAnswerer.name:
         documents = {citation.n: citation.document_id for citation in reply.citations}
-        draw_quotations(reply.text, lambda n: resources.document_language(documents.get(n, "")), key, _badge)
+        draw_quotations(reply.text, lambda n: resources.document_language(documents.get(n, "")), key, mark_in_text)
     else:
         with in_language(resources.text_language(reply.text), f"answer-{key}"):
-            st.markdown(answer_markdown(reply.text, _badge))
+            st.markdown(answer_markdown(reply.text, mark_in_text))
     if reply.records:
-        draw_records(reply, _badge)
-    st.caption(escape_paragraphs(plain_references(reply.citations, WORDING)))
+        draw_records(reply, mark)
+    _draw_references(reply.citations, present)
     for note in reply_notes(reply, WORDING):
         st.caption(f":material/info: {escape(note)}")
 
 
-def _badge(n: int) -> str:
-    return f":green-badge[{n}]"
+def _draw_references(citations: Sequence[Citation], present: Collection[str]) -> None:
+    """Draw the documents that are cited, a line each, and where several pages of one are, the link to each of them."""
+    lines = []
+    for reference in references_of(citations):
+        of = [one for one in citations if one.document_id == reference.document_id]
+        marks = " ".join(_mark(n, [one for one in of if one.n == n], present) for n in reference.numbers)
+        firsts = {one.page: one for one in reversed(of)}
+        links = [f"[{page_place(one.file, page)}]({_address(one)})" for page, one in sorted(firsts.items())]
+        pages = " · ".join(links) if len(links) > 1 and reference.document_id in present else ""
+        lines.append(" · ".join(filter(None, (f"{marks} {escape(reference.describe(WORDING))}", pages))))
+    st.caption("  \n".join(lines))
+
+
+def _mark(n: int, cited: Sequence[Citation], present: Collection[str]) -> str:
+    """Return the markdown of a mark, which leads to the first place that it cites while the collection has it."""
+    badge = f":green-badge[{n}]"
+    if not cited or cited[0].document_id not in present:
+        return badge
+    title = escape(title_place(cited[0].title, cited[0].file, cited[0].page))
+    return f'[{badge}]({_address(cited[0])} "{title}")'
+
+
+def _address(citation: Citation) -> str:
+    """Return the address of the page and the passage of a citation."""
+    place = DocumentPlace(citation.document_id, citation.page, (citation.start, citation.end))
+    return f"document?{urlencode(place.parameters())}"
 
 
 def draw_origin(workspace: Path, entry: NotebookEntry) -> None:
@@ -91,8 +129,8 @@ def draw_note(workspace: Path, notebook: str, entry: NotebookEntry) -> None:
     """Draw the button behind which note and tags are edited."""
     note, tags = f"noted {entry.id}", f"tagged {entry.id}"
     with st.popover(_("Note and tags"), icon=":material/edit_note:", type="tertiary", key=f"note {entry.id}"):
-        st.text_area(_("Note"), entry.note, key=note, max_chars=5000, width=460)
-        st.text_input(_("Tags"), ", ".join(entry.tags), key=tags, help=_("Separated by commas."), max_chars=500)
+        st.text_area(_("Note"), entry.note, key=note, width=460)
+        st.text_input(_("Tags"), ", ".join(entry.tags), key=tags, help=_("Separated by commas."))
         st.button(
             _("Save"),
             icon=":material/check:",

@@ -13,6 +13,7 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
+from rag_engine.conversations.record_files import LONGEST_NAME
 from rag_engine.engine import Engine
 from rag_engine.passage_search.query import PassageQuery
 from rag_engine.passage_search.saved import (
@@ -26,7 +27,7 @@ from rag_engine.passage_search.saved import (
     save_search,
 )
 
-_NAME, _DELETED = "search saved name", "search deleted"
+_NAME, _DELETED, _SAVING = "search saved name", "search deleted", "search save"
 
 
 def draw_saved(engine: Engine, query: PassageQuery) -> None:
@@ -40,8 +41,10 @@ def draw_saved(engine: Engine, query: PassageQuery) -> None:
         for saved in listed:
             _draw_one(engine, workspace, saved, opened=saved.query == query)
         if query:
-            with st.popover(_("Save this search"), icon=":material/bookmark_add:", type="tertiary", key="search save"):
-                st.text_input(_("Name"), key=_NAME, max_chars=80, placeholder=query.words[:60] or _("Name"))
+            with st.popover(
+                _("Save this search"), icon=":material/bookmark_add:", type="tertiary", key=_SAVING, on_change="rerun"
+            ):
+                st.text_input(_("Name"), key=_NAME, placeholder=query.words[:60] or _("Name"))
                 st.button(_("Save"), key="search save button", on_click=_save, args=(workspace, query))
 
 
@@ -65,9 +68,10 @@ def _draw_one(engine: Engine, workspace: Path, saved: SavedSearch, *, opened: bo
             on_click=_run,
             args=(workspace, saved),
         )
-        with st.popover("", icon=":material/more_vert:", type="tertiary", key=f"search menu {saved.id}"):
+        menu = f"search menu {saved.id}"
+        with st.popover("", icon=":material/more_vert:", type="tertiary", key=menu, on_change="rerun"):
             key = f"search rename {saved.id}"
-            st.text_input(_("New name"), saved.name, key=key, max_chars=80)
+            st.text_input(_("New name"), saved.name, key=key)
             with st.container(horizontal=True):
                 st.button(_("Rename"), key=f"{key} button", on_click=_rename, args=(workspace, saved.id, key))
                 st.button(
@@ -89,8 +93,10 @@ def _draw_undo(workspace: Path) -> None:
 
 def _save(workspace: Path, query: PassageQuery) -> None:
     with show_errors():
-        save_search(workspace, st.session_state[_NAME] or query.words, query, resources.person())
+        name = st.session_state[_NAME] or query.words[:LONGEST_NAME]
+        save_search(workspace, name, query, resources.person())
         st.session_state[_NAME] = ""
+        st.session_state[_SAVING] = False
 
 
 def _run(workspace: Path, saved: SavedSearch) -> None:
@@ -102,6 +108,7 @@ def _run(workspace: Path, saved: SavedSearch) -> None:
 def _rename(workspace: Path, id: str, key: str) -> None:
     with show_errors():
         rename_search(workspace, id, st.session_state[key], resources.person())
+        st.session_state[f"search menu {id}"] = False
 
 
 def _delete(workspace: Path, id: str) -> None:

@@ -102,7 +102,7 @@
       const language = part.className.match(/st-key-lang-([a-z]{2,3})-/)?.[1];
       if (language && part.lang !== language) Object.assign(part, {lang: language, dir: "auto"});
     }
-    for (const mark of document.querySelectorAll("a[href^='#answer-'][title]")) {
+    for (const mark of document.querySelectorAll(`a[title]:is([href^="#answer-"], [href^="document?"])`)) {
       const name = words().source.replace("{n}", mark.textContent).replace("{title}", () => mark.title);
       if (mark.ariaLabel !== name) mark.ariaLabel = name;
     }

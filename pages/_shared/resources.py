@@ -15,7 +15,7 @@ from ingestion.operations.desk import Desk, local_person
 from ingestion.records.people import welcome
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import Event, SourceStore
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, interface_language
 from pages._shared.login import logged_in, login_key, login_settings
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
@@ -124,15 +124,22 @@ def language_model() -> tuple[Generator | None, str]:
     return engine().language_model()
 
 
-def example_questions() -> Future[tuple[ExampleQuestion, ...]]:
-    """Return the questions that the collection suggests, looked for in the background once it has changed."""
-    return _example_questions(engine().catalog.change())
+def example_questions(only: tuple[str, ...] = ()) -> Future[tuple[ExampleQuestion, ...]]:
+    """Return the questions that the collection suggests, or the documents of some ids.
+
+    They are looked for in the background, once for each language of the interface, and again when the collection has
+    changed.
+    """
+    return _example_questions(engine().catalog.change(), interface_language(), only)
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def _example_questions(change: int) -> Future[tuple[ExampleQuestion, ...]]:  # noqa: ARG001 the cache's key
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _example_questions(change: int, language: str, only: tuple[str, ...]) -> Future[tuple[ExampleQuestion, ...]]:  # noqa: ARG001 the cache's key
     looking = ThreadPoolExecutor(1, thread_name_prefix="example questions")
-    found = looking.submit(suggested.example_questions, engine())
+    if only:
+        found = looking.submit(suggested.find_examples, engine(), language, only)
+    else:
+        found = looking.submit(suggested.example_questions, engine(), language)
     looking.shutdown(wait=False)
     return found
 

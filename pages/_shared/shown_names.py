@@ -5,6 +5,8 @@ from __future__ import annotations
 from ingestion.status.views import display_reason
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted
+from rag_engine.notebook.notebook import Notebook
+from rag_engine.notebook.store import is_unnamed
 from rag_engine.text.page_kinds import page_kind
 
 # data/taxonomy.toml
@@ -182,6 +184,15 @@ _ROLES = frozenset((to_translate("reader"), to_translate("curator"), to_translat
 # How a question was planned, where no model did.
 _PLANNERS = frozenset((to_translate("rules"),))
 FIXED = _TAXONOMY | _STATES | _REASONS | _SOURCES | _ANSWERS | _PLANNERS | _ROLES
+
+
+# rag_engine/notebook/store.py
+_UNNAMED_NOTEBOOK = to_translate("Evidence")
+
+
+def notebook_name(notebook: Notebook) -> str:
+    """Return the name of a notebook; that of the default one is in the interface's language until it has another."""
+    return _(_UNNAMED_NOTEBOOK) if is_unnamed(notebook) else notebook.name
 
 
 def page_place(file: str, first: int, last: int = 0) -> str:

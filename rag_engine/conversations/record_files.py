@@ -24,6 +24,8 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _KEPT = 16
 # Records of which it is known whose they are: each list is looked through for what is open to one person.
 _OWNERS = 4096
+# Characters of a name.
+LONGEST_NAME = 80
 
 
 def _as_moment(text: str) -> str:
@@ -41,6 +43,19 @@ class NamedRecord(OwnedRecord, Protocol):
     @property
     def name(self) -> str:
         """As it is shown."""
+
+
+def short_name(name: str) -> str:
+    """Return a name with its blanks in order; InputError when it is longer than names may be."""
+    wanted = " ".join(name.split())
+    if len(wanted) > LONGEST_NAME:
+        raise InputError(
+            "The name has {length:,} characters; {limit:,} are allowed.",
+            help="Give a shorter one.",
+            length=len(wanted),
+            limit=LONGEST_NAME,
+        )
+    return wanted
 
 
 AnyRecord = TypeVar("AnyRecord", bound=OwnedRecord)
@@ -199,9 +214,9 @@ class RecordFiles(Generic[AnyRecord]):
     def free_name(self, name: str, others: Iterable[NamedRecord], owner: str, own: str = "") -> str:
         """Return a name with its blanks in order.
 
-        InputError when it is empty, or another record than `own` of the same owner has it.
+        InputError when it is empty or too long, or another record than `own` of the same owner has it.
         """
-        wanted = " ".join(name.split())
+        wanted = short_name(name)
         if not wanted:
             raise InputError("The name is empty.", help="Give one.")
         taken = (one.name.casefold() for one in others if one.id != own and one.owner == owner)

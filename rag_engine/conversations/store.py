@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.config import RetrievalProfile
 from rag_engine.conversations.erased_documents import without_erased
 from rag_engine.conversations.person import LOCAL, Person, owns
-from rag_engine.conversations.record_files import Moment, RecordFiles, file_state, is_id
+from rag_engine.conversations.record_files import LONGEST_NAME, Moment, RecordFiles, file_state, is_id, short_name
 from rag_engine.conversations.reply import Reply
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
@@ -24,7 +24,7 @@ from rag_engine.text.excerpt import shortened
 from rag_engine.text.folding import fold
 from rag_engine.text.templates import kept_sentence
 
-_TITLE = 80
+_TITLE = LONGEST_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +229,12 @@ def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
 
 
 def rename_conversation(workspace: Path, id: str, name: str, person: Person = LOCAL) -> None:
-    """Give the conversation a name; an empty one gives it the title that its first question makes."""
-    change_conversation(workspace, id, person, lambda now: replace(now, name=" ".join(name.split())[:_TITLE]))
+    """Give the conversation a name; an empty one gives it the title that its first question makes.
+
+    InputError for one that is too long.
+    """
+    wanted = short_name(name)
+    change_conversation(workspace, id, person, lambda now: replace(now, name=wanted))
 
 
 def pin_conversation(workspace: Path, id: str, person: Person = LOCAL, *, pinned: bool) -> None:

@@ -6,10 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from rag_engine.conversations import erased_documents
-from rag_engine.conversations.record_files import Moment
+from rag_engine.conversations.record_files import LONGEST_NAME, Moment
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Turn, new_id
+from rag_engine.errors import InputError
 from rag_engine.types import Citation
+
+# Characters of the note at an entry.
+_LONGEST_NOTE = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,22 @@ def without_entry(notebook: Notebook, id: str) -> Notebook:
 
 
 def with_note(notebook: Notebook, id: str, note: str, tags: tuple[str, ...]) -> Notebook:
-    """Return the notebook with another note and other tags at an entry."""
+    """Return the notebook with another note and other tags at an entry; InputError where one is too long."""
+    if len(note) > _LONGEST_NOTE:
+        raise InputError(
+            "The note has {length:,} characters; {limit:,} are allowed.",
+            help="Shorten it.",
+            length=len(note),
+            limit=_LONGEST_NOTE,
+        )
+    for tag in tags:
+        if len(tag) > LONGEST_NAME:
+            raise InputError(
+                "The tag {tag!r} is longer than {limit:,} characters.",
+                help="Separate tags by commas.",
+                tag=tag[:LONGEST_NAME],
+                limit=LONGEST_NAME,
+            )
     noted = tuple(replace(one, note=note, tags=tags) if one.id == id else one for one in notebook.entries)
     return replace(notebook, entries=noted)
 

@@ -28,9 +28,16 @@ _FILES = RecordFiles("notebooks", kept_sentence("notebook"), CODEC, kept_sentenc
 
 def default_notebook(person: Person) -> Notebook:
     """Return the empty notebook that a person always has."""
-    if not person.key:
-        return DEFAULT
-    return replace(DEFAULT, id=hashlib.sha256(person.key.encode()).hexdigest()[:32], owner=person.key)
+    return replace(DEFAULT, id=_default_id(person.key), owner=person.key)
+
+
+def is_unnamed(notebook: Notebook) -> bool:
+    """Return whether this is a default notebook that nobody has given another name."""
+    return notebook.name == DEFAULT.name and notebook.id == _default_id(notebook.owner)
+
+
+def _default_id(owner: str) -> str:
+    return hashlib.sha256(owner.encode()).hexdigest()[:32] if owner else DEFAULT.id
 
 
 def read_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, islice, zip_longest
 
 from rag_engine.engine import Engine
+from rag_engine.filters import DOCUMENT, Filter
 from rag_engine.storage.catalog import set_state
 from rag_engine.text.tables import read_table
 from rag_engine.types import DocumentRecord
@@ -24,9 +25,10 @@ _LABEL = re.compile(
 )
 _SECTION = re.compile(r"\w+\.?\s*(?:\d+[\w/.º°]*|[IVX]+)\W*", re.IGNORECASE)
 _WORDS, _CHARACTERS = range(2, 10), range(12, 80)
-# Documents that are looked at, and candidates of each that are tried: they take no longer in a large collection, and
-# keep the processor from a question that is asked meanwhile for a few searches at most.
-_DOCUMENTS, _OF_ONE = 8, 2
+# Documents that are tried, those of them in the language that is wanted where there are others, and candidates of each:
+# they take no longer in a large collection, and keep the processor from a question that is asked meanwhile for a few
+# searches at most. More are read, since many suggest nothing, as tables do.
+_TRIED, _WANTED, _OF_ONE, _READ = 8, 5, 2, 40
 # Characters of a text in which definitions are looked for.
 _OPENING = 60_000
 # Name under which the catalog keeps what was found, with the state of the collection that it was found in.
@@ -39,22 +41,31 @@ class ExampleQuestion:
 
     question: str
     language: str
+    document_id: str
 
 
-def example_questions(engine: Engine) -> tuple[ExampleQuestion, ...]:
+def example_questions(engine: Engine, language: str) -> tuple[ExampleQuestion, ...]:
     """Return what `find_examples` does, looked for anew only where the collection has changed since.
 
     They are kept, so that a server that starts has them at once and its first question has the processor.
     """
     change = engine.catalog.change()
-    kept = json.loads(engine.catalog.state(_KEPT) or "{}")
-    if kept.get("change") == change:
-        return tuple(ExampleQuestion(**one) for one in kept["questions"])
-    found = find_examples(engine)
+    kept = _kept(engine, change)
+    if language in kept:
+        return tuple(ExampleQuestion(**one) for one in kept[language])
+    found = find_examples(engine, language)
     with engine.catalog.begin() as connection:
-        kept = {"change": change, "questions": [asdict(one) for one in found]}
-        set_state(connection, _KEPT, json.dumps(kept, ensure_ascii=False))
+        # Read again: those in another language may have been found meanwhile.
+        by_language = _kept(engine, change) | {language: [asdict(one) for one in found]}
+        text = json.dumps({"change": change, "by language": by_language}, ensure_ascii=False)
+        set_state(connection, _KEPT, text)
     return found
+
+
+def _kept(engine: Engine, change: int) -> dict[str, list[dict[str, str]]]:
+    """Return what is kept of this state of the collection, by the language that was wanted."""
+    kept = json.loads(engine.catalog.state(_KEPT) or "{}")
+    return dict(kept.get("by language", {})) if kept.get("change") == change else {}
 
 
 def forget_examples(engine: Engine) -> None:
@@ -63,35 +74,53 @@ def forget_examples(engine: Engine) -> None:
         set_state(connection, _KEPT, "")
 
 
-def find_examples(engine: Engine, most: int = 4) -> tuple[ExampleQuestion, ...]:
-    """Return questions that the collection answers, each from another document, languages in turn.
+def find_examples(
+    engine: Engine, language: str, only: Collection[str] = (), most: int = 4
+) -> tuple[ExampleQuestion, ...]:
+    """Return questions that the collection answers, each from another document: most in a language, one in another.
 
-    A candidate counts where its own document is the best source and the evidence is enough. EncoderError where the
-    collection cannot be searched.
+    With `only` they are drawn from the documents of these ids. A candidate counts where its own document is the best
+    source and the evidence is enough. EncoderError where the collection cannot be searched.
     """
-    found = (one for document in _in_turn(engine.collection.documents()) for one in _answered(engine, document))
-    return tuple(islice(found, most))
+    documents = [one for one in engine.collection.documents() if not only or one.document_id in only]
+    wanted = [one for one in reversed(documents) if one.metadata.language == language]
+    others = _in_turn([one for one in documents if one.metadata.language != language])
+    within = {DOCUMENT: tuple(only)} if only else {}
+    first = list(islice(_suggesting(engine, wanted), _WANTED if others else _TRIED))
+    found = list(islice(_answered(engine, first, within), most - 1 if others else most))
+    then = islice(_suggesting(engine, others), _TRIED - len(first))
+    return (*found, *islice(_answered(engine, then, within), most - len(found)))
 
 
 def _in_turn(documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:
-    """Return the newest documents, one of each language in turn, that of most documents first."""
+    """Return documents, the newest first, one of each language in turn, that of most documents first."""
     of_language: dict[str, list[DocumentRecord]] = {}
     for document in reversed(documents):
         of_language.setdefault(document.metadata.language, []).append(document)
     by_size = sorted(of_language.values(), key=len, reverse=True)
     turns = chain.from_iterable(zip_longest(*by_size))
-    return [document for document in turns if document is not None][:_DOCUMENTS]
+    return [document for document in turns if document is not None]
 
 
-def _answered(engine: Engine, document: DocumentRecord) -> Iterator[ExampleQuestion]:
-    """Yield the first question from a document that the collection answers from it, if there is one."""
-    text = engine.catalog.text(document.key)[:_OPENING]
-    headings = [name for child in engine.catalog.document_children(document.key) for name in child.parent.headings]
-    for question in islice(candidates(text, headings, document.metadata.language), _OF_ONE):
-        evidence = engine.search(question)
-        if evidence.ground == "enough" and evidence.sources[0].document.key == document.key:
-            yield ExampleQuestion(question, document.metadata.language)
-            return
+def _suggesting(engine: Engine, documents: Sequence[DocumentRecord]) -> Iterator[tuple[DocumentRecord, list[str]]]:
+    """Yield those of the documents that suggest questions, each with its first ones."""
+    for document in documents[:_READ]:
+        text = engine.catalog.text(document.key)[:_OPENING]
+        headings = [name for child in engine.catalog.document_children(document.key) for name in child.parent.headings]
+        if questions := list(islice(candidates(text, headings, document.metadata.language), _OF_ONE)):
+            yield document, questions
+
+
+def _answered(
+    engine: Engine, suggested: Iterable[tuple[DocumentRecord, list[str]]], within: Filter
+) -> Iterator[ExampleQuestion]:
+    """Yield of each document the first of its questions that the collection answers from it, if there is one."""
+    for document, questions in suggested:
+        for question in questions:
+            evidence = engine.search(question, within)
+            if evidence.ground == "enough" and evidence.sources[0].document.key == document.key:
+                yield ExampleQuestion(question, document.metadata.language, document.document_id)
+                break
 
 
 def candidates(text: str, headings: Sequence[str], language: str) -> Iterator[str]:

@@ -231,15 +231,29 @@ def test_a_mark_of_an_earlier_answer_shows_what_it_quotes_and_opens_its_source(
     mark = page.locator("p a[href='#answer-0-source-2']")
     expect(mark).to_have_attribute("title", re.compile("^Piano caldo: .*tre giorni"))
     expect(mark).to_have_accessible_name(re.compile("^Source 2: Piano caldo"))
-    source = page.locator("h3[id='answer-0-source-2']")
-    expect(source).to_have_count(0)
+    expect(page.locator("h3[id='answer-0-source-2']")).to_have_count(0)
+    shown = page.locator(".st-key-answer-0-source-2").get_by_alt_text("Page of Piano caldo with the passage marked")
 
     mark.click()
 
-    expect(source).to_be_in_viewport()
+    expect(shown).to_be_in_viewport(ratio=0.3)
     # Open by now, and scrolled away from.
     page.locator("p a[href='#answer-0-source-1']").click()
-    expect(page.locator("h3[id='answer-0-source-1']")).to_be_in_viewport()
+    other = page.locator(".st-key-answer-0-source-1").get_by_alt_text("Page of Flood Act with the passage marked")
+    expect(other).to_be_in_viewport(ratio=0.3)
+    # Shown by now: a second click leaves it so.
+    mark.click()
+    expect(shown).to_be_in_viewport(ratio=0.3)
+
+
+def test_a_mark_shows_its_page_where_the_latest_answer_is_a_refusal(page: Page, address: str, workspace: Path) -> None:
+    refused = replace(REPLY, status="insufficient_evidence", citations=())
+    page.goto(f"{address}/?conversation={converse(workspace, citing_two(workspace), refused).id}")
+    page.wait_for_function("Boolean(window.sextantMarks)")
+
+    page.locator("p a[href='#answer-0-source-1']").click()
+
+    expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_in_viewport(ratio=0.3)
 
 
 def test_a_source_is_reached_by_its_mark_where_there_is_no_room_beside_the_answer(
@@ -253,6 +267,7 @@ def test_a_source_is_reached_by_its_mark_where_there_is_no_room_beside_the_answe
     page.locator("p a[href='#answer-0-source-2']").click()
 
     expect(source).to_be_in_viewport()
+    expect(page.get_by_alt_text("Page of Piano caldo with the passage marked")).to_be_visible()
     expect(page.get_by_alt_text("Page of Flood Act with the passage marked")).to_be_hidden()
 
 

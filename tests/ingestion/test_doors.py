@@ -112,7 +112,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         patch.setattr("pages._library.erasure.UNDO_SECONDS", 0)
         patch.setattr("pages._admin.sources.UNDO_SECONDS", 0)
         # Looked for in the background, they would open a workspace that is removed meanwhile.
-        patch.setattr("rag_engine.passage_search.example_questions.find_examples", lambda _: ())
+        patch.setattr("rag_engine.passage_search.example_questions.find_examples", lambda *_: ())
         patch.setattr(Desk.__init__, "__defaults__", (_work_here,))
         prepared = folder / "prepared"
         _prepare(prepared, folder)

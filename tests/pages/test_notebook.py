@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from pages._ask.turn_key import turn_key
@@ -26,6 +27,10 @@ Start = Callable[..., AppTest]
 def texts(app: AppTest) -> str:
     drawn = [*app.markdown, *app.caption, *app.code, *app.info, *app.error, *app.toast]
     return "\n".join(str(one.value) for one in drawn)
+
+
+def refused(app: AppTest) -> str:
+    return "\n".join(one.value.replace("\\", "") for one in app.error)
 
 
 def labels(app: AppTest) -> list[str]:
@@ -155,7 +160,7 @@ def test_entries_have_their_question_their_reference_and_their_conversation(
     assert "2 of 2 entries" in texts(app)
     assert "> “six years”" in texts(app)
     assert ":material/info: note" in texts(app)
-    assert texts(app).count("Flood Act\\, page 3") == 2
+    assert texts(app).count(") Flood Act\\, page 3") == 2
     assert "No longer in the collection" not in texts(app)
     assert "The conversation was deleted." not in texts(app)
     assert downloads(app, "notebook") == ["Word", "Markdown", "BibTeX", "RIS"]
@@ -178,6 +183,29 @@ def test_an_entry_whose_document_is_gone_says_so(start: Start, workspace: Path) 
     app = notebook_page(start(workspace))
 
     assert texts(app).count("No longer in the collection: Flood Act") == 2
+
+
+def test_the_marks_of_an_entry_lead_to_the_page_and_the_passage_while_the_document_is_there(
+    start: Start, workspace: Path, reply: Reply
+) -> None:
+    [first] = reply.citations
+    other = replace(first, page=5, start=120, end=129)
+    text = "Six years [Source 1]. It may be renewed [Source 1]."
+    keep(workspace, converse(workspace, replace(reply, text=text, citations=(first, other))))
+
+    shown = texts(notebook_page(start(workspace)))
+
+    there, further = (
+        f"document?document={one.document_id}&page={one.page}&passage={one.start}-{one.end}" for one in (first, other)
+    )
+    mark = f'[:green-badge[1]]({there} "Flood Act\\, page 3")'
+    assert f"Six years {mark}" in shown
+    assert f"> “six years” {mark}" in shown
+    assert f'renewed [:green-badge[1]]({further} "Flood Act\\, page 5")' in shown
+    assert shown.count(f"[page 3]({there}) · [page 5]({further})") == 2
+
+    keep(workspace, converse(workspace, REPLY))
+    assert texts(notebook_page(start(workspace))).count(f"document={CITATION.document_id}") == 0
 
 
 def test_a_note_and_tags_are_written_and_filter_the_entries(start: Start, workspace: Path, reply: Reply) -> None:
@@ -242,6 +270,61 @@ def test_a_notebook_is_made_renamed_and_deleted(start: Start, workspace: Path) -
     assert notebooks.list_notebooks(workspace) == before
     assert app.selectbox(key="notebook chosen").value == made.id
     assert "restore notebook" not in [one.key for one in app.button]
+
+
+def test_a_name_that_is_too_long_is_refused_with_the_limit_and_the_place_for_it_closes_after_a_good_one(
+    start: Start, workspace: Path
+) -> None:
+    app = notebook_page(start(workspace))
+    app.session_state["notebook renaming"] = True
+    field = f"notebook renamed {notebooks.DEFAULT.id}"
+    # With a limit the browser drops what is pasted, without a word.
+    assert app.text_input(key=field).max_chars == 0
+
+    app.text_input(key=field).set_value("م" * 360).run()
+    app.button(key="notebook rename").click().run()
+
+    assert "The name has 360 characters; 80 are allowed." in refused(app)
+    assert app.selectbox(key="notebook chosen").options == ["Evidence (0)"]
+    assert app.session_state["notebook renaming"]
+
+    app.text_input(key=field).set_value("م" * 80).run()
+    app.button(key="notebook rename").click().run()
+
+    assert not app.error
+    assert app.selectbox(key="notebook chosen").options == [f"{'م' * 80} (0)"]
+    assert not app.session_state["notebook renaming"]
+
+
+def test_a_note_and_a_tag_that_are_too_long_are_refused_with_the_limit(
+    start: Start, workspace: Path, reply: Reply
+) -> None:
+    entry, _ = keep(workspace, converse(workspace, reply)).entries
+    app = notebook_page(start(workspace))
+
+    app.text_input(key=f"tagged {entry.id}").set_value("f" * 81).run()
+    app.button(key=f"save {entry.id}").click().run()
+    assert "is longer than 80 characters" in refused(app)
+
+    app.text_input(key=f"tagged {entry.id}").set_value("").run()
+    app.text_area(key=f"noted {entry.id}").set_value("n" * 5001).run()
+    app.button(key=f"save {entry.id}").click().run()
+    assert "The note has 5,001 characters; 5,000 are allowed." in refused(app)
+    assert kept(workspace).entries[0] == entry
+
+
+def test_the_notebook_that_nobody_named_is_called_so_in_the_language_of_the_interface(
+    start: Start, workspace: Path, reply: Reply, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "it-IT"))
+    conversation = converse(workspace, reply)
+    app = start(workspace, conversation=conversation.id)
+    app.button(key=f"{turn_key(conversation, 0)} add {notebooks.DEFAULT.id}").click().run()
+    assert any("Prove" in one.value for one in app.toast)
+
+    assert notebook_page(start(workspace)).selectbox(key="notebook chosen").options == ["Prove (1)"]
+    notebooks.rename_notebook(workspace, notebooks.DEFAULT.id, "Floods")
+    assert notebook_page(start(workspace)).selectbox(key="notebook chosen").options == ["Floods (1)"]
 
 
 def test_a_deleted_notebook_does_not_come_back_beside_another_of_its_name(start: Start, workspace: Path) -> None:

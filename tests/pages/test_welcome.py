@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion.jobs.queue import JobQueue
 from ingestion.types import Progress
+from rag_engine.config import read_config
+from rag_engine.engine import open_engine
+from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.storage.catalog import open_catalog, set_state
 
 Start = Callable[..., AppTest]
@@ -41,6 +46,28 @@ def test_documents_that_are_still_being_indexed_are_counted(start: Start, tmp_pa
     assert "documents indexed" not in said(app)
     assert "The collection is empty" in said(app)
     catalog.close()
+
+
+def test_examples_are_of_documents_that_the_filter_leaves(start: Start, collection: Path) -> None:
+    engine = open_engine(read_config(collection))
+    by_language = {one.metadata.language: one.document_id for one in engine.collection.documents()}
+    kept = [{"question": f"In {code}?", "language": code, "document_id": id} for code, id in by_language.items()]
+    state = json.dumps({"change": engine.catalog.change(), "by language": {"en": kept}})
+    with engine.catalog.begin() as connection:
+        set_state(connection, "example questions", state)
+
+    assert examples(start(collection)) == [f"In {code}?" for code in by_language]
+    assert examples(start(collection, language="it")) == ["In it?"]
+    assert "For example, from your documents:" not in said(start(collection, document_type="Law", language="it"))
+    forget_examples(engine)
+    engine.close()
+
+
+def examples(app: AppTest) -> list[str]:
+    for thread in threading.enumerate():
+        if thread.name.startswith("example questions"):
+            thread.join()
+    return [one.label.replace("\\", "") for one in app.run().button if str(one.key).startswith("example ")]
 
 
 def test_a_catalog_of_another_schema_is_told_with_its_cure(start: Start, tmp_path: Path) -> None:

@@ -67,6 +67,17 @@ def test_a_conversation_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert ended.turns[0].reply == REPLY
 
 
+def test_a_name_that_is_too_long_is_refused_and_the_conversation_keeps_its_own(tmp_path: Path) -> None:
+    id = store.new_id()
+    store.begin_turn(tmp_path, id, "How long is a plan valid?")
+    store.rename_conversation(tmp_path, id, "Plans")
+    with pytest.raises(InputError, match="81 characters; 80 are allowed"):
+        store.rename_conversation(tmp_path, id, "n" * 81)
+    found = store.read_conversation(tmp_path, id)
+    assert found
+    assert found.name == "Plans"
+
+
 def test_the_state_of_a_conversation_changes_with_every_change_of_it(tmp_path: Path) -> None:
     id = store.new_id()
     assert store.conversation_state(tmp_path, id) is None

@@ -15,7 +15,7 @@ from rag_engine.passage_search import example_questions
 from rag_engine.passage_search.example_questions import ExampleQuestion, candidates, forget_examples
 from tests.rag_engine.conftest import CountingEmbedder
 
-FOUND = ExampleQuestion("Who keeps the dyke?", "en")
+FOUND = ExampleQuestion("Who keeps the dyke?", "en", "d1")
 
 
 @pytest.fixture
@@ -60,22 +60,25 @@ def test_a_language_without_patterns_offers_only_what_is_a_question_already() ->
 def test_examples_are_looked_for_once_until_the_collection_changes_or_a_document_is_erased(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked: list[Engine] = []
+    looked: list[str] = []
 
-    def find(engine: Engine) -> tuple[ExampleQuestion, ...]:
-        looked.append(engine)
+    def find(_engine: Engine, language: str) -> tuple[ExampleQuestion, ...]:
+        looked.append(language)
         return (FOUND,)
 
     monkeypatch.setattr(example_questions, "find_examples", find)
 
-    assert example_questions.example_questions(engine) == (FOUND,)
-    assert example_questions.example_questions(engine) == (FOUND,)
-    assert len(looked) == 1
+    assert example_questions.example_questions(engine, "en") == (FOUND,)
+    assert example_questions.example_questions(engine, "en") == (FOUND,)
+    assert looked == ["en"]
+    example_questions.example_questions(engine, "it")
+    example_questions.example_questions(engine, "en")
+    assert looked == ["en", "it"]
     (tmp_path / "dyke.md").write_text("# Dyke\n\n" + "The warden keeps the dyke. " * 30)
     add_paths([tmp_path / "dyke.md"], engine)
-    example_questions.example_questions(engine)
-    assert len(looked) == 2
+    example_questions.example_questions(engine, "en")
+    assert len(looked) == 3
     forget_examples(engine)
     assert FOUND.question not in engine.catalog.state("example questions")
-    example_questions.example_questions(engine)
-    assert len(looked) == 3
+    example_questions.example_questions(engine, "en")
+    assert len(looked) == 4
