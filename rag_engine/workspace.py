@@ -80,7 +80,7 @@ def is_inside(folder: Path, path: Path) -> bool:
     if "\0" in str(path):
         return False
     # Of os.path: a link to itself makes Path.resolve raise.
-    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
+    return Path(os.path.realpath(folder)) in Path(os.path.realpath(path)).parents
 
 
 def inside(folder: Path, *names: str) -> Path:

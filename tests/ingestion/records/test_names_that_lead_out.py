@@ -48,14 +48,14 @@ def change(workspace: Path, statement: str, *values: object) -> None:
 
 def test_a_document_that_is_named_as_a_file_elsewhere_removes_nothing_there(workspace: Path, victim: Path) -> None:
     for column, value in (("file", str(victim)), ("sha256", str(victim.parent))):
-        change(workspace, f"UPDATE documents SET {column} = ?", value)  # noqa: S608 - of fixed names
+        change(workspace, f"UPDATE documents SET {column} = ?", value)
         with closing(open_engine(workspace)) as engine, pytest.raises(WorkspaceError, match="does not lie in"):
             erase(desk_of(engine), engine.collection.documents()[0].document_id)
         # Whoever writes next would finish the deletion.
         with pytest.raises(WorkspaceError, match="does not lie in"):
             add(workspace, "bay.md", "# The bay\n\nThe bay has rules.")
         assert victim.read_text() == "mine"
-        change(workspace, f"UPDATE documents SET {column} = 'x', status = 'active'")  # noqa: S608 - of fixed names
+        change(workspace, f"UPDATE documents SET {column} = 'x', status = 'active'")
         change(workspace, "DELETE FROM erasures")
 
 
