@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from cli.terminal import AsJson, Workspace, bar, closed_desk, err, errors_end, out, print_json
+from rag_engine.settings import settings_table
 
 if TYPE_CHECKING:
     from ingestion.backup.back_up import BackupMade
+    from ingestion.backup.restore import Restored
 
 app = typer.Typer()
 
@@ -59,6 +62,7 @@ def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False)
         markup=False,
         soft_wrap=True,
     )
+    _warn_of_stranger(restored)
     if restored.without_vectors:
         err.print(
             f"{restored.without_vectors} passages are of documents with missing or damaged vectors; "
@@ -67,6 +71,32 @@ def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False)
             markup=False,
             soft_wrap=True,
         )
+
+
+def _warn_of_stranger(restored: Restored) -> None:
+    """Print what was not restored since the archive may be a stranger's, and who would be an admin."""
+    place = f"--workspace {shlex.quote(str(restored.workspace))}"
+    lines = []
+    if restored.dropped_settings:
+        lines.append("Settings that name a server were not restored. Set again those that you trust:")
+        lines += [f"  {_setting_again(name, value, place)}" for name, value in restored.dropped_settings.items()]
+    if restored.cancelled_runs:
+        actions = ", ".join(dict.fromkeys(restored.cancelled_runs))
+        lines.append(f"Runs that had not ended are cancelled here: {actions}. Start again what you want done.")
+    if restored.admins:
+        lines.append(
+            f"Admins of this workspace: {', '.join(restored.admins)}. "
+            f"`sextant people set ADDRESS --role reader {place}` takes the role from one whom you do not know."
+        )
+    for line in lines:
+        err.print(line, style="yellow", markup=False, soft_wrap=True)
+
+
+def _setting_again(name: str, value: str, place: str) -> str:
+    setting = settings_table().get(name)
+    if setting is not None and setting.only:
+        return f"{name}: {setting.variable} alone sets it"
+    return f"sextant settings set {shlex.quote(name)} {shlex.quote(value)} {place}"
 
 
 def _warn(made: BackupMade) -> None:

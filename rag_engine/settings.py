@@ -225,6 +225,33 @@ def remove_setting(workspace: Path, name: str) -> None:
         changed.pop(entry, None)
 
 
+def drop_servers(workspace: Path) -> dict[str, str]:
+    """Remove entries that name a server, or that no file may keep, and return them with their values as shown.
+
+    The file may be a stranger's, whose server would get every question. Nothing holds of a file that cannot be read,
+    which stays as it is.
+    """
+    try:
+        stored = _stored(settings_file(workspace))
+    except InputError:
+        return {}
+    table = settings_table()
+    dropped = {
+        name: table[name].text(str(value)) if name in table else str(value)
+        for name, value in stored.items()
+        if name != _CHANGED and (_names_server(table.get(name)) or not _is_plain(value))
+    }
+    if dropped:
+        with _rewriting(workspace) as (stored, _):
+            for name in dropped:
+                stored.pop(name, None)
+    return dropped
+
+
+def _names_server(setting: Setting | None) -> bool:
+    return setting is not None and (setting.kind == "address" or bool(setting.only))
+
+
 @contextmanager
 def _rewriting(workspace: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield the entries of the file and who changed them, and write what the block has made of them."""
@@ -282,7 +309,7 @@ def _stored(path: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         # Where a file is in the place of the workspace, whoever opens that says so.
         return {}
-    except (ValueError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise InputError(
             "{path} cannot be read: {error}.", help="Correct that line, or remove the file.", path=path, error=error
         ) from error
@@ -299,8 +326,7 @@ def _toml(path: Path, stored: Mapping[str, Any], changed: Mapping[str, Any]) -> 
 def _rows(path: Path, entries: Mapping[str, Any]) -> str:
     rows = []
     for name, value in entries.items():
-        listed = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
-        if not listed and not isinstance(value, str) and not (isinstance(value, int | float) and isfinite(value)):
+        if not _is_plain(value):
             raise InputError(
                 "{path} has an entry {name!r} that is no setting.",
                 help="Remove it from the file.",
@@ -309,6 +335,13 @@ def _rows(path: Path, entries: Mapping[str, Any]) -> str:
             )
         rows.append(f"{json.dumps(name)} = {json.dumps(value, ensure_ascii=False)}\n")
     return "".join(rows)
+
+
+def _is_plain(value: object) -> bool:
+    """Return whether a value can be written back: a text, a number, or a list of texts."""
+    if isinstance(value, list | tuple):
+        return all(isinstance(one, str) for one in value)
+    return isinstance(value, str) or (isinstance(value, int | float) and isfinite(value))
 
 
 def _address(given: str, shown: str) -> str:

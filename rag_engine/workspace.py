@@ -87,6 +87,31 @@ def open_to_others(workspace: Path) -> bool:
     return os.name == "posix" and bool(workspace.stat().st_mode & 0o077)
 
 
+def is_inside(folder: Path, path: Path) -> bool:
+    """Return whether a path leads to something within a folder, and not to the folder itself; links are followed."""
+    if "\0" in str(path):
+        return False
+    # Of os.path: a link to itself makes Path.resolve raise.
+    return Path(os.path.realpath(folder)) in Path(os.path.realpath(path)).parents
+
+
+def inside(folder: Path, *names: str) -> Path:
+    """Return the path of something in a folder; WorkspaceError where its names lead out, by `..`, a root or a link.
+
+    Names that the catalog or a file of the workspace has pass through here before they are read or removed by: a
+    workspace may have been restored from the archive of a stranger.
+    """
+    path = folder.joinpath(*names)
+    if not is_inside(folder, path):
+        raise WorkspaceError(
+            "The workspace names {name!r}, which does not lie in {folder}.",
+            help="Nothing was read or removed there. Sextant writes no such name: use another copy of the workspace.",
+            name="/".join(names),
+            folder=folder,
+        )
+    return path
+
+
 def catalog_file(workspace: Path) -> Path:
     """Path of the catalog's database, where it is in none elsewhere."""
     return workspace / "catalog.sqlite"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -10,7 +11,7 @@ import struct
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -30,6 +31,11 @@ _PORTION = 1 << 20
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 # All that reading a ZIP file raises where its bytes are not as they were written.
 _DAMAGED = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error, OverflowError)
+
+# What the system says of a name that cannot be that of a file, or is taken by another one of the same archive.
+_OF_NAMES = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)
+# Of bytes; above it is no size of anything, and no number that a float can be.
+_LARGEST = 2**62
 
 # How many bytes are done of how many, and the file at hand.
 Advance = Callable[[int, int, str], None]
@@ -120,8 +126,7 @@ def opened_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, ArchiveManifes
 def unpack(archive: zipfile.ZipFile, one: ArchivedFile, folder: Path) -> None:
     """Write a member into the folder, readable by its owner alone; WorkspaceError where it is not as it was packed."""
     path = folder / one.name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
+    with os.fdopen(_new_file(path, archive, one.name), "wb") as target:
         try:
             with archive.open(one.name) as source:
                 size, sha256 = _copy(source, target, one.size)
@@ -129,7 +134,26 @@ def unpack(archive: zipfile.ZipFile, one: ArchivedFile, folder: Path) -> None:
             raise damaged(archive, one.name) from error
     if (size, sha256) != (one.size, one.sha256):
         raise damaged(archive, one.name)
-    os.utime(path, ns=(one.modified, one.modified))
+    # A time that this disk does not know is none.
+    with suppress(OverflowError, OSError):
+        os.utime(path, ns=(one.modified, one.modified))
+
+
+def _new_file(path: Path, archive: zipfile.ZipFile, name: str) -> int:
+    """Return the number of a new open file; WorkspaceError for a name that the disk takes for none, or has already."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        if error.errno not in _OF_NAMES:
+            raise
+        raise WorkspaceError(
+            "{file} holds {name!r}, which cannot be written here: {error}.",
+            help="Nothing was restored; name a folder on another disk with --workspace, or take another backup.",
+            file=archive.filename,
+            name=name,
+            error=error.strerror,
+        ) from error
 
 
 def damaged(archive: zipfile.ZipFile, name: str) -> WorkspaceError:
@@ -193,7 +217,7 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
         # Before anything else of it is read: what a later format says may be called otherwise.
         format = int(content["format"])
         if format <= ARCHIVE_FORMAT:
-            return _CODEC.validate_python(content)
+            return _checked(_CODEC.validate_python(content))
     except (*_DAMAGED, KeyError, TypeError) as error:
         raise damaged(archive, _MANIFEST) from error
     raise WorkspaceError(
@@ -203,6 +227,13 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
         format=format,
         current=ARCHIVE_FORMAT,
     )
+
+
+def _checked(manifest: ArchiveManifest) -> ArchiveManifest:
+    """Return the manifest; ValueError where a size in it is none."""
+    if not all(0 <= size <= _LARGEST for size in (manifest.index_bytes, *(one.size for one in manifest.files))):
+        raise ValueError("a size that is none")
+    return manifest
 
 
 def _check_members(archive: zipfile.ZipFile, manifest: ArchiveManifest, path: Path) -> None:

@@ -86,7 +86,8 @@ def catalogs_aside(workspace: Path) -> list[Path]:
 
 def originals_aside(workspace: Path, document_id: str) -> list[Path]:
     """Return the folders of this document's original among those that a repair set aside, which can be added again."""
-    return sorted(workspace.glob(f"{_UNKNOWN}*/{document_id}"))
+    held = (paths.inside(folder, document_id) for folder in workspace.glob(f"{_UNKNOWN}*"))
+    return sorted(path for path in held if path.is_dir())
 
 
 def _check_copy(copy: Path) -> None:

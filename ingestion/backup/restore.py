@@ -6,13 +6,14 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingestion.backup.archive import Advance, ArchiveManifest, opened_archive, unpack
 from ingestion.backup.back_up import require_space
+from ingestion.backup.check_catalog import check_foreign_catalog, check_foreign_paths, tables_of
 from ingestion.backup.contents import CATALOG
 from ingestion.backup.copy_stores import check_whole
 from rag_engine.atomic_write import staging
@@ -20,21 +21,25 @@ from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import READ_SCHEMAS, SCHEMA
 from rag_engine.text.templates import kept_sentence
 
-# What runs inside a database when it is used, of which a catalog of ours has none.
-_OF_OTHERS = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1"
+_UNENDED = "status NOT IN ('done', 'failed', 'cancelled')"
+_CANCELLED = kept_sentence("It had not ended when the workspace was backed up, and was not carried out here.")
+_COUNT = "SELECT count(*), coalesce(sum(children), 0) FROM documents WHERE status = 'active'"
 _IN_WORKSPACE = (
     ("sources", "UPDATE sources SET path = :new || substr(path, :length) WHERE substr(path, 1, :last) = :old"),
     (
         "runs",
-        "UPDATE runs SET arguments = replace(arguments, :quoted, :requoted) "
-        "WHERE status IN ('queued', 'running', 'paused')",
+        f"UPDATE runs SET arguments = replace(arguments, :quoted, :requoted) WHERE {_UNENDED}",  # noqa: S608 - fixed
     ),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A workspace that was restored, from which other workspace and when that was backed up."""
+    """A workspace that was restored, from which other workspace and when that was backed up.
+
+    Not restored are `dropped_settings`, which name servers, each with its value; `cancelled_runs` had not ended, and
+    end there. `admins` are the people who may do everything in the workspace.
+    """
 
     workspace: Path
     made: str
@@ -43,6 +48,16 @@ class Restored:
     documents: int
     passages: int
     without_vectors: int = 0
+    dropped_settings: Mapping[str, str] = field(default_factory=dict)
+    cancelled_runs: tuple[str, ...] = ()
+    admins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    documents: int
+    passages: int
+    cancelled_runs: tuple[str, ...]
 
 
 def restore_files(
@@ -67,9 +82,15 @@ def restore_files(
                 unpack(opened, one, made)
                 done += one.size
                 progress(done, manifest.size, one.name)
-            _make_own(made / CATALOG, manifest, workspace, archive)
+            own = _make_own(made / CATALOG, manifest, workspace, archive)
             restored = Restored(
-                workspace, manifest.made, manifest.workspace, len(manifest.files), manifest.documents, manifest.passages
+                workspace,
+                manifest.made,
+                manifest.workspace,
+                len(manifest.files),
+                own.documents,
+                own.passages,
+                cancelled_runs=own.cancelled_runs,
             )
             restored = finish(made, restored)
             # On the disk before it has its name.
@@ -100,31 +121,53 @@ def _check_version(archive: Path, manifest: ArchiveManifest) -> None:
         )
 
 
-def _make_own(catalog: Path, manifest: ArchiveManifest, workspace: Path, archive: Path) -> None:
-    """Make a catalog that of this workspace: with an id of its own, and with the places of its own files.
+def _make_own(catalog: Path, manifest: ArchiveManifest, workspace: Path, archive: Path) -> _Made:
+    """Make a catalog that of this workspace: with an id of its own, with the places of its own files, and at rest.
 
     By the id a Chroma server tells the collections of workspaces apart: with that of the former one, the restored
-    workspace would change the index of the one that was backed up.
+    workspace would change the index of the one that was backed up. Runs that had not ended were asked for elsewhere,
+    perhaps by somebody else: no worker is to carry them out here.
     """
     check_whole(catalog, archive / CATALOG)
-    old, new = manifest.workspace.rstrip("/") + "/", f"{workspace}/"
+    try:
+        with closing(sqlite3.connect(catalog, isolation_level=None)) as connection:
+            connection.execute("PRAGMA trusted_schema=OFF")
+            check_foreign_catalog(connection, archive)
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("UPDATE state SET value = ? WHERE name = 'workspace'", (secrets.token_hex(4),))
+            held = tables_of(connection)
+            _move_paths(connection, held, manifest.workspace, workspace)
+            check_foreign_paths(connection, workspace, archive)
+            cancelled = _end_runs(connection) if "runs" in held else ()
+            documents, passages = connection.execute(_COUNT).fetchone()
+            connection.execute("COMMIT")
+    except (sqlite3.Error, ValueError) as error:
+        raise WorkspaceError(
+            f"{archive} is damaged: its catalog is not one of Sextant ({error}).",
+            help="Nothing was restored; take another backup.",
+        ) from error
+    return _Made(int(documents), int(passages), cancelled)
+
+
+def _move_paths(connection: sqlite3.Connection, held: set[str], former: str, workspace: Path) -> None:
+    """Give files of the former workspace their places in this one."""
+    old, new = former.rstrip("/") + "/", f"{workspace}/"
     values = {"old": old, "new": new, "last": len(old), "length": len(old) + 1}
     values |= {"quoted": _quoted(old), "requoted": _quoted(new)}
-    with closing(sqlite3.connect(catalog, isolation_level=None)) as connection:
-        connection.execute("PRAGMA trusted_schema=OFF")
-        found = connection.execute(_OF_OTHERS).fetchone()
-        if found is not None:
-            raise WorkspaceError(
-                f"The catalog in {archive} holds {found[0]!r}, which no catalog of Sextant holds.",
-                help="Nothing was restored; take another backup.",
-            )
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("UPDATE state SET value = ? WHERE name = 'workspace'", (secrets.token_hex(4),))
-        tables = {str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        for table, statement in _IN_WORKSPACE:
-            if table in tables:
-                connection.execute(statement, values)
-        connection.execute("COMMIT")
+    for table, statement in _IN_WORKSPACE:
+        if table in held:
+            connection.execute(statement, values)
+
+
+def _end_runs(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """End every run that had not ended, and return what those were that are cancelled.
+
+    A backup that the worker made holds the run that made it, which is done.
+    """
+    connection.execute(f"UPDATE runs SET status = 'done' WHERE action = 'backup' AND {_UNENDED}")  # noqa: S608 - fixed
+    cancelled = connection.execute(f"SELECT action FROM runs WHERE {_UNENDED} ORDER BY id").fetchall()  # noqa: S608
+    connection.execute(f"UPDATE runs SET status = 'cancelled', message = ? WHERE {_UNENDED}", (_CANCELLED,))  # noqa: S608
+    return tuple(str(action) for (action,) in cancelled)
 
 
 def _quoted(path: str) -> str:

@@ -13,6 +13,7 @@ from ingestion.extraction.sandbox.wire import reading_from_json, reading_to_json
 from ingestion.types import FileProperties, FileReading
 from rag_engine.atomic_write import write_atomic
 from rag_engine.types import ExtractedText
+from rag_engine.workspace import inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +71,4 @@ def forget_reading(folder: Path, sha256: str) -> None:
 
 
 def _path(folder: Path, sha256: str) -> Path:
-    return folder / sha256[:2] / f"{sha256}.json.gz"
+    return inside(folder, sha256[:2], f"{sha256}.json.gz")

@@ -13,6 +13,7 @@ from ingestion.file_names import safe_name
 from ingestion.jobs.queue import JobQueue, Run
 from rag_engine.atomic_write import replacing
 from rag_engine.text.templates import kept_sentence
+from rag_engine.workspace import is_inside
 
 _SETTLED = ("indexed", "unchanged", "rejected")
 
@@ -37,7 +38,8 @@ def upload_name(workspace: Path, path: str) -> str:
 
 def is_upload(workspace: Path, path: str) -> bool:
     """Whether the path is that of an upload kept in the workspace."""
-    return Path(path).parent.parent == folders.uploads(workspace)
+    folder = Path(path).parent
+    return folder.parent == folders.uploads(workspace) and is_inside(folder.parent, folder)
 
 
 def remove_finished(workspace: Path, run: Run) -> None:

@@ -16,16 +16,18 @@ from ingestion.backup.back_up import BackupMade, back_up
 from ingestion.backup.bring_back import CatalogBroughtBack, bring_back_catalog
 from ingestion.backup.read_again import ReadAgain, read_documents_again
 from ingestion.backup.restore import Restored, restore_files
-from ingestion.jobs.queue import JobQueue, Run
+from ingestion.jobs.queue import Run
 from ingestion.operations.acts import ActingPlace, ClosedDesk, act, enter, entered_as_begun
 from ingestion.operations.corrections import restore_corrections
-from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
+from ingestion.operations.desk import Desk, queue_once
 from ingestion.operations.documents import finish_erasures
 from ingestion.records.audit import end_copied
+from ingestion.records.people import known_people
 from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.settings import drop_servers
 from rag_engine.text.templates import kept_sentence
 
 Shown = Callable[[int, int, str], None]
@@ -113,7 +115,8 @@ def delete_backup(desk: ActingPlace, name: str) -> None:
 def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: None) -> Restored:
     """Make the workspace of the desk from an archive; its folder is empty or not there.
 
-    The indexes are made from the catalog and the vectors of the archive, and nothing is encoded again.
+    The indexes are made from the catalog and the vectors of the archive, and nothing is encoded again. An archive may
+    come from a stranger: settings that name a server are not kept, and runs that had not ended are cancelled.
     """
     _check_catalog(desk.workspace)
 
@@ -123,13 +126,15 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
         end_copied(folder, "backup")
         with entered_as_begun(place, "restore", archive.name):
             missing = index(folder)
+            dropped = drop_servers(folder)
+            for name in dropped:
+                enter(place, "reset_setting", name)
             made = kept_sentence("made {made} of {former}", made=restored.made, former=restored.former)
             enter(place, "restore", archive.name, made)
-        return replace(restored, without_vectors=missing)
+        return replace(restored, without_vectors=missing, dropped_settings=dropped, admins=_admins(folder))
 
     def index(folder: Path) -> int:
         with closing(open_engine(read_config(folder, kept=False))) as engine:
-            _end_backups(JobQueue(engine.catalog))
             collection = engine.collection
             missing = 0
             if collection.manifest() is not None:
@@ -181,11 +186,12 @@ def complete_records(desk: Desk) -> int:
     return lacking
 
 
-def _end_backups(jobs: JobQueue) -> None:
-    """End the runs that were making backups, as one is in each that the worker made: no worker shall begin it again."""
-    for run in jobs.runs(LATEST_RUNS):
-        if run.action == BACKUP and run.active:
-            jobs.finish(run.id, "done", [], "")
+def _admins(workspace: Path) -> tuple[str, ...]:
+    try:
+        return tuple(one.key for one in known_people(workspace) if one.role == "admin")
+    except WorkspaceError:
+        # Of a damaged file nobody has a role; whoever logs in is told.
+        return ()
 
 
 def _check_catalog(workspace: Path) -> None:

@@ -26,6 +26,7 @@ from ingestion.types import RunRequest, SeedSource
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
+from rag_engine.workspace import is_inside
 
 REMOVAL = "remove"
 # One call of a discovery may take so long, and all of them together.
@@ -195,7 +196,7 @@ def remove_kept_files(source: SeedSource, desk: Desk) -> None:
     """Remove what the workspace has of a source's files: fetched, uploaded, and read."""
     remove_files(desk.workspace, desk.store, source.code)
     upload = Path(source.path)
-    if source.path and upload.is_relative_to(own_files(desk)):
+    if source.path and is_inside(own_files(desk), upload.parent):
         shutil.rmtree(upload.parent, ignore_errors=True)
 
 

@@ -12,6 +12,7 @@ from ingestion.extraction.text_cache import forget_reading
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.types import Download
+from rag_engine.workspace import inside
 
 # Phases that refuse a source without a file of it.
 _WITHOUT_FILE = ("acquisition", "portals")
@@ -60,9 +61,11 @@ def remove_files(workspace: Path, store: SourceStore, code: str, sha256: str = "
 def remove_file(workspace: Path, download: Download) -> None:
     """Remove the file from both places."""
     for path in _paths_of(workspace, download.path):
-        if download.path:
-            path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
-def _paths_of(workspace: Path, path: str) -> tuple[Path, Path]:
-    return workspace / path, folders.quarantine(workspace) / Path(path).name
+def _paths_of(workspace: Path, path: str) -> tuple[Path, ...]:
+    """Return where the file of a download may be, in its folder and in quarantine; nothing for a path of no file."""
+    if not path:
+        return ()
+    return inside(workspace, path), inside(folders.quarantine(workspace), Path(path).name)

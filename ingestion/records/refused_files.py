@@ -19,7 +19,7 @@ from ingestion.protocols import Extractor
 from ingestion.types import FileReading, OutcomeReason, Refusal
 from rag_engine.atomic_write import write_atomic
 from rag_engine.text.templates import kept_sentence
-from rag_engine.workspace import read_json
+from rag_engine.workspace import inside, read_json
 
 # What takes long to find out, or breaks the reader; other reasons are seen at once, or lifted by an installation.
 _REMEMBERED: frozenset[OutcomeReason] = frozenset(
@@ -99,7 +99,7 @@ class RefusedFiles:
         write_atomic(self._path(sha256), json.dumps(asdict(kept)).encode(), private=True)
 
     def _path(self, sha256: str) -> Path:
-        return self._folder / f"{sha256}.json"
+        return inside(self._folder, f"{sha256}.json")
 
 
 def _as_before(known: RefusedFile) -> Refusal:

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.person import LOCAL, OwnedRecord, Person, may_read, owns
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.workspace import make_folder
+from rag_engine.workspace import inside, make_folder
 
 _ID = re.compile(r"[0-9a-f]{32}")
 # Records that were read last and are kept: pages ask for the same ones at everything a person does.
@@ -102,8 +102,8 @@ class RecordFiles(Generic[AnyRecord]):
             yield
 
     def path(self, workspace: Path, id: str) -> Path:
-        """Return the file of a record."""
-        return workspace / self._folder / f"{id}.json"
+        """Return the file of a record; WorkspaceError for an id that leads out of their folder."""
+        return inside(workspace / self._folder, f"{id}.json")
 
     def state(self, workspace: Path, id: str) -> tuple[int, int, int] | None:
         """Return what changes when a record is written again, None where there is none; nothing is read."""

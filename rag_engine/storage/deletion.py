@@ -108,6 +108,8 @@ def _purge_one(stores: Stores, key: int, keep_vectors: bool) -> int:
     held = np.array([tuple(pair) for pair in pairs], np.int64).reshape(-1, 2)
     columns = sql.select(d.c.document_id, d.c.sha256, d.c.file, d.c.model)
     [(document_id, sha256, file, model)] = stores.catalog.read(columns.where(d.c.key == key))
+    # Before anything is removed: names that lead elsewhere end the deletion.
+    copy, drawn = stored_name(stores.files, sha256, file), drawings_of(stores.drawings, sha256)
     stores.dense.delete(held[:, 0])
     rows = held[:0, 1]
     # Rows count within one model's file: those of another model go with that file.
@@ -120,12 +122,11 @@ def _purge_one(stores: Stores, key: int, keep_vectors: bool) -> int:
         connection.execute(sql.delete(d).where(d.c.key == key))
         _forget_groundings(connection, document_id)
     if not _used(stores.catalog, sha256, file):
-        copy = stored_name(stores.files, sha256, file)
         copy.unlink(missing_ok=True)
         if copy.parent.is_dir() and not any(copy.parent.iterdir()):
             copy.parent.rmdir()
         if not copy.parent.exists():
-            shutil.rmtree(drawings_of(stores.drawings, sha256), ignore_errors=True)
+            shutil.rmtree(drawn, ignore_errors=True)
     return len(rows)
 
 

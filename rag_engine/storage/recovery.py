@@ -9,7 +9,7 @@ import sqlalchemy as sql
 from rag_engine.storage import schema as tables
 from rag_engine.storage.deletion import ERASING, leave_no_words, purge
 from rag_engine.storage.rebuild import WAITING
-from rag_engine.storage.stores import Stores, stored_file
+from rag_engine.storage.stores import Stores
 from rag_engine.storage.vector_rows import forget_missing_vectors, forget_unused_models, free_rows, sweep
 
 
@@ -37,7 +37,8 @@ def recover(stores: Stores) -> int:
 
 
 def _remove_unknown_files(stores: Stores) -> None:
-    known = {stored_file(stores.files, record) for record in stores.catalog.active_documents()}
+    # Compared and not opened, so that it need not be asked of each whether it leads out of the folder.
+    known = {stores.files / one.sha256[:12] / one.file for one in stores.catalog.active_documents()}
     for folder in stores.files.glob("*"):
         for path in folder.rglob("*"):
             if path.is_file() and path not in known:

@@ -15,6 +15,7 @@ from rag_engine.protocols import ChildFacets, Keys, SparseIndex, VectorFile, Vec
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, ChildRecord, set_state
 from rag_engine.types import DocumentRecord
+from rag_engine.workspace import inside
 
 # Named value of the workspace: keys of the documents that the dense index has not, or as they were before.
 DENSE_DUE = "dense index due"
@@ -77,7 +78,7 @@ class CurrentIndex:
 
 def stored_name(files: Path, sha256: str, file: str) -> Path:
     """Return the path of a file's copy: under its own name, in a folder for its content."""
-    return files / sha256[:12] / file
+    return inside(files, sha256[:12], file)
 
 
 def stored_file(files: Path, record: DocumentRecord) -> Path:

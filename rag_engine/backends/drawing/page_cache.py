@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rag_engine.atomic_write import write_atomic
+from rag_engine.workspace import inside
 
 _MOST_BYTES = 300 * 2**20
 # Share of the bytes that stays when room is made, so that it is not made again for the next page.
@@ -109,4 +110,4 @@ class PageCache:
 
 def drawings_of(folder: Path, content: str) -> Path:
     """Return the folder of what was drawn of the file with this hash, named as that of its copy in the workspace."""
-    return folder / content[:12]
+    return inside(folder, content[:12])

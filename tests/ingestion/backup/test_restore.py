@@ -13,8 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.operations.backups import restore
+from ingestion.jobs.worker import work
+from ingestion.operations.backups import backup, restore
 from ingestion.operations.indexes import rebuild
+from ingestion.operations.people import audit_entries
+from ingestion.records.erasures import BegunErasures
+from rag_engine.config import GenerationConfig, read_config
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import SCHEMA
 from tests.ingestion.backup.workspaces import desk_of, found, once, open_engine, place
@@ -250,3 +254,152 @@ def test_nothing_is_encoded_and_no_model_is_needed(
 def test_damaged_settings_do_not_keep_a_backup_from_being_restored(archive: Path, target: Path) -> None:
     other = rewritten(archive, lambda contents, _: contents.update({"settings.toml": b"a = = 1"}))
     assert restore(place(target), other).documents == 2
+
+
+def changed_catalog(archive: Path, *statements: str) -> Path:
+    """Return a copy of an archive in whose catalog these statements were carried out."""
+
+    def change(contents: dict[str, bytes], _: dict[str, object]) -> None:
+        path = archive.with_name("changed.sqlite")
+        path.write_bytes(contents["catalog.sqlite"])
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+        contents["catalog.sqlite"] = path.read_bytes()
+
+    return rewritten(archive, change)
+
+
+HASH = "'" + "0" * 64 + "'"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        *(
+            f"UPDATE documents SET status = '{status}', file = 'OUTSIDE/victim.txt' WHERE file = 'bay.md'"
+            for status in ("active", "deleting", "pending")
+        ),
+        *(
+            f"UPDATE documents SET file = '{file}' WHERE file = 'bay.md'"
+            for file in ("../../victim.txt", "..", ".", "")
+        ),
+        "UPDATE documents SET status = 'deleting', file = 'no/x', sha256 = 'OUTSIDE' WHERE file = 'bay.md'",
+        "UPDATE documents SET sha256 = 'OUTSIDE' WHERE file = 'bay.md'",
+        "UPDATE documents SET sha256 = CAST(sha256 AS BLOB)",
+        "UPDATE documents SET document_id = '*' WHERE file = 'bay.md'",
+        "UPDATE documents SET document_id = '../../outside' WHERE file = 'bay.md'",
+        f"INSERT INTO erasures VALUES (9, '000000000000', 's', {HASH}, '../x', '', 'Ada', '', 0, 0)",
+        f"INSERT INTO source_files VALUES ('A1', 'OUTSIDE/victim.txt', {HASH})",
+        f"INSERT INTO source_files VALUES ('A1', 'downloads/../../victim.txt', {HASH})",
+        "INSERT INTO source_files VALUES ('A1', 'downloads/a.pdf', '../../victim')",
+        "INSERT INTO outcomes VALUES ('A1', 'acquisition', 'f', '', 'done', '', '', "
+        """'{"path": "../outside/victim.txt", "sha256": ""}', 0, 1, '2026-01-01')""",
+        "INSERT INTO sources (code, url, path, title, authority, notes, licence, parent, origin, added) "
+        "VALUES ('A1', '', 'FORMER/sources/../../outside/victim.txt', '', '', '', '', '', '', '')",
+        """INSERT INTO runs VALUES (9, 'add', '{"paths": ["NEW/uploads/../x"]}', 'done', """
+        "'', '[]', '', '', '', '', 0, 0, '')",
+        "ALTER TABLE documents ADD COLUMN other AS (status || '/../..')",
+    ],
+)
+def test_a_catalog_that_names_what_lies_elsewhere_is_refused(
+    archive: Path, workspace: Path, target: Path, tmp_path: Path, statement: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "victim.txt").write_text("mine")
+    with closing(open_engine(workspace)) as engine:
+        desk_of(engine).jobs.runs()
+        BegunErasures(engine.catalog)
+    archive.unlink()
+    backup(place(workspace), archive)
+    for name, path in (("OUTSIDE", outside), ("FORMER", workspace), ("NEW", target)):
+        statement = statement.replace(name, str(path))
+    refuse(changed_catalog(archive, statement), target, "which no catalog of Sextant h")
+    assert (outside / "victim.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("DROP TABLE documents", r"other\.zip is damaged: its catalog has no table documents"),
+        ("DELETE FROM state", r"other\.zip is damaged: its catalog does not say which schema it has"),
+        ("ALTER TABLE documents DROP COLUMN file", r"other\.zip is damaged: its catalog is not one of Sextant"),
+    ],
+)
+def test_a_catalog_that_is_not_whole_is_refused_as_damage_of_the_archive(
+    archive: Path, target: Path, statement: str, words: str
+) -> None:
+    refuse(changed_catalog(archive, statement), target, words)
+
+
+def test_what_a_catalog_holds_is_counted_and_not_what_the_manifest_says(archive: Path, target: Path) -> None:
+    other = rewritten(archive, lambda _, manifest: manifest.update(documents=400, passages=9000))
+    restored = restore(place(target), other)
+    assert (restored.documents, restored.passages > 1000) == (2, False)
+
+
+@pytest.mark.parametrize("modified", [10**40, -(10**40), 2**63])
+def test_a_time_that_no_file_can_have_is_ignored(archive: Path, target: Path, modified: int) -> None:
+    def late(_: dict[str, bytes], manifest: dict[str, object]) -> None:
+        for one in manifest["files"]:  # type: ignore[attr-defined]
+            one["modified"] = modified
+
+    assert restore(place(target), rewritten(archive, late)).documents == 2
+
+
+@pytest.mark.parametrize("size", [10**400, -1])
+def test_a_size_that_none_is_damage_of_the_manifest(archive: Path, target: Path, size: int) -> None:
+    other = rewritten(archive, lambda _, manifest: manifest.update(index_bytes=size))
+    refuse(other, target, r"is damaged: manifest\.json")
+
+
+@pytest.mark.parametrize("names", [("notes", "notes/one"), ("notes/" + "n" * 300,)])
+def test_names_that_no_disk_holds_are_the_archives_fault(archive: Path, target: Path, names: tuple[str, ...]) -> None:
+    other = rewritten(archive, lambda contents, _: contents.update(dict.fromkeys(names, b"x")))
+    refuse(other, target, r"other\.zip holds 'notes/.*', which cannot be written here")
+
+
+def test_the_servers_that_an_archive_names_get_no_question(archive: Path, target: Path) -> None:
+    written = (
+        b'openai_url = "http://evil.example/v1"\nopenai_model = "large"\nollama_url = "http://evil.example:2"\n'
+        b'chroma_url = "http://evil.example:3"\nopenai_key = "k"\nintranet = ["evil.example"]\n'
+        b'answer_seconds = 600\nstrange = {a = 1}\n[changed]\nopenai_url = "Eve"\nanswer_seconds = "Ada"\n'
+    )
+    other = rewritten(archive, lambda contents, _: contents.update({"settings.toml": written}))
+    restored = restore(place(target), other)
+    servers = {f"{name}_url": f"http://evil.example{rest}" for name, rest in
+               (("openai", "/v1"), ("ollama", ":2"), ("chroma", ":3"))}  # fmt: skip
+    assert restored.dropped_settings.items() >= servers.items()
+    assert restored.dropped_settings.keys() - servers.keys() == {"openai_key", "intranet", "strange"}
+    assert restored.dropped_settings["openai_key"] == "(set)"
+    generation = read_config(target).generation
+    assert (generation.openai_url, generation.ollama_url) == ("", GenerationConfig().ollama_url)
+    assert (generation.openai_model, generation.answer_seconds) == ("large", 600)
+    assert "evil.example" not in (target / "settings.toml").read_text()
+    reset = {one.on for one in audit_entries(place(target)) if one.act == "reset_setting"}
+    assert reset == restored.dropped_settings.keys()
+
+
+def test_runs_that_had_not_ended_are_cancelled_and_admins_are_named(
+    archive: Path, workspace: Path, target: Path
+) -> None:
+    secret = archive.with_name("secret.md")
+    secret.write_text("# A secret\n\nThe secret of the analyst is kept at home.")
+    with closing(open_engine(workspace)) as engine:
+        desk_of(engine).jobs.runs()
+    archive.unlink()
+    backup(place(workspace), archive)
+    asked = json.dumps({"paths": [str(secret)]})
+    rows = [
+        f"INSERT INTO runs VALUES ({key}, 'add', '{asked}', '{status}', '', '[]', '', '', '', '', 0, 0, '')"
+        for key, status in enumerate(("queued", "running", "paused", "odd"), start=1)
+    ]
+    # SQLite finds the table by this name too.
+    rows += ["ALTER TABLE runs RENAME TO other", "ALTER TABLE other RENAME TO Runs"]
+    restored = restore(place(target), changed_catalog(archive, *rows))
+    assert (restored.cancelled_runs, restored.admins) == (("add",) * 4, ("ada@example.org",))
+    with closing(open_engine(target)) as engine:
+        work(engine)
+        assert {one.file for one in engine.collection.documents()} == {"harbour.md", "bay.md"}
+        assert {one.status for one in desk_of(engine).jobs.runs()} == {"cancelled"}
