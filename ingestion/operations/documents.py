@@ -124,14 +124,12 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
     """
     remove_abandoned(desk.workspace)
     begun = BegunErasures(desk.engine.catalog)
-    try:
-        record = desk.engine.catalog.find_document(document)
-    except InputError:
-        unfinished = begun.find(document)
-        if unfinished is None:
-            raise
+    unfinished = begun.find(document)
+    # It comes before a document whose title its name is.
+    if unfinished is not None and not _is_named(desk, document):
         with erasing(desk.workspace):
             return _carry_out(desk, unfinished)
+    record = desk.engine.catalog.find_document(document)
     by = desk.person.name if desk.person.key else author.strip()
     if codes := sources_erased_with(desk, [record]):
         _check_erasure(record, codes, note)
@@ -291,6 +289,11 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
             file=record.file,
         )
     return record
+
+
+def _is_named(desk: Desk, name: str) -> bool:
+    """Return whether a document of the collection has this source, id or file, which a title only repeats."""
+    return any(name in (one.source, one.document_id, one.file) for one in desk.engine.collection.documents())
 
 
 def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
