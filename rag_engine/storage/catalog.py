@@ -230,7 +230,8 @@ class Catalog:
         """
         if not name.strip():
             raise InputError("The document's name is empty.", help="Give an id or a file name from `sextant list`.")
-        found, every = [], self.active_documents()
+        every = self.active_documents()
+        found: list[DocumentRecord] = []
         for is_named in _NAMES:
             found = found or [one for one in every if is_named(one, name)]
         # By the name that they share, the present version is meant.

@@ -6,7 +6,7 @@ import hashlib
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
-from rag_engine.conversations.erased_documents import REDACTED
+from rag_engine.conversations.erased_documents import REDACTED, erased_since, lists_aside, note_erased
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
@@ -191,6 +191,84 @@ def test_test_questions_and_their_runs_keep_what_they_quote_unless_it_is_to_be_r
         assert set(holding(workspace / "evaluation")) == (set() if redact else kept)
         # Figures are compared with those of later runs.
         assert read_run(accepted_path(workspace)).figures == measured.run.figures
+
+
+def cut_off(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def flip_a_byte(path: Path) -> None:
+    """Change one byte so that everything is still in the file and nobody can read it as JSON."""
+    content = path.read_bytes()
+    at = content.rindex(b'"')
+    path.write_bytes(content[:at] + b"!" + content[at + 1 :])
+
+
+def list_nothing(path: Path) -> None:
+    path.write_text("[]")
+
+
+def fill_with_zeros(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def make_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("damage", [cut_off, flip_a_byte, list_nothing, fill_with_zeros, make_a_folder])
+def test_an_erasure_goes_on_past_files_that_cannot_be_read_and_names_them(
+    workspace: Path, damage: Callable[[Path], None]
+) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk, question = desk_of(engine), "Who keeps the zoning rules?"
+        answer = list(engine.ask(question))[-1]
+        assert isinstance(answer, Answer)
+        for _ in range(2):
+            begun = begin_turn(workspace, new_id(), question)
+            end_turn(workspace, begun, reply_of(answer))
+        change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, of_before(new_id(), question, answer)))
+        keep_answer(desk, begun.id, begun.turns[-1].asked)
+        measured, _ = ask_test_questions(desk, AnswersRequest(str(own_questions_path(workspace))))
+        write_run(accepted_path(workspace), measured.run)
+        damaged = {
+            f"conversations/{begun.id}.json",
+            f"notebooks/{DEFAULT.id}.json",
+            "evaluation/questions.jsonl",
+            f"evaluation/runs/{measured.id}.json",
+        }
+        if damage is list_nothing:
+            # Nothing of the document is in them, nor are they what they are to be.
+            damaged = {one for one in damaged if one.startswith("evaluation")}
+        for one in damaged:
+            damage(workspace / one)
+        assert sorted(erase(desk, "own.md", redact=True).left_behind) == [
+            f"what {one} may hold of it, which cannot be read" for one in sorted(damaged)
+        ]
+        assert {path.relative_to(workspace).as_posix() for path in holding(workspace)} <= damaged
+        assert unfinished_erasures(desk) == []
+        told = next(one for one in examine(engine) if one.name == "Records")
+        assert (told.state, [one for one in damaged if one not in told.found]) == ("bad", [])
+
+
+@pytest.mark.parametrize("damage", [cut_off, flip_a_byte, fill_with_zeros, make_a_folder])
+def test_a_damaged_list_of_what_was_erased_is_set_aside_and_stops_nobody(
+    workspace: Path, damage: Callable[[Path], None]
+) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk = desk_of(engine)
+        erase(desk, "own.md", redact=True)
+        note_erased(workspace, "ffffffffffff", "last.md", redact=False)
+        damage(workspace / "erased.json")
+        assert next(one for one in examine(engine) if one.name == "List of the erased").state == "bad"
+        [left] = erase(desk, "bay.md").left_behind
+        [aside] = lists_aside(workspace)
+        assert left == f"{aside.name}, a damaged list of what was erased before"
+        assert next(one for one in examine(engine) if one.name == "List of the erased").state == "note"
+        # What can still be read of it is heeded.
+        known = {one.file for one in erased_since(workspace, "")}
+        assert known == {"bay.md"} | ({"own.md"} if damage in (cut_off, flip_a_byte) else set())
 
 
 @pytest.mark.parametrize("redact", [True, False])
