@@ -386,6 +386,7 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
                 desk.workspace, file, said_by_others(desk.engine.collection, file, document_id)
             )
     forget_examples(desk.engine)
+    desk.jobs.forget_current()
     AnswerStore(desk.engine.catalog).forget_documents([document_id])
     ComparisonStore(desk.engine.catalog).forget_documents([document_id])
     FileDescriptions(desk.engine.catalog).forget(source)

@@ -12,16 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sql
 from typer.testing import CliRunner
 
 from cli.doctor import examine
 from cli.main import app as terminal
+from ingestion.jobs.queue import runs
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.documents import add_files, erase, finish_erasures, resume_erasures, unfinished_erasures
 from ingestion.operations.evaluation import ask_test_questions, keep_answer
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
+from ingestion.types import Progress
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.erased_documents import REDACTED, erased_since, lists_aside, note_erased
@@ -309,6 +312,25 @@ def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_wa
         add_files(desk_of(engine), [folder / "own.md"])
         assert erase(desk_of(engine), "own.md").left_behind == ()
     assert list(holding(tmp_path / "workspace")) == []
+
+
+def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk = desk_of(engine)
+        done, paused, before = (desk.jobs.queue("run", {}) for _ in range(3))
+        for id in (done, paused, before):
+            desk.jobs.beat(id, Progress(1, 3, 0, 0, "The ylang statute", "indexing"))
+        assert desk.jobs.finish(done, "done", []).progress is None
+        stopped = desk.jobs.finish(paused, "paused", []).progress
+        assert stopped is not None
+        assert (stopped.done, stopped.current) == (1, "")
+        # As earlier versions left them.
+        with engine.catalog.begin() as connection:
+            connection.execute(sql.update(runs).where(runs.c.id == before).values(status="done"))
+        grounded = desk.jobs.queue("ground", {})
+        desk.jobs.finish(grounded, "done", [{"failed": 1, "failure": "ylang: no answer"}], "1 left. ylang: no answer")
+        assert erase(desk, "own.md").left_behind == ()
+    assert list(holding(workspace)) == []
 
 
 def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
