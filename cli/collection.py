@@ -168,7 +168,7 @@ def rebuild(
         else:
             out.print(f"The index in place holds {children} passages.", markup=False)
         return
-    with desk_of(workspace, as_json) as desk, bar("Rebuilding") as advance:
+    with desk_of(workspace, as_json, erases=False) as desk, bar("Rebuilding") as advance:
         children = rebuild_indexes(desk, encode=encode, anyway=anyway, progress=advance)
     if as_json:
         print_json({"children": children})

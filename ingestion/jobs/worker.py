@@ -30,7 +30,7 @@ from ingestion.operations.answers import measure_gate
 from ingestion.operations.backups import BACKUP, keep_backup
 from ingestion.operations.corrections import relabel
 from ingestion.operations.desk import local_person, open_desk, queue_run
-from ingestion.operations.documents import add_files, erase, finish_erasures
+from ingestion.operations.documents import add_files, erase, finish_erasures, unfinished_erasures
 from ingestion.operations.evaluation import TEST, ask_test_questions
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
 from ingestion.operations.sources import REMOVAL, remove_sources
@@ -75,7 +75,11 @@ _KEEPING = ("ask", "compare", "erase", "ground", "run", TEST)
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Carry out runs until none waits, or until it shall not continue; return their number."""
     jobs, count = JobQueue(engine.catalog), 0
-    finish_erasures(open_desk(engine, local_person()))
+    try:
+        finish_erasures(open_desk(engine, local_person()))
+    except SextantError as error:
+        # Every run ends with it, but for the one that may be its cure; in worker.log meanwhile.
+        sys.stderr.write(f"{error}\n")
     while goes_on() and (run := jobs.next()) is not None:
         _carry_out(run, engine, jobs)
         count += 1
@@ -112,6 +116,8 @@ def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     """Return what the action gives, begun again while another process writes; empty when cancelled meanwhile."""
     while not pulse.cancelled.is_set():
         try:
+            if run.action != "rebuild" and unfinished_erasures(desk := open_desk(engine, local_person())):
+                finish_erasures(desk)
             return _ACTIONS[run.action](run, engine, pulse)
         except WorkspaceError as error:
             if not error.retryable:

@@ -319,7 +319,8 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
     record: DocumentRecord | None = None
     left: list[str] = []
     for one in desk.engine.collection.documents():
-        if one.key == asked.key:
+        # Encoded again meanwhile it has another key.
+        if one.key == asked.key or (one.source, one.sha256) == (asked.source, asked.sha256):
             record = one
         elif not asked.former and one.is_former and one.origin == asked.source:
             # Before, since a kill leaves nothing to find it by; after, for an answer that was begun in between.

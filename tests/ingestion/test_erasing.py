@@ -22,6 +22,7 @@ from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.documents import add_files, erase, finish_erasures, resume_erasures, unfinished_erasures
 from ingestion.operations.evaluation import ask_test_questions, keep_answer
+from ingestion.operations.indexes import queue_rebuild
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
 from ingestion.types import Progress
@@ -32,7 +33,7 @@ from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, write_run
 from rag_engine.evaluation.answers.own_questions import own_questions_path
 from rag_engine.evaluation.answers.rows import RowFile
@@ -450,4 +451,31 @@ def test_a_command_that_may_write_finishes_an_erasure_first(workspace: Path, mon
     monkeypatch.setattr("rag_engine.engine.open_engine", lambda config: Engine(config, embedder=CountingEmbedder()))
     kill(workspace, STEPS[2])
     assert CliRunner().invoke(terminal, ["status", "--workspace", str(workspace)]).exit_code == 0
+    assert list(holding(workspace)) == []
+
+
+@pytest.mark.parametrize("damaged", ["meta.json", "chroma.sqlite3"])
+@pytest.mark.parametrize("how", [["rebuild"], ["rebuild", "--encode"], "worker"])
+@pytest.mark.parametrize("step", STEPS[:4:3])
+def test_a_damaged_index_is_made_anew_though_it_keeps_an_erasure_from_being_finished(
+    workspace: Path, damaged: str, how: list[str] | str, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_engine.engine.open_engine", lambda config: Engine(config, embedder=CountingEmbedder()))
+    kill(workspace, step)
+    for file in workspace.rglob(damaged):
+        file.write_bytes(b"no such file" * 400)
+    with closing(open_engine(workspace)) as engine, pytest.raises(SextantError):
+        finish_erasures(desk_of(engine))
+    if how == "worker":
+        with closing(open_engine(workspace)) as engine:
+            run = queue_rebuild(desk_of(engine))
+            work(engine)
+            assert desk_of(engine).jobs.find(run.id).status == "done"
+    else:
+        ended = CliRunner().invoke(terminal, [*how, "--workspace", str(workspace)])
+        assert ended.exit_code == 0, ended.output
+    with closing(open_engine(workspace)) as engine:
+        assert [one.file for one in engine.collection.documents()] == ["bay.md"]
+        assert unfinished_erasures(desk_of(engine)) == []
+        assert engine.search("The bay has other rules").hits
     assert list(holding(workspace)) == []
