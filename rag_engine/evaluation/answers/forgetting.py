@@ -28,7 +28,7 @@ from rag_engine.storage.collection import Collection
 
 @dataclass(frozen=True, slots=True)
 class _CitingRow:
-    """What is read of an answer: a run of another time has other fields beside these."""
+    """Row of a run, as far as it is read: one of another time has other fields beside these."""
 
     answer: str
     cited: tuple[str, ...]
