@@ -111,7 +111,10 @@ def erase(
     note: Note = "",
     by: By = "",
     redact: Annotated[
-        bool, typer.Option("--redact", help="Also remove what conversations, notebooks and test questions quote.")
+        bool,
+        typer.Option(
+            "--redact", help="Also remove what conversations, notebooks and test questions quote; own words stay."
+        ),
     ] = False,
     workspace: Workspace = None,
     as_json: AsJson = False,
@@ -119,7 +122,8 @@ def erase(
     """Remove a document everywhere: files, catalog, vectors, both indexes; one of the list needs a --note.
 
     Copies of it on the list go with it, and no run fetches them again. Conversations, notebooks, test
-    questions and the runs of these keep the sentences that they quote of it, unless --redact is given.
+    questions and the runs of these keep the sentences that they quote of it, unless --redact is given. What people
+    wrote themselves is kept in any case: questions, reasons of ratings, saved searches.
     """
     from ingestion.operations import documents
 
@@ -168,7 +172,7 @@ def rebuild(
         else:
             out.print(f"The index in place holds {children} passages.", markup=False)
         return
-    with desk_of(workspace, as_json) as desk, bar("Rebuilding") as advance:
+    with desk_of(workspace, as_json, erases=False) as desk, bar("Rebuilding") as advance:
         children = rebuild_indexes(desk, encode=encode, anyway=anyway, progress=advance)
     if as_json:
         print_json({"children": children})

@@ -24,6 +24,7 @@ app = typer.Typer()
 _DISK_WANTED = 2 * 2**30
 _CATALOG, _CONTENTS, _JOURNAL, _COPY, _REPAIRED = "Catalog", "Contents", "Journal", "Second copy", "Repaired"
 _DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
+_ERASED_LIST = "List of the erased"
 # For the comparison of the vectors in Chroma with ours; 20,000 take two seconds, through a server more.
 _DENSE_SECONDS = 10.0
 # Of a damaged catalog, as many as help to see how far it goes.
@@ -182,7 +183,7 @@ def examine(engine: Engine) -> list[Check]:
     """Everything that Sextant needs or can use, looked at one by one."""
     models = _encoder(engine), _language_model(engine), *_judge(engine), *_ocr()
     programs = _browser(), _office(), _sandbox()
-    kept = *_index(engine), *_journal(engine), *_sources(engine)
+    kept = *_index(engine), *_journal(engine), *_records(engine), *_sources(engine)
     return [*models, *programs, _servers(engine), *kept, _disk(engine)]
 
 
@@ -455,6 +456,28 @@ def _journal(engine: Engine) -> Iterator[Check]:
         yield Check(_COPY, "bad", "; ".join(damaged), "The next change makes it anew, or `sextant doctor --repair`.")
     else:
         yield Check(_COPY, "good", f"{records_file(workspace).stat().st_size / 2**20:,.1f} MiB, no damage found")
+
+
+def _records(engine: Engine) -> Iterator[Check]:
+    """Yield the files of what people keep that cannot be read, where there are any: no erasure can change them."""
+    from rag_engine.conversations.erased_documents import is_list_damaged, lists_aside
+    from rag_engine.conversations.store import unread_conversations
+    from rag_engine.evaluation.answers.forgetting import unread_in_evaluation
+    from rag_engine.notebook.store import unread_notebooks
+    from rag_engine.passage_search.saved import unread_searches
+
+    workspace = engine.config.workspace
+    lists = unread_conversations, unread_notebooks, unread_searches, unread_in_evaluation
+    unread = [path.relative_to(workspace).as_posix() for one in lists for path in one(workspace)]
+    if unread:
+        remedy = "Repair these files, or remove them: what is erased may still be in them, with --redact too."
+        yield Check("Records", "bad", f"{len(unread)} cannot be read: {', '.join(unread)}", remedy)
+    if is_list_damaged(workspace):
+        found = "erased.json is damaged: of what was erased before, an answer begun earlier may bring words back"
+        yield Check(_ERASED_LIST, "bad", found, "The next erasure sets it aside and begins it anew.")
+    if aside := lists_aside(workspace):
+        found = f"a damaged one was set aside: {', '.join(one.name for one in aside)}"
+        yield Check(_ERASED_LIST, "note", found, "Remove it when nobody needs it any more.")
 
 
 def _contents(engine: Engine) -> Iterator[Check]:

@@ -108,14 +108,19 @@ def _of_the_machine(error: Exception) -> SextantError | None:
 
 
 @contextmanager
-def desk_of(workspace: Path | None, as_json: bool) -> Iterator[Desk]:
-    """Open the workspace for the local person's acts; errors end the command as those of `engine_of` do."""
+def desk_of(workspace: Path | None, as_json: bool, *, erases: bool = True) -> Iterator[Desk]:
+    """Open the workspace for the local person's acts; errors end the command as those of `engine_of` do.
+
+    An erasure that was broken off is finished first, unless what follows does so itself: a damaged index that keeps it
+    from being finished could not be made anew.
+    """
     from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.documents import finish_erasures
 
     with engine_of(workspace, as_json) as engine:
         desk = open_desk(engine, local_person())
-        finish_erasures(desk)
+        if erases:
+            finish_erasures(desk)
         yield desk
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import sqlalchemy as sql
@@ -147,15 +147,31 @@ class JobQueue:
         self._set(id, attempts=1)
 
     def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> Run:
-        """Record how the run ended and return it."""
-        return self._set(id, status=status, results=json.dumps(results), message=message)
+        """Record how the run ended and return it; what it was at, which may be a document's title, is not kept."""
+        run = self.find(id)
+        progress = _at_rest(run.progress if run else None, status)
+        return self._set(id, status=status, results=json.dumps(results), message=message, progress=progress)
+
+    def forget_current(self) -> None:
+        """Forget what the runs are and were at: it may be the title of a document, or a term of its index.
+
+        Earlier versions kept the former of runs that have ended, and the latter with why a term was not grounded.
+        """
+        for row in self._catalog.read(sql.select(runs).where(runs.c.progress != "")):
+            run = _run(row)
+            self._set(run.id, progress=_at_rest(run.progress, run.status))
+        for row in self._catalog.read(sql.select(runs).where(runs.c.action == "ground", runs.c.message != "")):
+            run = _run(row)
+            if any(one.get("failure") for one in run.results):
+                results = [{**one, "failure": ""} for one in run.results]
+                self._set(run.id, results=json.dumps(results), message="")
 
     def cancel(self, id: int, message: str = "") -> None:
         """End a waiting run at once with the message, a running one after the file it is at."""
         with self._catalog.begin() as connection:
             connection.execute(sql.update(runs).where(runs.c.id == id).values(signal="cancel"))
             waiting = sql.and_(runs.c.id == id, runs.c.status.in_(("queued", "paused")))
-            connection.execute(sql.update(runs).where(waiting).values(status="cancelled", message=message))
+            connection.execute(sql.update(runs).where(waiting).values(status="cancelled", message=message, progress=""))
 
     def pause(self, id: int) -> None:
         """Pause a waiting run at once, a running one after what it is at."""
@@ -188,6 +204,13 @@ def _run(row: Sequence[Any]) -> Run:
         "person": Person(**json.loads(values["person"])) if values["person"] else LOCAL,
     }
     return Run(**values | decoded)
+
+
+def _at_rest(progress: Progress | None, status: RunStatus) -> str:
+    """Return progress as it is stored, without what the run was at, and none of one that has ended."""
+    if progress is None or status in ("done", "failed", "cancelled"):
+        return ""
+    return json.dumps(asdict(replace(progress, current="")))
 
 
 def _progress(stored: str) -> Progress | None:

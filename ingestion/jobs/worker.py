@@ -30,11 +30,12 @@ from ingestion.operations.answers import measure_gate
 from ingestion.operations.backups import BACKUP, keep_backup
 from ingestion.operations.corrections import relabel
 from ingestion.operations.desk import local_person, open_desk, queue_run
-from ingestion.operations.documents import add_files, erase, finish_erasures
+from ingestion.operations.documents import add_files, erase, finish_erasures, unfinished_erasures
 from ingestion.operations.evaluation import TEST, ask_test_questions
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
 from ingestion.operations.sources import REMOVAL, remove_sources
 from ingestion.pipeline.run import run_phases
+from ingestion.records.erasures import BegunErasures
 from ingestion.records.refused_files import blame_nobody
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import open_tools
@@ -45,6 +46,7 @@ from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.grounding.build import build_knowledge_base
+from rag_engine.storage.catalog import no_document
 from rag_engine.text.control_characters import print_plainly
 from rag_engine.text.templates import kept_sentence
 
@@ -73,7 +75,11 @@ _KEEPING = ("ask", "compare", "erase", "ground", "run", TEST)
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
     """Carry out runs until none waits, or until it shall not continue; return their number."""
     jobs, count = JobQueue(engine.catalog), 0
-    finish_erasures(open_desk(engine, local_person()))
+    try:
+        finish_erasures(open_desk(engine, local_person()))
+    except SextantError as error:
+        # Every run ends with it, but for the one that may be its cure; in worker.log meanwhile.
+        sys.stderr.write(f"{error}\n")
     while goes_on() and (run := jobs.next()) is not None:
         _carry_out(run, engine, jobs)
         count += 1
@@ -110,6 +116,8 @@ def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     """Return what the action gives, begun again while another process writes; empty when cancelled meanwhile."""
     while not pulse.cancelled.is_set():
         try:
+            if run.action != "rebuild" and unfinished_erasures(desk := open_desk(engine, local_person())):
+                finish_erasures(desk)
             return _ACTIONS[run.action](run, engine, pulse)
         except WorkspaceError as error:
             if not error.retryable:
@@ -226,16 +234,23 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     for done, document in enumerate(run.documents):
         pulse.move(Progress(done, len(run.documents), 0, 0, ""))
         try:
-            erased.append(asdict(erase(desk, document, author, note, redact=redact)))
+            if _is_there(engine, document):
+                erased.append(asdict(erase(desk, document, author, note, redact=redact)))
+            elif not pulse.again:
+                raise no_document(document)
+            # Else a worker before this one was killed when it was done, and before it could report it.
         except InputError as error:
-            # A worker before this one may have been killed when it was done, and before it could report it.
-            there = any(document in (one.document_id, one.source) for one in engine.collection.documents())
-            if there or not pulse.again:
-                refused = error
+            refused = error
     if refused:
         # The others are gone, as was asked.
         raise refused
     return erased
+
+
+def _is_there(engine: Engine, queued: str) -> bool:
+    """Return whether the document of a source or an id is there, if only half erased; a title is no such name."""
+    kept = any(queued in (one.document_id, one.source) for one in engine.collection.documents())
+    return kept or BegunErasures(engine.catalog).find(queued) is not None
 
 
 def _relabel(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every action

@@ -31,6 +31,7 @@ from ingestion.tools import open_reader
 from ingestion.types import Progress
 from rag_engine.atomic_write import remove_abandoned
 from rag_engine.book_index.anchors import IndexTable
+from rag_engine.conversations.erased_documents import lists_aside
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.evaluation.answers.forgetting import forget_in_evaluation, said_by_others
@@ -124,14 +125,12 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
     """
     remove_abandoned(desk.workspace)
     begun = BegunErasures(desk.engine.catalog)
-    try:
-        record = desk.engine.catalog.find_document(document)
-    except InputError:
-        unfinished = begun.find(document)
-        if unfinished is None:
-            raise
+    unfinished = begun.find(document)
+    # It comes before a document whose title its name is.
+    if unfinished is not None and not _is_named(desk, document):
         with erasing(desk.workspace):
             return _carry_out(desk, unfinished)
+    record = desk.engine.catalog.find_document(document)
     by = desk.person.name if desk.person.key else author.strip()
     if codes := sources_erased_with(desk, [record]):
         _check_erasure(record, codes, note)
@@ -293,6 +292,11 @@ def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
     return record
 
 
+def _is_named(desk: Desk, name: str) -> bool:
+    """Return whether a document of the collection has this source, id or file, which a title only repeats."""
+    return any(name in (one.source, one.document_id, one.file) for one in desk.engine.collection.documents())
+
+
 def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
     """Take every step of an erasure that has not been taken, each of which may be taken twice, and enter it."""
     with entered_as_begun(desk, "erase", asked.source, asked.note, asked.author):
@@ -313,27 +317,29 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
     elif source_record := records.get(asked.code):
         _exclude(desk, source_record, asked)
     record: DocumentRecord | None = None
+    left: list[str] = []
     for one in desk.engine.collection.documents():
-        if one.key == asked.key:
+        # Encoded again meanwhile it has another key.
+        if one.key == asked.key or (one.source, one.sha256) == (asked.source, asked.sha256):
             record = one
         elif not asked.former and one.is_former and one.origin == asked.source:
             # Before, since a kill leaves nothing to find it by; after, for an answer that was begun in between.
-            _forget(desk, one.document_id, one.source, one.file, redact=asked.redact)
+            left += _forget(desk, one.document_id, one.source, one.file, redact=asked.redact)
             desk.engine.collection.erase(one)
-            _forget(desk, one.document_id, one.source, one.file, redact=asked.redact)
-    _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
+            left += _forget(desk, one.document_id, one.source, one.file, redact=asked.redact)
+    left += _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
     if record is not None:
         erased = desk.engine.collection.erase(record)
     else:
         # What it was made of is gone or going, and no longer counted.
         erased = Erasure(asked.document_id, asked.file, 0, 0, desk.engine.collection.finish_erasures())
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
-    _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
-    kept = tuple(
+    left += _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
+    left += (
         kept_sentence("what {file} holds of it, a catalog that was damaged", file=path.name)
         for path in catalogs_aside(desk.workspace)
     )
-    return replace(erased, left_behind=(*erased.left_behind, *kept))
+    return replace(erased, left_behind=tuple(dict.fromkeys((*erased.left_behind, *left))))
 
 
 def _exclude(desk: Desk, record: SourceRecord, asked: BegunErasure) -> None:
@@ -362,23 +368,37 @@ def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
     ]
 
 
-def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> None:
-    """Remove what repeats a document: replies, comparisons, its description, and what was agreed with, word by word."""
+def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> list[str]:
+    """Remove what repeats a document: replies, comparisons, its description, and what was agreed with, word by word.
+
+    Return in words what may still hold something of it, for it cannot be read.
+    """
+    unread: list[Path] = []
+    aside = lists_aside(desk.workspace)
     alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
     if all(one.source == source for one in alike):
         # No document has this content any more.
         for folder in originals_aside(desk.workspace, document_id):
             shutil.rmtree(folder, ignore_errors=True)
-        forget_in_conversations(desk.workspace, document_id, file, redact=redact)
+        unread += forget_in_conversations(desk.workspace, document_id, file, redact=redact)
         if redact:
-            forget_in_notebooks(desk.workspace, document_id)
-            forget_in_evaluation(desk.workspace, file, said_by_others(desk.engine.collection, file, document_id))
+            unread += forget_in_notebooks(desk.workspace, document_id)
+            unread += forget_in_evaluation(
+                desk.workspace, file, said_by_others(desk.engine.collection, file, document_id)
+            )
     forget_examples(desk.engine)
+    desk.jobs.forget_current()
     AnswerStore(desk.engine.catalog).forget_documents([document_id])
     ComparisonStore(desk.engine.catalog).forget_documents([document_id])
     FileDescriptions(desk.engine.catalog).forget(source)
     desk.store.journal.forget(source)
     desk.store.journal.forget(source.removeprefix(FROM_LIST))
+    kept = (one.relative_to(desk.workspace).as_posix() for one in unread)
+    lists = (one.name for one in lists_aside(desk.workspace) if one not in aside)
+    return [
+        *(kept_sentence("what {file} may hold of it, which cannot be read", file=one) for one in kept),
+        *(kept_sentence("{file}, a damaged list of what was erased before", file=one) for one in lists),
+    ]
 
 
 def _check_erasure(record: DocumentRecord, codes: Sequence[str], note: str) -> None:

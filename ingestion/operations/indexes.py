@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import act, check_role, enter
 from ingestion.operations.desk import Desk, queue_action
+from ingestion.operations.documents import finish_erasures
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import KeptRun
@@ -31,7 +32,8 @@ def rebuild(
 
     Where a run of answers was accepted, the new indexes are asked its questions before they are put in place:
     WorkspaceError where a figure fell by more than chance explains or they cannot be asked; then the old ones stay and
-    the new ones wait until somebody accepts or discards them. `anyway` leaves that out.
+    the new ones wait until somebody accepts or discards them. `anyway` leaves that out. An erasure that was broken off
+    is finished first, or else, where the old indexes are too damaged for it, in the new ones.
     """
     if anyway:
         check_role(desk.person, "accept_index")
@@ -43,11 +45,24 @@ def rebuild(
             held.extend(_reasons_to_wait(engine, accepted, progress))
         return not held
 
+    erased = _finish_erasures_now(desk)
     children = desk.engine.rebuild(encode=encode, progress=progress, check=check)
     if held:
         raise held[0]
+    if not erased:
+        finish_erasures(desk)
+        children = len(desk.engine.collection.snapshot())
     enter(desk, "rebuild", "index", kept_sentence("with new vectors") if encode else "")
     return children
+
+
+def _finish_erasures_now(desk: Desk) -> bool:
+    """Finish what was begun to be erased; return False where the indexes are too damaged for it."""
+    try:
+        finish_erasures(desk)
+    except (BackendError, WorkspaceError):
+        return False
+    return True
 
 
 def _reasons_to_wait(

@@ -35,7 +35,8 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
         _("Also remove what conversations, notebooks and test questions quote"),
         key="delete redact",
         help=_(
-            "Otherwise they and the runs of test questions keep the sentences they have quoted, and no other passage."
+            "Otherwise they and the runs of test questions keep the sentences they have quoted, and no other passage. "
+            "What people wrote themselves is kept in any case: questions, reasons of ratings, saved searches."
         ),
     )
     author, note = "", ""

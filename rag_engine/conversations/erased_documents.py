@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.reply import Reply, ShownSource
@@ -24,14 +27,33 @@ class ErasedDocument:
     file: str = ""
 
 
-_CODEC = TypeAdapter(tuple[ErasedDocument, ...])
+_CODEC, _ONE = TypeAdapter(tuple[ErasedDocument, ...]), TypeAdapter(ErasedDocument)
+# One in what is left of a damaged list.
+_WRITTEN = re.compile(rb"\{[^{}]*\}")
+_ASIDE = ".damaged-"
 
 
 def note_erased(workspace: Path, document_id: str, file: str, *, redact: bool) -> None:
-    """Note that a document was erased, after which no question finds it and before it is removed from what is kept."""
+    """Note that a document was erased, after which no question finds it and before it is removed from what is kept.
+
+    A list that is damaged is set aside (`lists_aside`) and begun anew with what can be read of it.
+    """
     erased = ErasedDocument(document_id, redact, datetime.now(UTC).isoformat(timespec="microseconds"), file)
     others = (one for one in _all(workspace) if replace(one, when=erased.when) != erased)
+    if is_list_damaged(workspace):
+        path = _path(workspace)
+        path.rename(path.with_name(f"{path.name}{_ASIDE}{datetime.now(UTC):%Y%m%dT%H%M%S%f}"))
     write_atomic(_path(workspace), _CODEC.dump_json((*others, erased)))
+
+
+def is_list_damaged(workspace: Path) -> bool:
+    """Return whether the list of what was erased cannot be read whole."""
+    return _read(workspace)[1]
+
+
+def lists_aside(workspace: Path) -> list[Path]:
+    """Return the damaged lists that were set aside. They hold ids and names of files, and no words of a document."""
+    return sorted(workspace.glob(f"{_path(workspace).name}{_ASIDE}*"))
 
 
 def erased_since(workspace: Path, moment: str) -> list[ErasedDocument]:
@@ -80,10 +102,30 @@ def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
 
 
 def _all(workspace: Path) -> tuple[ErasedDocument, ...]:
+    return _read(workspace)[0]
+
+
+def _read(workspace: Path) -> tuple[tuple[ErasedDocument, ...], bool]:
+    """Return what the list has, and whether it is damaged: then it is what can still be read of it.
+
+    Nothing that asks for it may fail: without the list nobody could write an answer, or erase anything.
+    """
     try:
-        return _CODEC.validate_json(_path(workspace).read_bytes())
+        content = _path(workspace).read_bytes()
     except FileNotFoundError:
-        return ()
+        return (), False
+    except IsADirectoryError:
+        return (), True
+    try:
+        return _CODEC.validate_json(content), False
+    except ValidationError:
+        return tuple(_readable(content)), True
+
+
+def _readable(content: bytes) -> Iterator[ErasedDocument]:
+    for one in _WRITTEN.findall(content):
+        with suppress(ValidationError):
+            yield _ONE.validate_json(one)
 
 
 def _path(workspace: Path) -> Path:

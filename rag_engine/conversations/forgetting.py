@@ -12,8 +12,8 @@ from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, change_conversations
 
 
-def forget_in_conversations(workspace: Path, document_id: str, file: str, *, redact: bool) -> int:
-    """Leave no passage of the document of a file in any conversation, and return the number of those that had one.
+def forget_in_conversations(workspace: Path, document_id: str, file: str, *, redact: bool) -> list[Path]:
+    """Leave no passage of the document of a file in any conversation, and return the files that cannot be read.
 
     What an answer quotes of it stays, unless it is to `redact` them: then answers that cite it go as well. The same
     holds for answers that are still being written, here or in another process, and for what is restored later.

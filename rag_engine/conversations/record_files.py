@@ -13,6 +13,7 @@ from typing import Annotated, Generic, Protocol, TypeVar
 
 from filelock import FileLock
 from pydantic import AfterValidator, TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.person import LOCAL, OwnedRecord, Person, may_read, owns
@@ -122,25 +123,49 @@ class RecordFiles(Generic[AnyRecord]):
         """Return the files of all records, whosever they are."""
         return list((workspace / self._folder).glob("*.json"))
 
-    def change_all(self, workspace: Path, naming: str, change: Callable[[AnyRecord], AnyRecord]) -> int:
+    def change_all(self, workspace: Path, naming: str, change: Callable[[AnyRecord], AnyRecord]) -> list[Path]:
         """Store every record whose file has this word in it as `change` returns it, whosever it is.
 
-        Return the number of those; a file that cannot be read stays as it is.
+        Return the files that stay as they are though the word is or may be in them: they cannot be read as records.
         """
-        count = 0
         # Whoever was writing a record before has written it, and none that comes later is overlooked.
         with self.changing(workspace):
             pass
-        for path in self.every_file(workspace):
-            # Parsed only where the word is in it at all: a long record takes half a second.
-            if naming.encode() not in path.read_bytes():
-                continue
-            with self.changing(workspace), suppress(WorkspaceError):
+        return [path for path in self.every_file(workspace) if not self._change(workspace, path, naming, change)]
+
+    def unread(self, workspace: Path) -> list[Path]:
+        """Return the files of records that cannot be read, whosever they are."""
+        return [path for path in sorted(self.every_file(workspace)) if not self._is_whole(workspace, path)]
+
+    def _change(self, workspace: Path, path: Path, naming: str, change: Callable[[AnyRecord], AnyRecord]) -> bool:
+        """Change a record where its file has the word in it; return False for what cannot be read."""
+        try:
+            content = path.read_bytes()
+            # Parsed as a record only where the word is in it at all: a long one takes half a second.
+            if naming.encode() not in content:
+                from_json(content)
+                return True
+            with self.changing(workspace):
                 before = self.read_any(workspace, path.stem)
                 if before is not None:
                     self.write(workspace, change(before))
-                    count += 1
-        return count
+        except FileNotFoundError:
+            # It was deleted meanwhile.
+            return True
+        except (OSError, ValueError, WorkspaceError):
+            return False
+        return before is not None or not path.exists()
+
+    def _is_whole(self, workspace: Path, path: Path) -> bool:
+        try:
+            if self.read_any(workspace, path.stem) is None:
+                # Of another name than a record's, or deleted meanwhile.
+                from_json(path.read_bytes())
+        except FileNotFoundError:
+            return True
+        except (OSError, ValueError, WorkspaceError):
+            return False
+        return True
 
     def read(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
         """Return the record, None where there is none of this id or it is somebody else's.

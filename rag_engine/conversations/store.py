@@ -308,9 +308,17 @@ def restore_conversation(workspace: Path, conversation: Conversation) -> None:
         _FILES.write(workspace, replace(conversation, turns=tuple(turns)))
 
 
-def change_conversations(workspace: Path, naming: str, change: Callable[[Conversation], Conversation]) -> int:
-    """Store every conversation that has this word in it as `change` returns it, whosever it is; return their number."""
+def change_conversations(workspace: Path, naming: str, change: Callable[[Conversation], Conversation]) -> list[Path]:
+    """Store every conversation that has this word in it as `change` returns it, whosever it is.
+
+    Return the files that cannot be read, and so stay as they are.
+    """
     return _FILES.change_all(workspace, naming, change)
+
+
+def unread_conversations(workspace: Path) -> list[Path]:
+    """Return the files of conversations that cannot be read, whosever they are."""
+    return _FILES.unread(workspace)
 
 
 def change_conversation(

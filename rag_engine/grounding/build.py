@@ -104,7 +104,7 @@ def build_knowledge_base(
         try:
             grounding = builder.ground(entry, known)
         except BackendError as error:
-            failed, in_a_row, failure = failed + 1, in_a_row + 1, f"{entry.name}: {error}"
+            failed, in_a_row, failure = failed + 1, in_a_row + 1, str(error)
             if in_a_row == _FAILURES:
                 raise
         else:

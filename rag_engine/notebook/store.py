@@ -86,9 +86,17 @@ def change_notebook(
         return before, before if after == before else _FILES.write(workspace, after)
 
 
-def forget_in_notebooks(workspace: Path, document_id: str) -> None:
-    """Remove what the notebooks quote of a document, and the entries that have nothing else but their note."""
-    _FILES.change_all(workspace, document_id, lambda one: without_document(one, document_id))
+def forget_in_notebooks(workspace: Path, document_id: str) -> list[Path]:
+    """Remove what the notebooks quote of a document, and the entries that have nothing else but their note.
+
+    Return the files that cannot be read, and so stay as they are.
+    """
+    return _FILES.change_all(workspace, document_id, lambda one: without_document(one, document_id))
+
+
+def unread_notebooks(workspace: Path) -> list[Path]:
+    """Return the files of notebooks that cannot be read, whosever they are."""
+    return _FILES.unread(workspace)
 
 
 def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook | None:

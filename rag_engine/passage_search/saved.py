@@ -49,6 +49,11 @@ def list_searches(workspace: Path, person: Person = LOCAL) -> list[SavedSearch]:
     return sorted((one for one in found if one), key=lambda one: (one.name.casefold(), one.id))
 
 
+def unread_searches(workspace: Path) -> list[Path]:
+    """Return the files of saved searches that cannot be read, whosever they are."""
+    return _FILES.unread(workspace)
+
+
 def find_search(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch:
     """Return the person's saved search with this id; InputError where there is none."""
     found = _FILES.read_own(workspace, id, person)

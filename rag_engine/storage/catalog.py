@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, astuple, dataclass
 from functools import partial
@@ -120,6 +120,13 @@ _PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
 # In the order of the records' fields; headings come last, for they are decoded.
 _PARENT = [parents.c[name] for name in (*_PLACE, "text", "act", "section", "depth", "headings")]
 _CHILD = [children.c[name] for name in (*_PLACE, "clause")]
+# How documents are named, the strongest names first.
+_NAMES: tuple[Callable[[DocumentRecord, str], bool], ...] = (
+    lambda one, name: one.source == name,
+    lambda one, name: one.document_id == name.lower(),
+    lambda one, name: name in (one.file, one.metadata.title),
+    lambda one, name: len(name) >= 4 and one.document_id.startswith(name.lower()),
+)
 _CHILD_WITH_PARENT = sql.select(*_CHILD, *_PARENT).join(parents, parents.c.key == children.c.parent_key)
 
 
@@ -216,11 +223,17 @@ class Catalog:
         return [(_record(row[:-1]), str(row[-1])) for row in rows]
 
     def find_document(self, name: str) -> DocumentRecord:
-        """Return the one document whose id begins with `name`, or whose file or title it is."""
+        """Return the one document whose source, id, file or title `name` is, or else whose id begins with it.
+
+        A title is what a file says of itself: it never stands for the source or the id of another document. A file and
+        a title of different documents are ambiguous, as two files are.
+        """
         if not name.strip():
             raise InputError("The document's name is empty.", help="Give an id or a file name from `sextant list`.")
-        found = [d for d in self.active_documents() if d.document_id.startswith(name.lower()) and len(name) >= 4]
-        found = found or [d for d in self.active_documents() if name in (d.file, d.source, d.metadata.title)]
+        every = self.active_documents()
+        found: list[DocumentRecord] = []
+        for is_named in _NAMES:
+            found = found or [one for one in every if is_named(one, name)]
         # By the name that they share, the present version is meant.
         found = [d for d in found if not d.is_former] or found
         if len(found) > 1:
@@ -235,9 +248,7 @@ class Catalog:
                 names=", ".join(names),
             )
         if not found:
-            raise InputError(
-                "No document is called {name!r}.", help="`sextant list` shows ids and file names.", name=name
-            )
+            raise no_document(name)
         return found[0]
 
     def children(self, keys: Iterable[int]) -> dict[int, ChildRecord]:
@@ -394,6 +405,11 @@ def set_state(connection: Connection, name: str, value: str) -> None:
     """Store a named value of the workspace."""
     connection.execute(sql.delete(state).where(state.c.name == name))
     connection.execute(sql.insert(state).values(name=name, value=value))
+
+
+def no_document(name: str) -> InputError:
+    """Return the error of a name that no document has."""
+    return InputError("No document is called {name!r}.", help="`sextant list` shows ids and file names.", name=name)
 
 
 def all_active(connection: Connection, document_ids: Iterable[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -66,6 +67,26 @@ def test_a_plan_that_was_renamed_and_replaced_is_there_in_both_editions(
     assert set(outcomes(add_paths([folder], engine)).values()) == {"indexed"}
     assert texts(engine) == {"plan.txt": "second", older: "first"}
     assert set(outcomes(add_paths([folder], engine)).values()) == {"unchanged"}
+
+
+def test_a_name_is_that_of_a_document_before_it_is_the_beginning_of_an_id(engine: Engine, folder: Path) -> None:
+    (folder / "plan.txt").write_text(FIRST)
+    add_paths([folder], engine)
+    [plan] = engine.collection.documents()
+    titles = [plan.document_id[:4], plan.document_id, plan.source, plan.document_id[:6].upper(), "plan.txt"]
+    for number in range(len(titles)):
+        (folder / f"{number}.md").write_text(f"Rules of the bay, number {number}.")
+    described = (json.dumps({"file": f"{number}.md", "title": title}) for number, title in enumerate(titles))
+    (folder / "metadata.jsonl").write_text("\n".join(described))
+    add_paths([folder], engine)
+    assert [one.metadata.title for one in engine.collection.documents()[1:]] == titles
+    found = engine.catalog.find_document
+    assert (found(titles[0]).file, found(titles[3]).file) == ("0.md", "3.md")
+    # A title never stands for the id or the source of another document.
+    assert found(plan.document_id) == found(plan.document_id.upper()) == found(plan.source) == plan
+    assert found(plan.document_id[:8]) == plan
+    with pytest.raises(InputError, match="names 2 documents"):
+        found("plan.txt")
 
 
 def test_what_a_changed_file_said_before_stays_as_a_former_version(engine: Engine, folder: Path) -> None:

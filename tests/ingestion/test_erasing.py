@@ -6,30 +6,34 @@ import hashlib
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sql
 from typer.testing import CliRunner
 
 from cli.doctor import examine
 from cli.main import app as terminal
+from ingestion.jobs.queue import runs
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.documents import add_files, erase, finish_erasures, resume_erasures, unfinished_erasures
 from ingestion.operations.evaluation import ask_test_questions, keep_answer
+from ingestion.operations.indexes import queue_rebuild
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import erasing
+from ingestion.types import Progress
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
-from rag_engine.conversations.erased_documents import REDACTED
+from rag_engine.conversations.erased_documents import REDACTED, erased_since, lists_aside, note_erased
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, write_run
 from rag_engine.evaluation.answers.own_questions import own_questions_path
 from rag_engine.evaluation.answers.rows import RowFile
@@ -193,6 +197,84 @@ def test_test_questions_and_their_runs_keep_what_they_quote_unless_it_is_to_be_r
         assert read_run(accepted_path(workspace)).figures == measured.run.figures
 
 
+def cut_off(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def flip_a_byte(path: Path) -> None:
+    """Change one byte so that everything is still in the file and nobody can read it as JSON."""
+    content = path.read_bytes()
+    at = content.rindex(b'"')
+    path.write_bytes(content[:at] + b"!" + content[at + 1 :])
+
+
+def list_nothing(path: Path) -> None:
+    path.write_text("[]")
+
+
+def fill_with_zeros(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def make_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("damage", [cut_off, flip_a_byte, list_nothing, fill_with_zeros, make_a_folder])
+def test_an_erasure_goes_on_past_files_that_cannot_be_read_and_names_them(
+    workspace: Path, damage: Callable[[Path], None]
+) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk, question = desk_of(engine), "Who keeps the zoning rules?"
+        answer = list(engine.ask(question))[-1]
+        assert isinstance(answer, Answer)
+        for _ in range(2):
+            begun = begin_turn(workspace, new_id(), question)
+            end_turn(workspace, begun, reply_of(answer))
+        change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, of_before(new_id(), question, answer)))
+        keep_answer(desk, begun.id, begun.turns[-1].asked)
+        measured, _ = ask_test_questions(desk, AnswersRequest(str(own_questions_path(workspace))))
+        write_run(accepted_path(workspace), measured.run)
+        damaged = {
+            f"conversations/{begun.id}.json",
+            f"notebooks/{DEFAULT.id}.json",
+            "evaluation/questions.jsonl",
+            f"evaluation/runs/{measured.id}.json",
+        }
+        if damage is list_nothing:
+            # Nothing of the document is in them, nor are they what they are to be.
+            damaged = {one for one in damaged if one.startswith("evaluation")}
+        for one in damaged:
+            damage(workspace / one)
+        assert sorted(erase(desk, "own.md", redact=True).left_behind) == [
+            f"what {one} may hold of it, which cannot be read" for one in sorted(damaged)
+        ]
+        assert {path.relative_to(workspace).as_posix() for path in holding(workspace)} <= damaged
+        assert unfinished_erasures(desk) == []
+        told = next(one for one in examine(engine) if one.name == "Records")
+        assert (told.state, [one for one in damaged if one not in told.found]) == ("bad", [])
+
+
+@pytest.mark.parametrize("damage", [cut_off, flip_a_byte, fill_with_zeros, make_a_folder])
+def test_a_damaged_list_of_what_was_erased_is_set_aside_and_stops_nobody(
+    workspace: Path, damage: Callable[[Path], None]
+) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk = desk_of(engine)
+        erase(desk, "own.md", redact=True)
+        note_erased(workspace, "ffffffffffff", "last.md", redact=False)
+        damage(workspace / "erased.json")
+        assert next(one for one in examine(engine) if one.name == "List of the erased").state == "bad"
+        [left] = erase(desk, "bay.md").left_behind
+        [aside] = lists_aside(workspace)
+        assert left == f"{aside.name}, a damaged list of what was erased before"
+        assert next(one for one in examine(engine) if one.name == "List of the erased").state == "note"
+        # What can still be read of it is heeded.
+        known = {one.file for one in erased_since(workspace, "")}
+        assert known == {"bay.md"} | ({"own.md"} if damage in (cut_off, flip_a_byte) else set())
+
+
 @pytest.mark.parametrize("redact", [True, False])
 def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would_have_removed(
     workspace: Path, *, redact: bool
@@ -231,6 +313,25 @@ def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_wa
         add_files(desk_of(engine), [folder / "own.md"])
         assert erase(desk_of(engine), "own.md").left_behind == ()
     assert list(holding(tmp_path / "workspace")) == []
+
+
+def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) -> None:
+    with closing(open_engine(workspace)) as engine:
+        desk = desk_of(engine)
+        done, paused, before = (desk.jobs.queue("run", {}) for _ in range(3))
+        for id in (done, paused, before):
+            desk.jobs.beat(id, Progress(1, 3, 0, 0, "The ylang statute", "indexing"))
+        assert desk.jobs.finish(done, "done", []).progress is None
+        stopped = desk.jobs.finish(paused, "paused", []).progress
+        assert stopped is not None
+        assert (stopped.done, stopped.current) == (1, "")
+        # As earlier versions left them.
+        with engine.catalog.begin() as connection:
+            connection.execute(sql.update(runs).where(runs.c.id == before).values(status="done"))
+        grounded = desk.jobs.queue("ground", {})
+        desk.jobs.finish(grounded, "done", [{"failed": 1, "failure": "ylang: no answer"}], "1 left. ylang: no answer")
+        assert erase(desk, "own.md").left_behind == ()
+    assert list(holding(workspace)) == []
 
 
 def test_drawn_pages_are_erased_with_their_document(workspace: Path) -> None:
@@ -350,4 +451,31 @@ def test_a_command_that_may_write_finishes_an_erasure_first(workspace: Path, mon
     monkeypatch.setattr("rag_engine.engine.open_engine", lambda config: Engine(config, embedder=CountingEmbedder()))
     kill(workspace, STEPS[2])
     assert CliRunner().invoke(terminal, ["status", "--workspace", str(workspace)]).exit_code == 0
+    assert list(holding(workspace)) == []
+
+
+@pytest.mark.parametrize("damaged", ["meta.json", "chroma.sqlite3"])
+@pytest.mark.parametrize("how", [["rebuild"], ["rebuild", "--encode"], "worker"])
+@pytest.mark.parametrize("step", STEPS[:4:3])
+def test_a_damaged_index_is_made_anew_though_it_keeps_an_erasure_from_being_finished(
+    workspace: Path, damaged: str, how: list[str] | str, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_engine.engine.open_engine", lambda config: Engine(config, embedder=CountingEmbedder()))
+    kill(workspace, step)
+    for file in workspace.rglob(damaged):
+        file.write_bytes(b"no such file" * 400)
+    with closing(open_engine(workspace)) as engine, pytest.raises(SextantError):
+        finish_erasures(desk_of(engine))
+    if how == "worker":
+        with closing(open_engine(workspace)) as engine:
+            run = queue_rebuild(desk_of(engine))
+            work(engine)
+            assert [(one.id, one.status) for one in desk_of(engine).jobs.runs()] == [(run.id, "done")]
+    else:
+        ended = CliRunner().invoke(terminal, [*how, "--workspace", str(workspace)])
+        assert ended.exit_code == 0, ended.output
+    with closing(open_engine(workspace)) as engine:
+        assert [one.file for one in engine.collection.documents()] == ["bay.md"]
+        assert unfinished_erasures(desk_of(engine)) == []
+        assert engine.search("The bay has other rules").hits
     assert list(holding(workspace)) == []

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -22,8 +22,8 @@ from ingestion.jobs.process import ensure_worker, follow
 from ingestion.jobs.queue import DEAD_AFTER_SECONDS, JobQueue, Run, runs
 from ingestion.jobs.uploads import keep_upload, remove_leftovers
 from ingestion.jobs.worker import work
-from ingestion.operations.desk import Desk
-from ingestion.operations.documents import erase, ground, queue_erasure, queue_uploads
+from ingestion.operations.desk import Desk, local_person, open_desk
+from ingestion.operations.documents import add_files, erase, ground, queue_erasure, queue_uploads
 from ingestion.operations.runs import control
 from ingestion.operations.sources import add_own_files, queue_removal
 from ingestion.records.source_store import SourceStore
@@ -102,6 +102,23 @@ def test_an_erasure_whose_worker_was_killed_before_it_could_say_so_is_done(
     jobs.take_over()
     work(engine)
     assert (jobs.runs()[0].status, jobs.runs()[0].attempts) == ("done", 2)
+
+
+def test_a_title_neither_blocks_a_deletion_nor_is_deleted_for_the_document_it_names(
+    engine: Engine, tmp_path: Path
+) -> None:
+    desk = replace(open_desk(engine, local_person()), start_worker=lambda _: None)
+    rules, other = tmp_path / "rules.md", tmp_path / "other.md"
+    rules.write_text("# Rules\n\n" + "The harbour has rules. " * 20)
+    other.write_text(f"# {rules}\n\n" + "The bay has none. " * 20)
+    add_files(desk, [rules, other])
+    assert engine.collection.documents()[1].metadata.title == str(rules)
+    queue_erasure(desk, [str(rules)])
+    # Asked for once more before it is carried out.
+    queue_erasure(desk, [str(rules)])
+    work(engine)
+    assert [one.status for one in desk.jobs.runs()] == ["failed", "done"]
+    assert [one.file for one in engine.collection.documents()] == ["other.md"]
 
 
 def test_a_second_upload_of_a_name_is_a_document_of_its_own_and_nothing_stays_behind(engine: Engine) -> None:

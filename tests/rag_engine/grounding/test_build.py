@@ -258,7 +258,7 @@ def test_a_document_that_is_encoded_again_keeps_what_was_written_from_it(engine:
 def test_an_entry_at_which_the_model_fails_is_left_for_the_next_build_with_the_reason(engine: Engine) -> None:
     summary = build(engine, Writer(away=True))
     assert counts(summary) == (0, 0, 2, 0)
-    assert summary.failure == "levee, warden of: The model is away."
+    assert summary.failure == "The model is away."
     assert grounded(engine) == {}
     assert counts(build(engine, Writer())) == (2, 0, 0, 0)
 
