@@ -322,7 +322,7 @@ def _servers(engine: Engine) -> Check:
 def _index(engine: Engine) -> Iterator[Check]:
     from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.documents import unfinished_erasures
-    from rag_engine.workspace import open_to_others
+    from rag_engine.atomic_write import open_to_others
 
     snapshot = engine.collection.snapshot()
     unfinished = unfinished_erasures(open_desk(engine, local_person()))

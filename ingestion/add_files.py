@@ -37,13 +37,13 @@ from rag_engine.atomic_write import replacing
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import OcrChoice
-from rag_engine.confinement.file_kinds import why_no_file
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, fingerprint, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.analyzer import has_analyser
+from rag_engine.text.file_kinds import why_no_file
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
 

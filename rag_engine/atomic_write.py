@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
@@ -48,6 +48,20 @@ def write_atomic(path: Path, content: bytes, *, durable: bool = False, private: 
     with replacing(path, durable=durable) as temporary:
         temporary.touch(mode=0o600 if private else 0o666)
         temporary.write_bytes(content)
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that is its owner's alone, with those above it; an empty one that is there becomes so."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if open_to_others(folder) and not any(folder.iterdir()):
+        # Somebody else's folder is left as it is.
+        with suppress(PermissionError):
+            folder.chmod(0o700)
+
+
+def open_to_others(folder: Path) -> bool:
+    """Return whether other users of this machine can list or enter a folder."""
+    return os.name == "posix" and bool(folder.stat().st_mode & 0o077)
 
 
 def remove_abandoned(folder: Path) -> None:

@@ -18,9 +18,8 @@ from urllib.parse import urlsplit
 from filelock import FileLock
 from pydantic import TypeAdapter
 
-from rag_engine.atomic_write import write_atomic
+from rag_engine.atomic_write import make_private, write_atomic
 from rag_engine.errors import InputError, without_passwords
-from rag_engine.workspace import make_folder
 
 _FILE = "settings.toml"
 _TABLE = Path(__file__).resolve().parents[1] / "data" / _FILE
@@ -256,7 +255,7 @@ def _names_server(setting: Setting | None) -> bool:
 def _rewriting(workspace: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield the entries of the file and who changed them, and write what the block has made of them."""
     path = settings_file(workspace)
-    make_folder(path.parent)
+    make_private(path.parent)
     with FileLock(path.with_suffix(".lock")):
         stored = _stored(path)
         changed = stored.pop(_CHANGED, {})

@@ -8,7 +8,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -18,7 +18,7 @@ import httpx
 import psutil  # type: ignore[import-untyped]
 from filelock import FileLock, Timeout
 
-from rag_engine.atomic_write import write_atomic
+from rag_engine.atomic_write import make_private, write_atomic
 from rag_engine.errors import WorkspaceError, without_passwords
 
 # A process that began so much earlier or later than the announced one only bears its number again. Clocks are corrected
@@ -68,10 +68,7 @@ def make_folder(workspace: Path) -> None:
     is, since others may need it: `sextant doctor` says so.
     """
     try:
-        workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if open_to_others(workspace) and not any(workspace.iterdir()):
-            with suppress(PermissionError):
-                workspace.chmod(0o700)
+        make_private(workspace)
     except OSError as error:
         cause = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
         raise WorkspaceError(
@@ -80,11 +77,6 @@ def make_folder(workspace: Path) -> None:
             workspace=workspace,
             cause=cause,
         ) from error
-
-
-def open_to_others(workspace: Path) -> bool:
-    """Return whether other users of this machine can list or enter the folder."""
-    return os.name == "posix" and bool(workspace.stat().st_mode & 0o077)
 
 
 def is_inside(folder: Path, path: Path) -> bool:

@@ -20,8 +20,8 @@ from ingestion.spreadsheets.read import read_delimited, read_head, read_rows, sn
 from ingestion.spreadsheets.row import Row, column_letter
 from ingestion.types import Refusal, SeedSource
 from ingestion.web.urls import normal_url
-from rag_engine.confinement.file_kinds import why_no_file
 from rag_engine.errors import InputError
+from rag_engine.text.file_kinds import why_no_file
 from rag_engine.text.templates import kept_sentence
 
 _JUDGED_ROWS = 200

@@ -13,8 +13,8 @@ from ingestion.extraction.file_type import OLE, is_locked
 from ingestion.spreadsheets.row import Row
 from ingestion.spreadsheets.workbook_reader import read_workbook
 from ingestion.types import Refusal
-from rag_engine.confinement.file_kinds import why_no_file
 from rag_engine.errors import InputError
+from rag_engine.text.file_kinds import why_no_file
 
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}

@@ -17,9 +17,9 @@ from pydantic import TypeAdapter, ValidationError
 from rag_engine.answering.circumstances import Circumstances, shareable
 from rag_engine.atomic_write import write_atomic
 from rag_engine.config import Config
-from rag_engine.confinement.file_kinds import check_file
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
+from rag_engine.text.file_kinds import check_file
 from rag_engine.types import Answer, AnswerStatus, Citation, Hit, Prompt, QueryPlan
 
 _FORMAT, _VERSION = "sextant-answer", 1

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rag_engine.confinement.file_kinds import check_file
 from rag_engine.errors import InputError
+from rag_engine.text.file_kinds import check_file
 from rag_engine.text.templates import kept_sentence
 
 

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import jsonschema
 
 from rag_engine.config import DATA
-from rag_engine.confinement.file_kinds import check_file
 from rag_engine.errors import InputError
+from rag_engine.text.file_kinds import check_file
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import NOT_STATED
 
