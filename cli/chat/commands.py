@@ -20,7 +20,7 @@ from rag_engine.errors import InputError
 from rag_engine.filters import parse_filters
 from rag_engine.takeaway.exported_text import export_conversation
 from rag_engine.takeaway.formats import FORMATS, export_file
-from rag_engine.text.page_kinds import pages_text
+from rag_engine.text.file_kinds import pages_text
 
 EXIT = "/exit"
 # A value may have blanks: "hazard=Climate change year=2019" are two.

@@ -98,7 +98,7 @@ def _write(engine: Engine, found: FoundPassages, path: Path) -> None:
 
 
 def _print(passages: Sequence[MarkedPassage], *, by_words: bool) -> None:
-    from rag_engine.text.page_kinds import pages_text
+    from rag_engine.text.file_kinds import pages_text
 
     for passage in passages:
         document = passage.hit.document

@@ -50,7 +50,7 @@ def search(
     from rag_engine.answering.json_contract import search_json
     from rag_engine.filters import parse_filters
     from rag_engine.prompts import absent_sections
-    from rag_engine.text.page_kinds import pages_text
+    from rag_engine.text.file_kinds import pages_text
 
     with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
         engine.begin_loading_models(engine.language_of(words))

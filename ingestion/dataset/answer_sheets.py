@@ -13,7 +13,7 @@ from rag_engine.answering.reference_list import limits_text
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
-from rag_engine.text.page_kinds import page_number, pages_text
+from rag_engine.text.file_kinds import page_number, pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import AttributeContent
 

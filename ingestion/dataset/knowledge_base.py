@@ -15,7 +15,7 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.grounding.evidence import PASSAGES
 from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase
-from rag_engine.text.page_kinds import page_kind, pages_text
+from rag_engine.text.file_kinds import page_kind, pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 
 SUFFIXES = (".xlsx", ".json")

@@ -7,7 +7,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted
 from rag_engine.notebook.notebook import Notebook
 from rag_engine.notebook.store import is_unnamed
-from rag_engine.text.page_kinds import page_kind
+from rag_engine.text.file_kinds import page_kind
 
 # data/taxonomy.toml
 _TAXONOMY = frozenset(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rag_engine.text.page_kinds import page_kind, pages_text
+from rag_engine.text.file_kinds import page_kind, pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 

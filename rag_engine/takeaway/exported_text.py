@@ -13,7 +13,7 @@ from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, Turn
 from rag_engine.notebook.notebook import Notebook, NotebookEntry
-from rag_engine.text.page_kinds import pages_text
+from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import AttributeContent, Citation
 

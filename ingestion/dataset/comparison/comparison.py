@@ -11,7 +11,7 @@ from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, Sc
 from rag_engine.errors import InputError
 from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.text.page_kinds import pages_text
+from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation, DocumentRecord
 

@@ -19,7 +19,7 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import limits_text
 from rag_engine.prompts import one_line
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.text.page_kinds import page_number
+from rag_engine.text.file_kinds import page_number
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation, DocumentRecord
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rag_engine.answering.reference_list import licence_text, limits_of, references_of
-from rag_engine.text.page_kinds import pages_text
+from rag_engine.text.file_kinds import pages_text
 from rag_engine.types import Citation
 
 ACT = Citation(

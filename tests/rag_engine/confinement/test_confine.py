@@ -97,7 +97,7 @@ def test_a_document_that_takes_over_the_drawing_of_pages_gets_nowhere(modules: P
     (modules / "pymupdf").mkdir()
     fake = "import taken_over\nclass Base(Exception): pass\nclass mupdf:\n    FzErrorSystem = FzErrorBase = Base\n"
     fake += "class TOOLS:\n    mupdf_display_errors = mupdf_display_warnings = staticmethod(lambda _: None)\n"
-    fake += "class Page: pass\nclass Rect: pass\nclass Pixmap: pass\n"
+    fake += "TEXTFLAGS_TEXT = 0\nclass Page: pass\nclass Rect: pass\nclass Pixmap: pass\n"
     fake += "def open(**_):\n    raise RuntimeError(taken_over.reached())\n"
     (modules / "pymupdf" / "__init__.py").write_text(fake, encoding="utf-8")
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.4 and more")

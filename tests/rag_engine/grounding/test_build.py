@@ -120,7 +120,7 @@ def test_a_corrected_licence_is_in_the_references_and_nothing_is_written_again(e
     build(engine, writer)
 
     [reference] = grounded(engine)["levee, warden of"].references
-    assert reference.text.startswith("River Office, Flood handbook, 2021, page")
+    assert reference.text.startswith("River Office, Flood handbook, 2021, ")
     assert reference.text.endswith("CC BY-ND 4.0 (no changes)")
     assert len(writer.prompts) == asked
 

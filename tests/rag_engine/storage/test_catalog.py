@@ -42,11 +42,14 @@ def test_ten_thousand_blocks_take_less_room_than_their_text() -> None:
     assert len(pack_blocks(blocks)) < 100_000
 
 
-def test_a_new_workspace_is_its_owners_alone_and_one_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "shared").mkdir(mode=0o755)
-    for name in ("new", "shared"):
+def test_a_new_workspace_is_its_owners_alone_and_a_folder_that_holds_something_stays_as_it_is(tmp_path: Path) -> None:
+    for name in ("empty", "shared"):
+        (tmp_path / name).mkdir(mode=0o755)
+    (tmp_path / "shared" / "of others").touch()
+    modes = {"new": 0o700, "empty": 0o700, "shared": 0o755}
+    for name in modes:
         open_catalog(tmp_path / name).close()
-    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("new", "shared")] == [0o700, 0o755]
+    assert {name: (tmp_path / name).stat().st_mode & 0o777 for name in modes} == modes
 
 
 @pytest.mark.parametrize("url", ["postgresql+nosuch://ada:hunter2@host/db", "no address, hunter2"])
