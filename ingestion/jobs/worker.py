@@ -230,7 +230,7 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     if not _is_still_meant(run, pulse):
         return []
     erased: list[dict[str, Any]] = []
-    refused: InputError | None = None
+    refused: list[InputError] = []
     for done, document in enumerate(run.documents):
         pulse.move(Progress(done, len(run.documents), 0, 0, ""))
         try:
@@ -240,10 +240,11 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
                 raise no_document(document)
             # Else a worker before this one was killed when it was done, and before it could report it.
         except InputError as error:
-            refused = error
-    if refused:
-        # The others are gone, as was asked.
-        raise refused
+            refused.append(error)
+    if refused and not erased:
+        raise refused[0]
+    # The others are gone, as was asked, and what is left of them is told.
+    pulse.warning = " ".join(map(str, refused))
     return erased
 
 

@@ -105,7 +105,7 @@ def _choose_page(places: Sequence[PlaceInLayout], key: str) -> int:
 
 def say_not_found(sought: int, missing: int) -> None:
     """Say that the words of a passage, or of some of several, are set in another way than they were read."""
-    if 0 < missing < sought:
+    if missing and sought > 1:
         st.caption(
             counted(
                 ":material/info: {n} passage was not found in this layout; the extracted text shows it.",

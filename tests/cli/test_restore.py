@@ -1,4 +1,4 @@
-"""What the terminal says of a workspace that was restored from somebody else's backup."""
+"""Words of the terminal about a workspace that was restored from somebody else's backup."""
 
 from __future__ import annotations
 

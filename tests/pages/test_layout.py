@@ -144,6 +144,27 @@ def test_quotations_on_two_pages_of_a_layout_are_both_in_reach(start: Start, off
     assert picture.proto.imgs[0].alt.startswith("Page 3 of 4")
 
 
+def draw_missing(sought: int, missing: int) -> None:
+    from pages._document.layout_view import say_not_found
+
+    say_not_found(sought, missing)
+
+
+@pytest.mark.parametrize(
+    ("sought", "missing", "said"),
+    [
+        (1, 1, ["The passage was not found in this layout; the extracted text shows it."]),
+        (3, 1, ["1 passage was not found in this layout; the extracted text shows it."]),
+        (3, 3, ["3 passages were not found in this layout; the extracted text shows them."]),
+        (3, 0, []),
+        (0, 1, []),
+    ],
+)
+def test_quotations_that_are_not_found_in_a_layout_are_counted(sought: int, missing: int, said: list[str]) -> None:
+    app = AppTest.from_function(draw_missing, args=(sought, missing)).run()
+    assert [one.value.removeprefix(":material/info: ") for one in app.caption] == said
+
+
 def test_a_sheet_is_shown_where_it_begins_in_the_layout(start: Start, office: Path) -> None:
     first = shown(start, office, "book.xlsx")
     assert "number 1 " in read_lines(first) + " "

@@ -1,4 +1,4 @@
-"""What is no file is refused before it is opened: a pipe never ends."""
+"""A pipe, a folder or a device is refused before it is opened: a pipe never ends."""
 
 from __future__ import annotations
 
