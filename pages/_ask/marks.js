@@ -1,10 +1,12 @@
 // Streamlit reports no click on a link. Beside the latest answer a mark presses the button of its source there. Where no
 // pane is drawn, on a narrow screen or of an earlier answer, the mark leads to the source below the answer, and turns its
-// page on there. The sources of an earlier answer are folded away, and drawn once they are opened.
+// page on there. The sources of an earlier answer are folded away, and drawn once they are opened. A mark clicked before
+// this runs has led the address to its source, as a copied link to one does: that is gone after as well.
 (() => {
   window.sextantMarks?.abort();
   window.sextantMarks = new AbortController();
   const LONGEST = 10_000;
+  const SOURCE = /^#answer-(\d+)-source-(\d+)$/;
 
   let drawing;
 
@@ -21,8 +23,13 @@
     // There the words are read, and the page is a thumbnail below them.
     const narrow = matchMedia("(max-width: 1000px)").matches;
     const row = `${within} [class*="-source-${number}-page"]`;
-    let found = false, pressed = false;
+    let unfolded = false, found = false, pressed = false;
     function look() {
+      const folded = document.querySelector(`.st-key-sources-${turn} details`);
+      if (folded && !unfolded) {
+        unfolded = true;
+        if (!folded.open) folded.querySelector("summary").click();
+      }
       const source = document.getElementById(id);
       if (source && !found) {
         found = true;
@@ -50,8 +57,7 @@
 
   document.addEventListener("click", (event) => {
     const mark = event.target.closest?.("a[href^='#answer-']");
-    const id = mark?.getAttribute("href").slice(1);
-    const [, turn, number] = id?.match(/^answer-(\d+)-source-(\d+)$/) ?? [];
+    const [, turn, number] = mark?.getAttribute("href").match(SOURCE) ?? [];
     if (!turn) return;
     const pane = document.querySelector(`.st-key-pane-${turn}`);
     if (pane?.offsetParent) {
@@ -64,8 +70,13 @@
       return;
     }
     event.preventDefault();
-    const folded = document.querySelector(`.st-key-sources-${turn} details`);
-    if (folded && !folded.open) folded.querySelector("summary").click();
     show(turn, number);
   }, {signal: window.sextantMarks.signal});
+
+  const [, turn, number] = location.hash.match(SOURCE) ?? [];
+  if (turn) {
+    // Once: not again whenever the page is drawn anew.
+    history.replaceState(history.state, "", location.pathname + location.search);
+    show(turn, number);
+  }
 })();

@@ -246,6 +246,16 @@ def test_a_mark_of_an_earlier_answer_shows_what_it_quotes_and_opens_its_source(
     expect(shown).to_be_in_viewport(ratio=0.3)
 
 
+def test_an_address_leads_to_a_source_as_a_mark_clicked_early_does(page: Page, address: str, workspace: Path) -> None:
+    reply = citing_two(workspace)
+    asked = f"{address}/?conversation={converse(workspace, reply, reply).id}"
+    page.goto(f"{asked}#answer-0-source-2")
+
+    shown = page.locator(".st-key-answer-0-source-2").get_by_alt_text("Page of Piano caldo with the passage marked")
+    expect(shown).to_be_in_viewport(ratio=0.3)
+    assert page.url == asked
+
+
 def test_a_mark_shows_its_page_where_the_latest_answer_is_a_refusal(page: Page, address: str, workspace: Path) -> None:
     refused = replace(REPLY, status="insufficient_evidence", citations=())
     page.goto(f"{address}/?conversation={converse(workspace, citing_two(workspace), refused).id}")
