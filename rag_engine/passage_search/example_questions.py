@@ -133,7 +133,10 @@ def candidates(text: str, headings: Sequence[str], language: str) -> Iterator[st
     for pattern in table["definitions"]:
         terms = (" ".join(term.split()) for term in re.findall(pattern, text))
         yield from (table["meaning"].format(words=term) for term in dict.fromkeys(terms))
-    yield from (table["topic"].format(words=one) for one in dict.fromkeys(bare) if _is_topic(one))
+    # "Why a plan": the start of a question, and no topic.
+    asks = re.compile(rf"(?:{read_table('follow_ups')[language]['interrogatives']})(?!\w)", re.IGNORECASE)
+    topics = (one for one in dict.fromkeys(bare) if _is_topic(one) and not asks.match(one))
+    yield from (table["topic"].format(words=one) for one in topics)
 
 
 def _bare(heading: str) -> str:

@@ -45,12 +45,19 @@ def test_a_topic_is_asked_about_in_the_language_of_its_document() -> None:
     [
         ("Erster Abschnitt Schutz der Bevölkerung", "Schutz der Bevölkerung"),
         ("Seção II Do Tratamento de Dados Pessoais", "Do Tratamento de Dados Pessoais"),
-        ("Chapter 3: Who keeps the maps", "Who keeps the maps"),
+        ("Chapter 3: Keepers of the maps", "Keepers of the maps"),
         ("Part of the national plan", "Part of the national plan"),
     ],
 )
 def test_the_label_of_a_section_is_no_part_of_its_topic(heading: str, topic: str) -> None:
     assert list(candidates("", (heading,), "en")) == [f"What do the documents say about “{topic}”?"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "language"), [("Why a plan for a cool country", "en"), ("Wie gewarnt wird", "de"), ("Cómo avisar", "es")]
+)
+def test_half_a_question_is_no_topic(heading: str, language: str) -> None:
+    assert list(candidates("", (heading,), language)) == []
 
 
 def test_a_language_without_patterns_offers_only_what_is_a_question_already() -> None:
