@@ -279,7 +279,7 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
         if cited_as := cited_place(source):
             st.markdown(cited_as)
         document = resources.find_document(source.document_id)
-        marks = (tier_badge(source.tier), _version_badge(document), badges(source))
+        marks = (tier_badge(source.tier), version_badge(document), badges(source))
         st.markdown(" ".join(filter(None, marks)), help=tier_help(source) or None)
         quotes = [(citation.start - source.start, citation.end - source.start) for citation in citations]
         with in_language(source.language, key):
@@ -298,7 +298,7 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
         _draw_why(source, key)
 
 
-def _version_badge(document: DocumentRecord | None) -> str:
+def version_badge(document: DocumentRecord | None) -> str:
     """Return the markdown of the note that the document has a newer version by now, "" for one that has none."""
     if document is None or not document.metadata.superseded:
         return ""

@@ -12,7 +12,7 @@ from pages._document.opened import paged_text
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
-from pages._shared.numbers_and_dates import counted
+from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import is_workbook
 from rag_engine.backends.drawing.passage_finder import SoughtPassage
 from rag_engine.reading.layout_place import PlaceInLayout, read_place, sought_passage
@@ -89,7 +89,7 @@ def draw_layout_image(document: DocumentRecord, quotes: Sequence[Span], page: in
         if is_late(drawing):
             return False
         st.image(drawing.result(), width="stretch", alt=layout_label(document, shown, found[0].pages))
-        say_not_found(len(wanted), sum(not place.boxes for place in found))
+        say_not_found(found if wanted else [])
         return True
     return False
 
@@ -103,9 +103,10 @@ def _choose_page(places: Sequence[PlaceInLayout], key: str) -> int:
     return st.segmented_control(_("Page of the layout"), pages, default=first, key=f"{key} layout {pages}") or first
 
 
-def say_not_found(sought: int, missing: int) -> None:
-    """Say that the words of a passage, or of some of several, are set in another way than they were read."""
-    if missing and sought > 1:
+def say_not_found(places: Sequence[PlaceInLayout]) -> None:
+    """Say of passages that were looked for which are not marked, not whole, or where not every page was searched."""
+    missing = sum(not place.boxes for place in places)
+    if missing and len(places) > 1:
         st.caption(
             counted(
                 ":material/info: {n} passage was not found in this layout; the extracted text shows it.",
@@ -113,8 +114,17 @@ def say_not_found(sought: int, missing: int) -> None:
                 missing,
             )
         )
-    elif sought and missing:
+    elif missing:
         st.caption(_(":material/info: The passage was not found in this layout; the extracted text shows it."))
+    if any(place.is_partial for place in places):
+        partial = _(
+            ":material/info: Only part of what is quoted is marked in this layout; the extracted text shows all of it."
+        )
+        st.caption(partial)
+    unread = max((place.unread for place in places if not place.boxes), default=0)
+    if unread:
+        told = _(":material/info: This layout is long: {n} of its {pages} pages were not searched.")
+        st.caption(told.format(n=number(unread), pages=number(places[0].pages)))
 
 
 def say_not_there() -> None:

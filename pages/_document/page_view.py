@@ -127,7 +127,7 @@ def _draw_layout(document: DocumentRecord, text: PagedText, page: int, passage: 
         links = list(layout_links(lines, text.text, references_in(document)))
         _mount(document, page, passage, [one[0] for one in links], data, [one[1] for one in links])
         if sought.marked and sought.words != sought.sheet:
-            say_not_found(1, int(not place.boxes))
+            say_not_found([place])
         return True
     return False
 

@@ -66,7 +66,7 @@ def draw_facets(engine: Engine, query: PassageQuery, found: FoundPassages | None
     matching = (
         found.matching if found is not None else len(left_documents(query.wanted, snapshot.facets, snapshot.documents))
     )
-    st.caption(f"**{matching_documents(matching, len(snapshot.documents))}**")
+    st.caption(f"**{matching_documents(matching, len(snapshot.documents))}**", help=_told_of_counts(query))
     if query.wanted:
         st.button(
             _("Clear all"),
@@ -76,6 +76,16 @@ def draw_facets(engine: Engine, query: PassageQuery, found: FoundPassages | None
             args=(replace(query, wanted={}),),
             width="stretch",
         )
+
+
+def _told_of_counts(query: PassageQuery) -> str | None:
+    """Return why the numbers of the values may add up to more than are found, None where they do not."""
+    if not query.words or query.words_only:
+        return None
+    return _(
+        "The number after a value says how many documents would be found if you chose it. Each choice also finds up to "
+        "20 passages that are close in meaning, so these numbers can add up to more than the documents found now."
+    )
 
 
 def _hits(engine: Engine, found: FoundPassages, snapshot: Snapshot) -> DocumentHits:

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ask.answer import badges
+from pages._ask.answer import badges, version_badge
 from pages._ask.take_away import draw_adding, draw_copy
 from pages._shared.accessibility import in_language
 from pages._shared.filter_widgets import WORDING
@@ -34,7 +34,8 @@ def draw_document(
     document, metadata = group.document, group.document.metadata
     st.markdown(f"**{escape(document.shown_title)}**")
     known = (metadata.authority, document.file, licence_text(metadata.licence, WORDING))
-    st.caption(f"{' · '.join(escape(part) for part in known if part)}  \n{badges(metadata)}")
+    signs = " ".join(filter(None, (version_badge(document), badges(metadata))))
+    st.caption(f"{' · '.join(escape(part) for part in known if part)}  \n{signs}")
     for passage in passages:
         _draw_passage(engine, query, passage)
 

@@ -15,6 +15,8 @@ from rag_engine.types import Box
 # Characters of a passage that are looked for, and of the text on each side that tell which of several places is meant.
 _LONGEST = 20_000
 _AROUND = 50_000
+# Share of a passage from which on it counts as found as a whole: a sign more or less is no loss.
+_WHOLE = 0.9
 # Characters by which the place of a slide is found that is not the page of its number.
 _BEGINNING = 300
 
@@ -23,7 +25,8 @@ _BEGINNING = 300
 class PlaceInLayout:
     """Page of a layout on which a passage begins, or its slide or sheet where it is not found; `boxes` by their page.
 
-    `part` are the pages of its slide or sheet, or all, and `pages` is their number.
+    `part` are the pages of its slide or sheet, or all, and `pages` is their number. `share` is how much of the passage
+    was found, and `unread` the number of pages that were not searched, as a long layout is not to its end.
     """
 
     layout: Path
@@ -31,18 +34,26 @@ class PlaceInLayout:
     pages: int
     part: range
     boxes: Mapping[int, Sequence[Box]]
+    share: float
+    unread: int
 
     @property
     def is_there(self) -> bool:
         """Whether the layout has the slide or the sheet."""
         return self.page > 0
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether only a part of the passage was found."""
+        return 0 < self.share < _WHOLE
+
 
 def read_place(layout: Path, found: bytes) -> PlaceInLayout:
     """Return the place that `PageRenderer.find` found in a layout."""
     place = json.loads(found)
     boxes = {int(page): [Box(*box) for box in those] for page, those in place["boxes"].items()}
-    return PlaceInLayout(layout, place["page"], place["pages"], range(place["first"], place["last"] + 1), boxes)
+    part = range(place["first"], place["last"] + 1)
+    return PlaceInLayout(layout, place["page"], place["pages"], part, boxes, place["share"], place["unread"])
 
 
 def sought_passage(text: PagedText, page: int, passage: Span | None, *, is_workbook: bool) -> SoughtPassage:

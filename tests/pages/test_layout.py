@@ -144,24 +144,45 @@ def test_quotations_on_two_pages_of_a_layout_are_both_in_reach(start: Start, off
     assert picture.proto.imgs[0].alt.startswith("Page 3 of 4")
 
 
-def draw_missing(sought: int, missing: int) -> None:
-    from pages._document.layout_view import say_not_found
+def draw_missing(shares: list[float], unread: int) -> None:
+    from pathlib import Path
 
-    say_not_found(sought, missing)
+    from pages._document.layout_view import say_not_found
+    from rag_engine.reading.layout_place import PlaceInLayout
+    from rag_engine.types import Box
+
+    marks = {3: [Box(0, 0, 10, 10)]}
+    found = [
+        PlaceInLayout(Path("plan.pdf"), 1, 2_000, range(1, 2_001), marks if share else {}, share, unread)
+        for share in shares
+    ]
+    say_not_found(found)
 
 
 @pytest.mark.parametrize(
-    ("sought", "missing", "said"),
+    ("shares", "unread", "said"),
     [
-        (1, 1, ["The passage was not found in this layout; the extracted text shows it."]),
-        (3, 1, ["1 passage was not found in this layout; the extracted text shows it."]),
-        (3, 3, ["3 passages were not found in this layout; the extracted text shows them."]),
-        (3, 0, []),
-        (0, 1, []),
+        ([0], 0, ["The passage was not found in this layout; the extracted text shows it."]),
+        ([0, 1, 1], 0, ["1 passage was not found in this layout; the extracted text shows it."]),
+        ([0, 0, 0], 0, ["3 passages were not found in this layout; the extracted text shows them."]),
+        ([1, 1, 1], 0, []),
+        ([], 0, []),
+        ([0.6], 0, ["Only part of what is quoted is marked in this layout; the extracted text shows all of it."]),
+        (
+            [0],
+            1_200,
+            [
+                "The passage was not found in this layout; the extracted text shows it.",
+                "This layout is long: 1,200 of its 2,000 pages were not searched.",
+            ],
+        ),
+        ([1], 1_200, []),
     ],
 )
-def test_quotations_that_are_not_found_in_a_layout_are_counted(sought: int, missing: int, said: list[str]) -> None:
-    app = AppTest.from_function(draw_missing, args=(sought, missing)).run()
+def test_what_of_the_quotations_is_not_marked_in_a_layout_is_said(
+    shares: Sequence[float], unread: int, said: list[str]
+) -> None:
+    app = AppTest.from_function(draw_missing, args=(shares, unread)).run()
     assert [one.value.removeprefix(":material/info: ") for one in app.caption] == said
 
 

@@ -275,10 +275,12 @@ def test_the_newest_version_is_searched_or_that_of_a_day_or_all(start: Start, ve
     assert "**1 of 2 documents match**" in texts(app)
     assert boxes(app)["English (1)"]
     assert "**New plan**" in texts(app)
+    assert "Newer version exists" not in texts(app)
 
     app.sidebar.date_input(key="search as of").set_value(date(2021, 5, 1)).run()
     assert address(app)["as_of"] == ["2021-05-01"]
     assert "**Old plan**" in texts(app)
+    assert "Newer version exists" in texts(app)
     assert "**New plan**" not in texts(app)
 
     app.sidebar.checkbox(key="search versions").check().run()

@@ -23,7 +23,7 @@ import numpy as np
 import pymupdf
 from numpy.typing import NDArray
 
-from rag_engine.backends.drawing.passage_finder import SoughtPassage, compact, find_passage, join_lines
+from rag_engine.backends.drawing.passage_finder import SoughtPassage, compact, find_passage, found_share, join_lines
 from rag_engine.confinement.confine import Reach, confine
 from rag_engine.confinement.parent import end_with_parent
 
@@ -113,10 +113,10 @@ def _find(document: pymupdf.Document, sought: SoughtPassage) -> dict[str, Any]:
     """Return where a passage is: its first page, its boxes on each, the pages of its part, and the number of all.
 
     The page is the first of the part where the passage is not found, and 0 where the layout lacks the whole part, as it
-    does a hidden sheet.
+    does a hidden sheet. `share` is how much of the passage was found, `unread` the number of pages not searched.
     """
     own = _part_pages(document, sought)
-    answer: dict[str, Any] = {"page": own.start, "pages": document.page_count, "boxes": {}}
+    answer: dict[str, Any] = {"page": own.start, "pages": document.page_count, "boxes": {}, "share": 0.0, "unread": 0}
     answer |= {"first": own.start, "last": own.stop - 1}
     is_there = sought.parts > 1 and len(own) < document.page_count
     # A sheet's name is not printed.
@@ -132,6 +132,7 @@ def _find(document: pymupdf.Document, sought: SoughtPassage) -> dict[str, Any]:
         if on_page:
             answer["boxes"][number] = _boxes(document[number - 1], on_page) if sought.marked else []
         start = end
+    answer |= {"share": found_share(sought, found), "unread": len(own) - len(read)}
     return answer | {"page": min(answer["boxes"], default=own.start)}
 
 

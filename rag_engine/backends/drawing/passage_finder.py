@@ -107,6 +107,12 @@ def find_passage(sought: SoughtPassage, layout: LayoutText) -> list[Span]:
     return [(start, start + len(words))]
 
 
+def found_share(sought: SoughtPassage, found: Sequence[Span]) -> float:
+    """Return how much of a passage the pieces of it are, from 0 to 1; of rows of a sheet without the columns' names."""
+    least = len(compact(_NAME.sub("", sought.words) if sought.sheet else sought.words))
+    return min(sum(end - start for start, end in found) / max(least, 1), 1.0)
+
+
 class _CompactCharacters(dict[int, str]):
     """The letters and digits that each character is, computed when it is first met."""
 

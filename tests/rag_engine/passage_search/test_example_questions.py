@@ -54,7 +54,8 @@ def test_the_label_of_a_section_is_no_part_of_its_topic(heading: str, topic: str
 
 
 @pytest.mark.parametrize(
-    ("heading", "language"), [("Why a plan for a cool country", "en"), ("Wie gewarnt wird", "de"), ("Cómo avisar", "es")]
+    ("heading", "language"),
+    [("Why a plan for a cool country", "en"), ("Wie gewarnt wird", "de"), ("Cómo avisar", "es")],
 )
 def test_half_a_question_is_no_topic(heading: str, language: str) -> None:
     assert list(candidates("", (heading,), language)) == []

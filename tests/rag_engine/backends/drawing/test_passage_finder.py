@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from rag_engine.backends.drawing.passage_finder import SoughtPassage, compact, find_passage, join_lines
+from rag_engine.backends.drawing.passage_finder import SoughtPassage, compact, find_passage, found_share, join_lines
 
 CONTENTS = ["Contents", "A. Purpose ........ 1", "B. Surety bonds ........ 2", "C. Claims ........ 3"]
 PURPOSE = ["A.", "Purpose", "The handbook tells what a trustee does in the first month of a case."]
@@ -37,6 +37,22 @@ def place(text: str, words: str, lines: list[str], number: int = 0) -> int:
     layout = join_lines(lines)
     [(begun, _), *_] = find_passage(SoughtPassage(words, text[:start], text[end:], start / len(text)), layout)
     return max(line for line, offset in enumerate(layout.lines[:-1]) if offset <= begun)
+
+
+@pytest.mark.parametrize(
+    ("words", "sheet", "lines", "share"),
+    [
+        (BONDS[2] + " " + BONDS[3], "", LAYOUT, 1.0),
+        # The second half is left out of the layout.
+        ("the amount of the bond is told in spring by the council", "", ["the amount of the bond is told in"], 0.6),
+        ("nothing of this is there", "", LAYOUT, 0.0),
+        # A sheet is printed without the names of the columns at each row.
+        ("River: Danube; Length: 2850", "Rivers", ["River", "Length", "Danube", "2850"], 1.0),
+    ],
+)
+def test_how_much_of_a_passage_was_found_is_told(words: str, sheet: str, lines: list[str], share: float) -> None:
+    sought = SoughtPassage(words, "", "", sheet=sheet, is_whole=True)
+    assert found_share(sought, find_passage(sought, join_lines(lines))) == pytest.approx(share, abs=0.05)
 
 
 @pytest.mark.parametrize("heading", ["A. Purpose", "B. Surety bonds", "C. Claims"])
