@@ -1,5 +1,5 @@
-// Gives the page what Streamlit has no way to: the language of foreign texts, names of marks, a live region, and a link
-// that skips to the question. Parts of the page ask for it by the beginning of their key: "lang-it-", "live-answer-".
+// Gives the page what Streamlit has no way to: the language of foreign texts, names of marks, a live region, a link that
+// skips to the question, and a word where a text is too long for its field. Parts of the page ask for it by the beginning of their key: "lang-it-", "live-answer-".
 (() => {
   if (window.sextantAccessible) return;
   window.sextantAccessible = true;
@@ -94,6 +94,26 @@
       if (said !== element.ariaLabel) element.ariaLabel = said;
     }
   }
+
+  // Streamlit drops what makes a text longer than its field may be, without a word.
+  function tellTooLong(event) {
+    const input = event.target, field = input.closest?.(".stTextInput, .stTextArea");
+    const pasted = event.clipboardData?.getData("text");
+    if (!field || !pasted) return;
+    const before = input.value;
+    setTimeout(() => {
+      field.querySelector(".sextant-too-long")?.remove();
+      if (input.value !== before || pasted === input.value) return;
+      const [, most] = field.querySelector('[data-testid="InputInstructions"]')?.textContent.match(/\d+\/(\d+)/) ?? [];
+      const note = document.createElement("div");
+      note.className = "sextant-too-long";
+      note.role = "alert";
+      note.textContent = most ? words().longer.replace("{n}", most) : words().long;
+      field.append(note);
+      input.addEventListener("input", () => note.remove(), {once: true});
+    }, 200);
+  }
+  document.addEventListener("paste", tellTooLong);
 
   function pass() {
     scheduled = false;

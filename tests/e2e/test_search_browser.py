@@ -41,3 +41,23 @@ def test_a_search_is_narrowed_opened_and_found_again(page: Page, address: str, t
     page.go_back()
     expect(page.get_by_placeholder("Key words")).to_have_value("plan")
     expect(page.get_by_text("1 of 3 documents match", exact=True)).to_be_visible()
+
+
+def test_a_text_that_is_too_long_for_its_field_does_not_vanish_without_a_word(page: Page, address: str) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{address}/search")
+    words = page.get_by_placeholder("Key words")
+    words.fill("plan")
+    told = page.get_by_text("What you pasted was not taken: this field holds at most 1000 characters.")
+
+    page.evaluate("navigator.clipboard.writeText('flood '.repeat(200))")
+    words.press("Control+v")
+    expect(told).to_be_visible()
+    expect(words).to_have_value("plan")
+
+    page.evaluate("navigator.clipboard.writeText(' for floods')")
+    words.press("Control+v")
+    expect(words).to_have_value("plan for floods")
+    expect(told).to_have_count(0)
+    words.press("Enter")
+    expect(page).to_have_url(re.compile(r"words=plan"))
