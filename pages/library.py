@@ -9,13 +9,13 @@ from pages._library.filter_sets import draw_filter_sets
 from pages._library.listing import draw_documents
 from pages._library.upload import draw_adding
 from pages._shared import resources
-from pages._shared.frame import guard
+from pages._shared.frame import draw_title, guard
 from pages._shared.interface_language import _
 from pages._shared.jobs import draw_runs
 
 guard(__file__)
 # Before the filters, which the browser takes longest to draw.
-st.title(_("Library"))
+draw_title(_("Library"))
 engine = resources.engine()
 with st.sidebar:
     wanted = sidebar.draw_filter(engine, "library")

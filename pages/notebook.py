@@ -5,11 +5,11 @@ import streamlit as st
 from pages._notebook import choice, entries
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.frame import guard
+from pages._shared.frame import draw_title, guard
 from pages._shared.interface_language import _
 
 guard(__file__)
-st.title(_("Notebook"))
+draw_title(_("Notebook"))
 with show_errors():
     notice = st.container()
     opened = choice.draw_choice(resources.workspace())

@@ -6,12 +6,12 @@ from pages._search import facets, results, saved, words
 from pages._search.opened import current_query
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.frame import guard
+from pages._shared.frame import draw_title, guard
 from pages._shared.interface_language import _
 
 guard(__file__)
 # Before the filters, which the browser takes longest to draw.
-st.title(_("Search"))
+draw_title(_("Search"))
 engine = resources.engine()
 query = current_query()
 with st.sidebar:

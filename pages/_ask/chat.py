@@ -19,6 +19,7 @@ from pages._ask.welcome import draw_welcome, draw_welcome_title
 from pages._shared import resources
 from pages._shared.accessibility import draw_unseen_title
 from pages._shared.errors import show_errors, why_refused
+from pages._shared.frame import show_at_once
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted
@@ -89,6 +90,7 @@ def draw_first(conversation: Conversation, asked: AskedNow | None) -> Places:
     with turns[-1]:
         question = _draw_words(asked[0], len(conversation.turns))
     _scroll_to(len(conversation.turns), "asked")
+    show_at_once()
     return head, turns, question
 
 

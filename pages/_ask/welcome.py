@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from ingestion.jobs.process import ensure_worker
 from pages._shared import resources
 from pages._shared.accessibility import in_language
+from pages._shared.frame import draw_title
 from pages._shared.interface_language import _
 from pages._shared.jobs import addition_under_way
 from pages._shared.markdown import escape
@@ -24,7 +25,8 @@ def draw_welcome_title(width: int) -> DeltaGenerator:
     """Draw the heading of the start page in the middle; return the container in which the rest of it is drawn."""
     with st.container(horizontal_alignment="center"):
         place = st.container(width=width)
-    place.title(_("Ask your documents"), anchor=False)
+    with place:
+        draw_title(_("Ask your documents"), anchor=False)
     return place
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -46,6 +47,9 @@ _OPEN = "frame is open"
 _ASK = "ask"
 _RECALLED, _LANGUAGE = "interface language recalled", "interface language choice"
 _WANTED = "page wanted before the frame was open"
+_SHOWN_FIRST = "shown before the rest of the page"
+# Longer than Streamlit's server, and then its browser code, gather what is drawn: each 10 ms.
+_SENDING_SECONDS = 0.04
 
 
 def open_frame() -> Any:
@@ -145,6 +149,27 @@ def warm_up() -> None:
 def _query() -> dict[str, list[str]]:
     """Return what the address asks for, to be handed on."""
     return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def draw_title(title: str, *, anchor: Literal[False] | None = None) -> None:
+    """Draw the heading of a page, ahead of the rest when the page is opened."""
+    st.title(title, anchor=anchor)
+    show_first(title)
+
+
+def show_first(opened: str) -> None:
+    """Do what `show_at_once` does where a page, named as `opened`, is not drawn again but was just opened."""
+    if st.session_state.get(_SHOWN_FIRST) != opened:
+        st.session_state[_SHOWN_FIRST] = opened
+        show_at_once()
+
+
+def show_at_once() -> None:
+    """Have the browser draw what the page has so far before the rest, which it takes longer to draw.
+
+    It draws in one piece what reaches it together, and the server sends nothing while the script keeps Python busy.
+    """
+    time.sleep(_SENDING_SECONDS)
 
 
 def guard(file: str) -> None:
