@@ -116,6 +116,11 @@ class JobQueue:
         ended = runs.c.status.not_in(("queued", "running", "paused"))
         return [_run(row) for row in self._catalog.read(sql.select(runs).where(ended).order_by(runs.c.id))]
 
+    def unfinished(self) -> list[Run]:
+        """Return all runs that are at work, wait or are paused, oldest first."""
+        begun = runs.c.status.in_(("queued", "running", "paused"))
+        return [_run(row) for row in self._catalog.read(sql.select(runs).where(begun).order_by(runs.c.id))]
+
     def find(self, id: int) -> Run | None:
         """Return the run with this number, or None."""
         rows = self._catalog.read(sql.select(runs).where(runs.c.id == id))

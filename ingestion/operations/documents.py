@@ -18,7 +18,7 @@ from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
 from ingestion.indexing.phase import code_of
 from ingestion.jobs.queue import Run
-from ingestion.jobs.uploads import keep_upload
+from ingestion.jobs.uploads import keep_upload, remove_erased
 from ingestion.operations.acts import act, enter, entered_as_begun, signed
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
@@ -382,6 +382,7 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
         # No document has this content any more.
         for folder in originals_aside(desk.workspace, document_id):
             shutil.rmtree(folder, ignore_errors=True)
+        remove_erased(desk.workspace, desk.jobs, document_id)
         unread += forget_in_conversations(desk.workspace, document_id, file, redact=redact)
         if redact:
             unread += forget_in_notebooks(desk.workspace, document_id)

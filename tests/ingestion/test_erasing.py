@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,14 @@ from cli.main import app as terminal
 from ingestion.jobs.queue import runs
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
-from ingestion.operations.documents import add_files, erase, finish_erasures, resume_erasures, unfinished_erasures
+from ingestion.operations.documents import (
+    add_files,
+    erase,
+    finish_erasures,
+    queue_uploads,
+    resume_erasures,
+    unfinished_erasures,
+)
 from ingestion.operations.evaluation import ask_test_questions, keep_answer
 from ingestion.operations.indexes import queue_rebuild
 from ingestion.operations.people import audit_entries
@@ -33,7 +41,7 @@ from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError, SextantError, WorkspaceError
+from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, write_run
 from rag_engine.evaluation.answers.own_questions import own_questions_path
 from rag_engine.evaluation.answers.rows import RowFile
@@ -313,6 +321,37 @@ def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_wa
         add_files(desk_of(engine), [folder / "own.md"])
         assert erase(desk_of(engine), "own.md").left_behind == ()
     assert list(holding(tmp_path / "workspace")) == []
+
+
+def test_an_upload_that_could_not_be_added_is_erased_with_the_document_of_its_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uploaded, other = ("own.md", TEXT.encode()), ("bay.md", b"# The bay\n\nThe bay has other rules.")
+    with closing(open_engine(tmp_path / "workspace")) as engine:
+        desk = desk_of(engine)
+
+        def upload(*files: tuple[str, bytes]) -> str:
+            queue_uploads(desk, [(name, BytesIO(content)) for name, content in files])
+            work(engine)
+            return desk.jobs.runs()[0].status
+
+        with monkeypatch.context() as patch:
+            patch.setattr(CountingEmbedder, "encode_passages", failing)
+            assert upload(uploaded, other) == "failed"
+        assert upload(uploaded) == "done"
+        # One that waits to be added is not removed before it is.
+        waiting = queue_uploads(desk, [(uploaded[0], BytesIO(uploaded[1]))])
+        assert erase(desk, "own.md").left_behind == ()
+        assert [path.parent.parent.name for path in holding(tmp_path / "workspace")] == ["uploads"]
+        desk.jobs.cancel(waiting.id)
+        assert upload(uploaded) == "done"
+        assert erase(desk, "own.md").left_behind == ()
+    assert list(holding(tmp_path / "workspace")) == []
+    assert [path.name for path in (tmp_path / "workspace" / "uploads").glob("*/*")] == ["bay.md"]
+
+
+def failing(*_: object) -> None:
+    raise BackendError("The encoder does not answer.", retryable=True)
 
 
 def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) -> None:
