@@ -364,6 +364,10 @@ def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) 
         stopped = desk.jobs.finish(paused, "paused", []).progress
         assert stopped is not None
         assert (stopped.done, stopped.current) == (1, "")
+        desk.jobs.cancel(paused)
+        cancelled = desk.jobs.find(paused)
+        assert cancelled is not None
+        assert (cancelled.status, cancelled.progress) == ("cancelled", None)
         # As earlier versions left them.
         with engine.catalog.begin() as connection:
             connection.execute(sql.update(runs).where(runs.c.id == before).values(status="done"))
