@@ -264,6 +264,27 @@ def test_an_erasure_goes_on_past_files_that_cannot_be_read_and_names_them(
         assert (told.state, [one for one in damaged if one not in told.found]) == ("bad", [])
 
 
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("conversations/a copy.json", '{"of": "DOCUMENT", "says": "zanzibar"}'),
+        ("evaluation/gate.0a.csv", "own.md p. 1,zanzibar\n"),
+        # No field is as long, so that it is none.
+        ("evaluation/gate.0a.csv", f"answer,cited\n{'zanzibar ' * 20_000},own.md p. 1\n"),
+    ],
+)
+def test_an_erasure_names_a_file_that_is_none_of_those_that_it_can_change(
+    workspace: Path, file: str, content: str
+) -> None:
+    with closing(open_engine(workspace)) as engine:
+        path, document = workspace / file, engine.catalog.find_document("own.md")
+        path.parent.mkdir()
+        path.write_text(content.replace("DOCUMENT", document.document_id))
+        left = f"what {file} may hold of it, which cannot be read"
+        assert erase(desk_of(engine), "own.md", redact=True).left_behind == (left,)
+        assert list(holding(workspace)) == [path]
+
+
 @pytest.mark.parametrize("damage", [cut_off, flip_a_byte, fill_with_zeros, make_a_folder])
 def test_a_damaged_list_of_what_was_erased_is_set_aside_and_stops_nobody(
     workspace: Path, damage: Callable[[Path], None]
