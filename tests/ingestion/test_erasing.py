@@ -285,6 +285,15 @@ def test_an_erasure_names_a_file_that_is_none_of_those_that_it_can_change(
         assert list(holding(workspace)) == [path]
 
 
+def test_a_saved_search_that_cannot_be_read_is_named(workspace: Path) -> None:
+    path = workspace / "searches" / f"{new_id()}.json"
+    path.parent.mkdir()
+    path.write_text("{")
+    with closing(open_engine(workspace)) as engine:
+        told = next(one for one in examine(engine) if one.name == "Records")
+    assert (told.state, path.name in told.found) == ("bad", True)
+
+
 @pytest.mark.parametrize("damage", [cut_off, flip_a_byte, fill_with_zeros, make_a_folder])
 def test_a_damaged_list_of_what_was_erased_is_set_aside_and_stops_nobody(
     workspace: Path, damage: Callable[[Path], None]
