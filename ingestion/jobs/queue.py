@@ -21,6 +21,9 @@ RunStatus = Literal["queued", "running", "paused", "done", "failed", "cancelled"
 HEARTBEAT_SECONDS = 2.0
 DEAD_AFTER_SECONDS = 15.0
 
+# What a language model reads passages for.
+_ASKING = ("ask", "compare", "gate", "ground", "test")
+
 _tables = sql.MetaData()
 runs = sql.Table(
     "runs",
@@ -113,6 +116,11 @@ class JobQueue:
         ended = runs.c.status.not_in(("queued", "running", "paused"))
         return [_run(row) for row in self._catalog.read(sql.select(runs).where(ended).order_by(runs.c.id))]
 
+    def unfinished(self) -> list[Run]:
+        """Return all runs that are at work, wait or are paused, oldest first."""
+        begun = runs.c.status.in_(("queued", "running", "paused"))
+        return [_run(row) for row in self._catalog.read(sql.select(runs).where(begun).order_by(runs.c.id))]
+
     def find(self, id: int) -> Run | None:
         """Return the run with this number, or None."""
         rows = self._catalog.read(sql.select(runs).where(runs.c.id == id))
@@ -155,11 +163,15 @@ class JobQueue:
     def forget_current(self) -> None:
         """Forget what the runs are and were at: it may be the title of a document, or a term of its index.
 
-        Earlier versions kept the former of runs that have ended, and the latter with why a term was not grounded.
+        Earlier versions kept the former of runs that have ended, and the latter with why a term was not grounded. What
+        a server said of a failure goes too: it may repeat what it was given to read.
         """
         for row in self._catalog.read(sql.select(runs).where(runs.c.progress != "")):
             run = _run(row)
             self._set(run.id, progress=_at_rest(run.progress, run.status))
+        failed = sql.and_(runs.c.status == "failed", runs.c.action.in_(_ASKING), runs.c.message != "")
+        with self._catalog.begin() as connection:
+            connection.execute(sql.update(runs).where(failed).values(message=""))
         for row in self._catalog.read(sql.select(runs).where(runs.c.action == "ground", runs.c.message != "")):
             run = _run(row)
             if any(one.get("failure") for one in run.results):

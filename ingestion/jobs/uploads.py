@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from ingestion import workspace as folders
-from ingestion.file_names import safe_name
+from ingestion.file_names import file_hash, safe_name
 from ingestion.jobs.queue import JobQueue, Run
 from rag_engine.atomic_write import replacing
 from rag_engine.text.templates import kept_sentence
@@ -55,6 +55,15 @@ def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
     if folder.is_dir() and any(folder.iterdir()):
         for run in jobs.finished():
             remove_finished(workspace, run)
+
+
+def remove_erased(workspace: Path, jobs: JobQueue, document_id: str) -> None:
+    """Remove the uploads of a document's content that no run is to add: one that could not be added stays for ever."""
+    awaited = {path for run in jobs.unfinished() for path in _uploads(workspace, run)}
+    for path in folders.uploads(workspace).glob("*/*"):
+        left = str(path) not in awaited and is_upload(workspace, str(path)) and path.is_file()
+        if left and file_hash(path).startswith(document_id):
+            shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def kept_uploads(workspace: Path, run: Run) -> str:

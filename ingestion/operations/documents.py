@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from ingestion import workspace as folders
 from ingestion.add_files import Added, add_paths
 from ingestion.backup.bring_back import catalogs_aside, originals_aside
 from ingestion.book_index import apply as book_index
@@ -17,7 +18,7 @@ from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
 from ingestion.indexing.phase import code_of
 from ingestion.jobs.queue import Run
-from ingestion.jobs.uploads import keep_upload
+from ingestion.jobs.uploads import keep_upload, remove_erased
 from ingestion.operations.acts import act, enter, entered_as_begun, signed
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
@@ -29,6 +30,7 @@ from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, Sourc
 from ingestion.records.source_store import now
 from ingestion.tools import open_reader
 from ingestion.types import Progress
+from ingestion.web.cache import empty_cache
 from rag_engine.atomic_write import remove_abandoned
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.erased_documents import lists_aside
@@ -380,12 +382,15 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
         # No document has this content any more.
         for folder in originals_aside(desk.workspace, document_id):
             shutil.rmtree(folder, ignore_errors=True)
+        remove_erased(desk.workspace, desk.jobs, document_id)
         unread += forget_in_conversations(desk.workspace, document_id, file, redact=redact)
         if redact:
             unread += forget_in_notebooks(desk.workspace, document_id)
             unread += forget_in_evaluation(
                 desk.workspace, file, said_by_others(desk.engine.collection, file, document_id)
             )
+    # Pages tell of documents that they are not themselves, such as by a link.
+    unread += empty_cache(folders.pages(desk.workspace))
     forget_examples(desk.engine)
     desk.jobs.forget_current()
     AnswerStore(desk.engine.catalog).forget_documents([document_id])

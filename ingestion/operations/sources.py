@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from ingestion import workspace as folders
 from ingestion.config import read_ingestion_config
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
@@ -23,6 +24,7 @@ from ingestion.seeds.read import read_seeds
 from ingestion.seeds.urls import addresses_in
 from ingestion.tools import named_places, open_web
 from ingestion.types import RunRequest, SeedSource
+from ingestion.web.cache import empty_cache
 from ingestion.web.urls import normal_url
 from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
@@ -174,6 +176,7 @@ def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
     author = signed(desk, author)
     removed = check_codes(desk.store, codes)
     indexed = any(is_indexed(desk.store, code) for code in removed)
+    empty_cache(folders.pages(desk.workspace))
     for code, record in desk.store.records().items():
         if code in removed:
             remove_kept_files(record.source, desk)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
-from diskcache import Cache, Disk
-from diskcache.core import MODE_PICKLE
+from diskcache import Cache, Disk, Timeout
+from diskcache.core import DBNAME, MODE_PICKLE
 
 from ingestion.protocols import Web
 from ingestion.types import Fetched, Validators
@@ -21,6 +24,8 @@ from ingestion.web.response import receive, too_large
 _DAY = 86_400.0
 _CHUNK = 2**20
 _LOCKS = 64
+# A writer of another process is waited for as long as diskcache does.
+_WAIT_SECONDS = 60.0
 
 
 class _PlainDisk(Disk):  # type: ignore[misc]  # diskcache has no types
@@ -71,8 +76,7 @@ class CachedWeb:
         self._page_bytes = page_bytes
         self._clock = clock
         self._locks = [threading.Lock() for _ in range(_LOCKS)]
-        # What is too much is removed here, oldest first; the tag of an entry is its address.
-        self._cache = Cache(str(folder), disk=_PlainDisk, eviction_policy="none", cull_limit=0, tag_index=True)
+        self._cache = _open_cache(folder)
 
     def fetch(
         self,
@@ -160,6 +164,33 @@ class CachedWeb:
             if number >= newest or self._cache.volume() <= self._most:
                 return
             self._cache.delete(key)
+
+
+def empty_cache(folder: Path) -> list[Path]:
+    """Remove every answer from a cache, with what a killed process left of one, and return the folder where some stay.
+
+    Whoever uses the cache meanwhile asks the network again.
+    """
+    if not folder.is_dir():
+        return []
+    try:
+        with closing(_open_cache(folder)) as cache:
+            cache.clear(retry=True)
+        for path in folder.rglob("*.val"):
+            path.unlink(missing_ok=True)
+        with closing(sqlite3.connect(folder / DBNAME, _WAIT_SECONDS)) as entries:
+            # What was deleted before stays in the file until it is written anew.
+            entries.execute("VACUUM")
+            entries.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except (sqlite3.Error, OSError, Timeout):
+        # What is damaged is of use to nobody.
+        shutil.rmtree(folder, ignore_errors=True)
+    return [folder] if any(folder.rglob("*.val")) else []
+
+
+def _open_cache(folder: Path) -> Cache:
+    # What is too much is removed by CachedWeb, oldest first; the tag of an entry is its address.
+    return Cache(str(folder), disk=_PlainDisk, eviction_policy="none", cull_limit=0, tag_index=True)
 
 
 def _validators(cached: _Cached | None) -> Validators | None:

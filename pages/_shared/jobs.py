@@ -119,7 +119,8 @@ def _draw_chosen(chosen: Callable[[Run], bool], *, watching: bool) -> None:
             _draw_active(run)
         elif run.status == "paused":
             _draw_paused(run)
-    if runs and runs[0].status == "failed":
+    # An erasure may have removed why.
+    if runs and runs[0].status == "failed" and runs[0].message:
         show_error(shown_sentence(runs[0].message))
 
 

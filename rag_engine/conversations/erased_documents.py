@@ -69,7 +69,8 @@ def without_erased(workspace: Path, reply: Reply, asked: str) -> Reply:
 
 
 def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
-    """Return a reply without the passages of a document, and where it is to `redact` without what it quotes of it."""
+    """Return a reply without the passages and the title of a document, and to `redact` without what it quotes of it."""
+    reply = replace(reply, warnings=_not_naming(reply, document_id))
     quotes = (*reply.citations, *(record.citation for record in reply.records))
     cited = {one.n for one in quotes if one.document_id == document_id}
     found = any(source.document_id == document_id for source in reply.sources)
@@ -86,8 +87,9 @@ def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
     sources = tuple(kept)
     if not (cited and redact):
         # What a model wrote without a mark may be of any source that it was given.
-        withheld = "" if found and redact else reply.withheld
-        return replace(reply, sources=sources, withheld=withheld)
+        if found and redact:
+            reply = replace(reply, withheld="", steps=())
+        return replace(reply, sources=sources)
     return replace(
         reply,
         text=REDACTED,
@@ -95,10 +97,17 @@ def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
         sources=sources,
         support=(),
         withheld="",
+        steps=(),
         entities=(),
         records=(),
         quotations="",
     )
+
+
+def _not_naming(reply: Reply, document_id: str) -> tuple[str, ...]:
+    """Return the warnings but for those that name a document, such as one of which no passage fitted into a model."""
+    names = {f"“{one.title}”" for one in reply.sources if one.document_id == document_id}
+    return tuple(one for one in reply.warnings if not any(name in one for name in names))
 
 
 def _all(workspace: Path) -> tuple[ErasedDocument, ...]:

@@ -335,7 +335,8 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
         _check_not_lost(workspace)
         url = f"sqlite:///{catalog_file(workspace)}"
     try:
-        engine = sql.create_engine(url)
+        # An error of the database ends in logs and records, which no erasure looks into: it repeats no values.
+        engine = sql.create_engine(url, hide_parameters=True)
     except (sql.exc.ArgumentError, ModuleNotFoundError) as error:
         raise InputError(
             # Neither the address, which may hold a password, nor SQLAlchemy's words where they quote it.

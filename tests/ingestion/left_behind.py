@@ -6,9 +6,11 @@ import gzip
 import hashlib
 import re
 import sqlite3
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,8 @@ _TABLES = {"runs", "sqlite_sequence"}
 # The page looks for example questions, and the first search on a machine measures how many passages it reranks.
 _MEASURED = ("{'name': 'rerank depth", "{'name': 'example questions")
 _FILES = re.compile(r"catalog\.sqlite|^records\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")
+# How what is packed begins.
+_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
@@ -117,8 +121,17 @@ def forms(*words: str) -> list[bytes]:
 def files_holding(workspace: Path, wanted: Sequence[bytes]) -> Iterator[Path]:
     """Yield the files that hold any of the bytes, also compressed."""
     for path in workspace.rglob("*"):
-        if path.is_file():
-            content = path.read_bytes()
-            content += gzip.decompress(content) if path.suffix == ".gz" else b""
-            if any(one in content for one in wanted):
-                yield path
+        if path.is_file() and any(one in part for part in _unpacked(path.read_bytes()) for one in wanted):
+            yield path
+
+
+def _unpacked(content: bytes) -> Iterator[bytes]:
+    """Yield the bytes, and what is packed in them by gzip or as a zip, such as a workbook."""
+    yield content
+    if content.startswith(_GZIP):
+        yield from _unpacked(gzip.decompress(content))
+    elif content.startswith(_ZIP):
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            for name in archive.namelist():
+                yield name.encode()
+                yield from _unpacked(archive.read(name))

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,14 @@ from cli.main import app as terminal
 from ingestion.jobs.queue import runs
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
-from ingestion.operations.documents import add_files, erase, finish_erasures, resume_erasures, unfinished_erasures
+from ingestion.operations.documents import (
+    add_files,
+    erase,
+    finish_erasures,
+    queue_uploads,
+    resume_erasures,
+    unfinished_erasures,
+)
 from ingestion.operations.evaluation import ask_test_questions, keep_answer
 from ingestion.operations.indexes import queue_rebuild
 from ingestion.operations.people import audit_entries
@@ -33,7 +41,7 @@ from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError, SextantError, WorkspaceError
+from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, write_run
 from rag_engine.evaluation.answers.own_questions import own_questions_path
 from rag_engine.evaluation.answers.rows import RowFile
@@ -256,6 +264,36 @@ def test_an_erasure_goes_on_past_files_that_cannot_be_read_and_names_them(
         assert (told.state, [one for one in damaged if one not in told.found]) == ("bad", [])
 
 
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("conversations/a copy.json", '{"of": "DOCUMENT", "says": "zanzibar"}'),
+        ("evaluation/gate.0a.csv", "own.md p. 1,zanzibar\n"),
+        # No field is as long, so that it is none.
+        ("evaluation/gate.0a.csv", f"answer,cited\n{'zanzibar ' * 20_000},own.md p. 1\n"),
+    ],
+)
+def test_an_erasure_names_a_file_that_is_none_of_those_that_it_can_change(
+    workspace: Path, file: str, content: str
+) -> None:
+    with closing(open_engine(workspace)) as engine:
+        path, document = workspace / file, engine.catalog.find_document("own.md")
+        path.parent.mkdir()
+        path.write_text(content.replace("DOCUMENT", document.document_id))
+        left = f"what {file} may hold of it, which cannot be read"
+        assert erase(desk_of(engine), "own.md", redact=True).left_behind == (left,)
+        assert list(holding(workspace)) == [path]
+
+
+def test_a_saved_search_that_cannot_be_read_is_named(workspace: Path) -> None:
+    path = workspace / "searches" / f"{new_id()}.json"
+    path.parent.mkdir()
+    path.write_text("{")
+    with closing(open_engine(workspace)) as engine:
+        told = next(one for one in examine(engine) if one.name == "Records")
+    assert (told.state, path.name in told.found) == ("bad", True)
+
+
 @pytest.mark.parametrize("damage", [cut_off, flip_a_byte, fill_with_zeros, make_a_folder])
 def test_a_damaged_list_of_what_was_erased_is_set_aside_and_stops_nobody(
     workspace: Path, damage: Callable[[Path], None]
@@ -315,6 +353,37 @@ def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_wa
     assert list(holding(tmp_path / "workspace")) == []
 
 
+def test_an_upload_that_could_not_be_added_is_erased_with_the_document_of_its_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uploaded, other = ("own.md", TEXT.encode()), ("bay.md", b"# The bay\n\nThe bay has other rules.")
+    with closing(open_engine(tmp_path / "workspace")) as engine:
+        desk = desk_of(engine)
+
+        def upload(*files: tuple[str, bytes]) -> str:
+            queue_uploads(desk, [(name, BytesIO(content)) for name, content in files])
+            work(engine)
+            return desk.jobs.runs()[0].status
+
+        with monkeypatch.context() as patch:
+            patch.setattr(CountingEmbedder, "encode_passages", failing)
+            assert upload(uploaded, other) == "failed"
+        assert upload(uploaded) == "done"
+        # One that waits to be added is not removed before it is.
+        waiting = queue_uploads(desk, [(uploaded[0], BytesIO(uploaded[1]))])
+        assert erase(desk, "own.md").left_behind == ()
+        assert [path.parent.parent.name for path in holding(tmp_path / "workspace")] == ["uploads"]
+        desk.jobs.cancel(waiting.id)
+        assert upload(uploaded) == "done"
+        assert erase(desk, "own.md").left_behind == ()
+    assert list(holding(tmp_path / "workspace")) == []
+    assert [path.name for path in (tmp_path / "workspace" / "uploads").glob("*/*")] == ["bay.md"]
+
+
+def failing(*_: object) -> None:
+    raise BackendError("The encoder does not answer.", retryable=True)
+
+
 def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) -> None:
     with closing(open_engine(workspace)) as engine:
         desk = desk_of(engine)
@@ -325,6 +394,10 @@ def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) 
         stopped = desk.jobs.finish(paused, "paused", []).progress
         assert stopped is not None
         assert (stopped.done, stopped.current) == (1, "")
+        desk.jobs.cancel(paused)
+        cancelled = desk.jobs.find(paused)
+        assert cancelled is not None
+        assert (cancelled.status, cancelled.progress) == ("cancelled", None)
         # As earlier versions left them.
         with engine.catalog.begin() as connection:
             connection.execute(sql.update(runs).where(runs.c.id == before).values(status="done"))

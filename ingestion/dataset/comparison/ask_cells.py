@@ -175,6 +175,7 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
         generator=answer.generator,
         warnings=tuple(dict.fromkeys((*evidence.warnings, *answer.warnings))),
         asked=moment(),
+        found=tuple(dict.fromkeys(source.document.document_id for source in evidence.sources)),
     )
 
 

@@ -49,7 +49,8 @@ class ComparisonCell:
     """The answer of a column to a question.
 
     `short` is what the table shows, from the citation `lead` where it is a quotation; `text` the whole with its marks
-    [Source n], `asked` the moment in UTC. Where nothing was found, `citations` are the nearest passages.
+    [Source n], `asked` the moment in UTC. Where nothing was found, `citations` are the nearest passages. `found` are
+    the documents of all passages that were found, whether the answer cites them or not.
     """
 
     question: str
@@ -63,6 +64,7 @@ class ComparisonCell:
     generator: str = ""
     warnings: tuple[str, ...] = ()
     asked: str = ""
+    found: tuple[str, ...] = ()
 
     @property
     def evidence(self) -> tuple[Citation, ...]:
@@ -271,6 +273,19 @@ def without(comparison: Comparison, *, question: str = "", column: str = "") -> 
 def cites_any(cell: ComparisonCell, documents: Collection[str]) -> bool:
     """Return whether a cell is about one of these documents or cites one."""
     return cell.column in documents or any(one.document_id in documents for one in cell.citations)
+
+
+def without_documents(cell: ComparisonCell, documents: Collection[str]) -> ComparisonCell | None:
+    """Return a cell without what it has of documents that were erased; None where it is to be asked again.
+
+    So is one that failed: a server may have repeated what it was given. A warning may name what was found.
+    """
+    if cell.status == "failed" or cites_any(cell, documents):
+        return None
+    # A cell of an earlier version does not say what was found.
+    names_one = not cell.found or any(one in documents for one in cell.found)
+    left = tuple(one for one in cell.found if one not in documents)
+    return replace(cell, warnings=(), found=left) if names_one else cell
 
 
 def cells_in_order(comparison: Comparison) -> Iterator[tuple[str, ComparisonColumn, ComparisonCell | None]]:

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sql
 from pydantic import TypeAdapter
 
-from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn, cites_any
+from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn, without_documents
 from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog, all_active
@@ -73,7 +73,7 @@ class ComparisonStore:
     def put_cell(self, id: str, cell: ComparisonCell) -> bool:
         """Keep a cell in place of the former one; return False where its comparison has gone.
 
-        One that cites a document which was erased while it was asked is not kept.
+        One that cites a document which was erased while it was asked is not kept, and none keeps its name.
         """
         with self._catalog.begin() as connection:
             present = connection.execute(sql.select(comparisons.c.id).where(comparisons.c.id == id)).first()
@@ -81,7 +81,8 @@ class ComparisonStore:
                 return False
             connection.execute(sql.delete(cells).where(_at(id, cell.question, cell.column)))
             if all_active(connection, (one.document_id for one in cell.citations)):
-                connection.execute(sql.insert(cells).values(_cell_row(id, cell)))
+                kept = cell if all_active(connection, cell.found) else replace(cell, warnings=())
+                connection.execute(sql.insert(cells).values(_cell_row(id, kept)))
         return True
 
     def remove(self, id: str) -> None:
@@ -91,12 +92,15 @@ class ComparisonStore:
             connection.execute(sql.delete(comparisons).where(comparisons.c.id == id))
 
     def restore(self, comparison: Comparison) -> None:
-        """Keep a comparison as it was before it was removed or changed, without what cites a document erased since."""
+        """Keep a comparison as it was before it was removed or changed, without what is of a document erased since."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(cells).where(cells.c.comparison == comparison.id))
             connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
-            connection.execute(sql.insert(comparisons).values(_row(comparison)))
-            rows = [_cell_row(comparison.id, cell) for cell in comparison.cells.values() if self._stands(cell)]
+            erased = self._erased_since(comparison.made)
+            columns = (one for one in comparison.columns if one.key not in erased or all_active(connection, [one.key]))
+            connection.execute(sql.insert(comparisons).values(_row(replace(comparison, columns=tuple(columns)))))
+            standing = (self._standing(cell) for cell in comparison.cells.values())
+            rows = [_cell_row(comparison.id, cell) for cell in standing if cell]
             if rows:
                 connection.execute(sql.insert(cells), rows)
 
@@ -104,13 +108,18 @@ class ComparisonStore:
         """Remove the columns of these documents, and every cell that cites one, which is then to be asked again."""
         for one in self.list():
             columns = tuple(column for column in one.columns if column.key not in document_ids)
-            kept = {place: cell for place, cell in one.cells.items() if not cites_any(cell, document_ids)}
-            if columns != one.columns or len(kept) < len(one.cells):
+            left = {place: without_documents(cell, document_ids) for place, cell in one.cells.items()}
+            kept = {place: cell for place, cell in left.items() if cell}
+            if columns != one.columns or kept != one.cells:
                 self.restore(replace(one, columns=columns, cells=kept))
 
-    def _stands(self, cell: ComparisonCell) -> bool:
-        """Return whether the cell cites no document that was erased since it was asked."""
-        return not cites_any(cell, {one.document_id for one in erased_since(self._catalog.workspace, cell.asked)})
+    def _standing(self, cell: ComparisonCell) -> ComparisonCell | None:
+        """Return a cell without what it has of documents that were erased since it was asked, if anything is left."""
+        erased = self._erased_since(cell.asked)
+        return without_documents(cell, erased) if erased else cell
+
+    def _erased_since(self, moment: str) -> set[str]:
+        return {one.document_id for one in erased_since(self._catalog.workspace, moment)}
 
     def _comparison(self, row: Any) -> Comparison:
         id, name, by, layout, made = row

@@ -19,6 +19,7 @@ from ingestion.jobs.queue import JobQueue
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
 from ingestion.operations.documents import erase
+from ingestion.operations.sources import remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
@@ -141,6 +142,25 @@ def test_the_evidence_on_the_licence_quotes_an_erased_document_no_more(engine: E
     verdict = store.records()["A1"].page_verdict
     assert verdict is not None
     assert any("zanzibar" in mark.quote for mark in verdict.marks)
+
+
+@pytest.mark.parametrize("gone", ["erased", "off the list"])
+def test_no_page_that_a_check_of_its_licence_fetched_outlives_a_document(engine: Engine, site: Site, gone: str) -> None:
+    site.answers["/plan.html"] = page(files.content(about("zanzibars"), head=META_CC_BY))
+    store = SourceStore(engine.catalog)
+    store.add([SeedSource("A1", site.url("/plan.html"))])
+    _run(engine, site)
+    # The download that would take the page is not due any more.
+    _run(engine, site, request=RunRequest(("licence",), which="all"))
+    workspace, words = engine.config.workspace, forms("answers for zanzibars")
+    assert {path.relative_to(workspace).parts[0] for path in files_holding(workspace, words)} >= {"pages", "downloads"}
+    desk = Desk(engine, store, JobQueue(engine.catalog), LOCAL, lambda _: None)
+    if gone == "erased":
+        assert erase(desk, "list:A1", "Ada", "Out of date.").left_behind == ()
+    else:
+        remove_sources(desk, ["A1"], "Ada")
+        _run(engine, site)
+    assert list(files_holding(workspace, words)) == []
 
 
 def test_a_file_that_is_what_it_was_before_leaves_no_second_copy(engine: Engine, site: Site) -> None:

@@ -11,7 +11,7 @@ import pytest
 from diskcache import Cache
 
 from ingestion.types import Refusal, Validators
-from ingestion.web.cache import CachedWeb
+from ingestion.web.cache import CachedWeb, empty_cache
 from ingestion.web.http import HttpWeb
 from tests.ingestion.web_server import Site, page, serving
 
@@ -221,3 +221,33 @@ def test_many_threads_that_ask_for_one_address_make_one_request(site: Site, web:
         bodies = set(pool.map(lambda n: kept.fetch(site.url(f"/{n % 3}")).body, range(48)))
     assert bodies == {bytes([n]) * 100_000 for n in range(3)}
     assert [site.asked[f"/{n}"] for n in range(3)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_an_emptied_cache_holds_no_answer_and_nothing_of_one_that_was_broken_off(
+    site: Site, web: HttpWeb, tmp_path: Path, *, damaged: bool
+) -> None:
+    first = CachedWeb(web, tmp_path / "kept")
+    first.fetch(site.url("/file"), into=tmp_path / "a.pdf")
+    first.close()
+    half = tmp_path / "kept" / "ab" / "cd" / "ef.val"
+    half.parent.mkdir(parents=True)
+    half.write_bytes(b"half an answer")
+    if damaged:
+        for path in (tmp_path / "kept").glob("cache.db*"):
+            path.write_bytes(b"no database" * 1000)
+    assert empty_cache(tmp_path / "kept") == []
+    held = [path.read_bytes() for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+    assert [content for content in held if b"a.pdf" in content or b"half" in content or b"%PDF" in content] == []
+    CachedWeb(web, tmp_path / "kept").fetch(site.url("/file"), into=tmp_path / "b.pdf")
+    assert site.asked["/file"] == 2
+
+
+def test_a_cache_that_another_process_uses_can_be_emptied(site: Site, web: HttpWeb, tmp_path: Path) -> None:
+    used = CachedWeb(web, tmp_path / "kept")
+    used.fetch(site.url("/plain"))
+    empty_cache(tmp_path / "kept")
+    assert bodies(tmp_path) == []
+    assert used.fetch(site.url("/plain")).body == b"plain"
+    assert site.asked["/plain"] == 2
+    used.close()

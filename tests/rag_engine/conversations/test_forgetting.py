@@ -13,7 +13,7 @@ import pytest
 from rag_engine.conversations import store
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.conversations.reply import Reply, ShownLink
-from rag_engine.types import CitedRecord
+from rag_engine.types import CitedRecord, ControllerStep
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
 ID, FILE, OTHER = CITATION.document_id, CITATION.file, "ffffffffffff"
@@ -55,6 +55,22 @@ def test_an_answer_that_quotes_it_is_redacted_where_that_is_asked(tmp_path: Path
     reply, content = after(tmp_path, form, redact=True)
     assert "was deleted" in reply.text
     assert not [word for word in (b"six years", b"Six years", b"Flood Act", ID.encode()) if word in content]
+
+
+@pytest.mark.parametrize("redact", [True, False])
+def test_no_warning_names_a_document_that_is_not_quoted(tmp_path: Path, redact: bool) -> None:
+    named = [packed(one) for one in ("Flood Act", "Heat")]
+    steps = (ControllerStep("retrieve", 1, "How many years are six years?"),)
+    reply = replace(CITED, citations=(BESIDE,), warnings=(*named, "It was planned by rules."), steps=steps)
+    kept, content = after(tmp_path, reply, redact=redact)
+    assert kept.warnings == (named[1], "It was planned by rules.")
+    assert b"Flood Act" not in content
+    # A model asks on by what it has read.
+    assert kept.steps == (() if redact else steps)
+
+
+def packed(title: str) -> str:
+    return f"“{title}”, page 1 was shortened to fit into the model's context window."
 
 
 @pytest.mark.parametrize("redact", [True, False])

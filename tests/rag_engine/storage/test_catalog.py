@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sql
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ from rag_engine.storage.catalog import (
     unpack_lines,
     unpack_text,
 )
+from rag_engine.storage.schema import vectors
 from rag_engine.types import Block, Box, Line
 
 OFFSETS = st.integers(0, 2**31 - 1)
@@ -57,3 +59,12 @@ def test_an_address_that_cannot_be_used_is_refused_without_its_password(tmp_path
     with pytest.raises(InputError, match="SEXTANT_CATALOG_URL cannot be used") as refused:
         open_catalog(tmp_path, url)
     assert "hunter2" not in str(refused.value)
+
+
+def test_an_error_of_the_database_repeats_no_value(tmp_path: Path) -> None:
+    catalog = open_catalog(tmp_path)
+    row = {"model": "zanzibar", "text_hash": "", "row": 0, "sentences": b""}
+    with pytest.raises(sql.exc.IntegrityError, match="UNIQUE") as error, catalog.begin() as connection:
+        connection.execute(sql.insert(vectors), [row, row])
+    assert "zanzibar" not in str(error.value)
+    catalog.close()

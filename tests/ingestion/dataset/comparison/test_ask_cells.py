@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from ingestion.dataset.comparison.ask_cells import AskedCells, CellsRequest, ask_cells, cells_request_of
 from ingestion.dataset.comparison.comparison import ColumnKind, Comparison, ComparisonCell
 from ingestion.dataset.comparison.store import ComparisonStore
+from ingestion.jobs.worker import work
 from ingestion.operations.comparisons import (
+    ask_comparison,
     begin_comparison,
     extend_comparison,
     remove_comparison,
@@ -23,6 +26,7 @@ from ingestion.types import Progress
 from rag_engine.conversations.person import LOCAL
 from rag_engine.errors import BackendError
 from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
+from tests.ingestion.left_behind import files_holding, forms
 
 WHO = "Who pays for the heat plan?"
 WHEN = "Who opens the cooling centres?"
@@ -195,6 +199,50 @@ def test_a_comparison_that_is_restored_lacks_the_cells_that_cite_what_was_erased
     restore_comparison(desk, removed)
     assert (WHO, "Spain") in found(desk, begun)
     assert (WHO, "France") not in found(desk, begun)
+
+
+def test_a_comparison_that_is_restored_has_no_column_of_a_document_erased_meanwhile(desk: Desk) -> None:
+    begun = begin(desk, by="document")
+    removed = remove_comparison(desk, begun.id)
+    erase(desk, "france.md")
+    assert removed is not None
+    restore_comparison(desk, removed)
+    assert [one.label for one in removed.columns if "France" not in one.label] == [
+        one.label for one in ComparisonStore(desk.engine.catalog).require(begun.id).columns
+    ]
+    assert list(files_holding(desk.workspace, forms("Heat plan of France"))) == []
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_an_answer_that_does_not_cite_an_erased_document_stays_and_names_it_no_more(
+    desk: Desk, model: WritingModel, late: bool
+) -> None:
+    # Only the first source fits.
+    model.context_window = 1400
+    begun, store = begin(desk), ComparisonStore(desk.engine.catalog)
+    ask(desk, begun)
+    before = found(desk, begun)[WHO, "Spain"]
+    assert [one.file for one in before.citations] == ["spain.md"]
+    assert "“both”" in " ".join(before.warnings)
+    erase(desk, "both.md")
+    if late:
+        store.put_cell(begun.id, before)
+    after = found(desk, begun)[WHO, "Spain"]
+    assert (after.text, after.citations) == (before.text, before.citations)
+    assert list(files_holding(desk.workspace, forms("“both”"))) == []
+
+
+def test_what_a_server_repeated_of_an_erased_document_goes_with_it(desk: Desk, model: WritingModel) -> None:
+    model.failing = {"heat plan": BackendError("It was given: The prefecture of France pays.", retryable=True)}
+    begun = begin(desk, [WHO, "Who is paying for the heat plan?"])
+    queue = ask_comparison(replace(desk, start_worker=lambda _: None), begun.id)
+    assert queue is not None
+    work(desk.engine)
+    ended = desk.jobs.find(queue.id)
+    assert ended is not None
+    assert (ended.status, "prefecture of France" in ended.message) == ("failed", True)
+    erase(desk, "france.md")
+    assert list(files_holding(desk.workspace, forms("prefecture of France"))) == []
 
 
 def test_a_request_survives_the_job_queue() -> None:
