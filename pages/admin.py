@@ -1,6 +1,5 @@
 """Admin page: sources, runs, review, quarantine, metadata, dataset, knowledge, feedback, settings, people, backups."""
 
-
 from pages._admin.dataset import draw_dataset
 from pages._admin.metadata import draw_metadata
 from pages._admin.quarantine import draw_quarantine
