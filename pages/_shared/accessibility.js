@@ -95,6 +95,10 @@
     }
   }
 
+  function number(text) {
+    return Number(text).toLocaleString(words().language);
+  }
+
   // Streamlit drops what makes a text longer than its field may be, without a word.
   function tellTooLong(event) {
     const input = event.target, field = input.closest?.(".stTextInput, .stTextArea");
@@ -108,7 +112,7 @@
       const note = document.createElement("div");
       note.className = "sextant-too-long";
       note.role = "alert";
-      note.textContent = most ? words().longer.replace("{n}", most) : words().long;
+      note.textContent = most ? words().longer.replace("{n}", number(most)) : words().long;
       field.append(note);
       input.addEventListener("input", () => note.remove(), {once: true});
     }, 200);
