@@ -1,7 +1,11 @@
-"""Sign of life from a slow request: whoever asked is called about once a second, and may leave by raising."""
+"""Sign of life from a slow request: whoever asked is called about once a second, and may leave by raising.
+
+And a rest, for who would hold up the other threads.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -27,3 +31,8 @@ def still_waiting(seconds: float) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(seconds)
+
+
+def rest(seconds: float) -> None:
+    """Leave Python to the other threads of the process for a moment, such as those that send what this one has made."""
+    time.sleep(seconds)

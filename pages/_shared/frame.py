@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +20,7 @@ from pages._shared.print_style import PRINT_STYLE
 from rag_engine.config import ROOT
 from rag_engine.conversations.interface_languages import choose_language, chosen_language
 from rag_engine.errors import SextantError
+from rag_engine.waiting import rest
 
 # A limb of sixty degrees, the index arm and the mirror: a sextant in few strokes.
 _SIGN = (
@@ -169,7 +169,7 @@ def show_at_once() -> None:
 
     It draws in one piece what reaches it together, and the server sends nothing while the script keeps Python busy.
     """
-    time.sleep(_SENDING_SECONDS)
+    rest(_SENDING_SECONDS)
 
 
 def guard(file: str) -> None:
