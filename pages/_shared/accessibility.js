@@ -1,5 +1,6 @@
 // Gives the page what Streamlit has no way to: the language of foreign texts, names of marks, a live region, a link that
-// skips to the question, and a word where a text is too long for its field. Parts of the page ask for it by the beginning of their key: "lang-it-", "live-answer-".
+// skips to the question, and a word where a text is too long for its field. Parts of the page ask for it by the
+// beginning of their key: "lang-it-", "live-answer-".
 (() => {
   if (window.sextantAccessible) return;
   window.sextantAccessible = true;
@@ -107,8 +108,9 @@
     const before = input.value;
     setTimeout(() => {
       field.querySelector(".sextant-too-long")?.remove();
-      if (input.value !== before || pasted === input.value) return;
       const [, most] = field.querySelector('[data-testid="InputInstructions"]')?.textContent.match(/\d+\/(\d+)/) ?? [];
+      // Blanks, or what was there already, change nothing either.
+      if (input.value !== before || pasted === before || !pasted.trim() || pasted.length <= most - before.length) return;
       const note = document.createElement("div");
       note.className = "sextant-too-long";
       note.role = "alert";

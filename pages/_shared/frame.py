@@ -47,7 +47,7 @@ _OPEN = "frame is open"
 _ASK = "ask"
 _RECALLED, _LANGUAGE = "interface language recalled", "interface language choice"
 _WANTED = "page wanted before the frame was open"
-_SHOWN_FIRST = "shown before the rest of the page"
+_TITLED = "title of the page that is open"
 # Longer than Streamlit's server, and then its browser code, gather what is drawn: each 10 ms.
 _SENDING_SECONDS = 0.04
 
@@ -152,15 +152,10 @@ def _query() -> dict[str, list[str]]:
 
 
 def draw_title(title: str, *, anchor: Literal[False] | None = None) -> None:
-    """Draw the heading of a page, ahead of the rest when the page is opened."""
+    """Draw the heading of a page, ahead of the rest when the page was just opened and is not drawn again."""
     st.title(title, anchor=anchor)
-    show_first(title)
-
-
-def show_first(opened: str) -> None:
-    """Do what `show_at_once` does where a page, named as `opened`, is not drawn again but was just opened."""
-    if st.session_state.get(_SHOWN_FIRST) != opened:
-        st.session_state[_SHOWN_FIRST] = opened
+    if st.session_state.get(_TITLED) != title:
+        st.session_state[_TITLED] = title
         show_at_once()
 
 
