@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, open_in_address
+from pages._shared.elements import draw_way_back, in_own_place, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -42,17 +42,14 @@ def draw_conversations(workspace: Path, current: str) -> None:
         args=("conversation",),
     )
     known = list_conversations(workspace, resources.person())
-    deleted = st.session_state.get(_DELETED)
-    if not known and not deleted:
+    if not known and _DELETED not in st.session_state:
         return
     # Drawn once it is opened: a dozen conversations are a hundred elements, before the question and its answer.
     folded = st.expander(_("Conversations"), icon=":material/history:", key="conversations", on_change="rerun")
     with folded:
         if not folded.open:
             return
-        if deleted:
-            said = _("Deleted “{title}”.").format(title=escape(deleted.title))
-            draw_way_back(said, "conversation undo", _restore, workspace)
+        _draw_deleted(workspace)
         words = ""
         if len(known) > _SHOWN:
             words = st.text_input(
@@ -172,6 +169,14 @@ def _delete(workspace: Path, id: str, current: str) -> None:
         st.session_state[_DELETED] = delete_conversation(workspace, id, resources.person())
         if id == current:
             open_in_address("conversation")
+
+
+@in_own_place
+def _draw_deleted(workspace: Path) -> None:
+    """Draw the way back of the conversation that was deleted last."""
+    if _DELETED in st.session_state:
+        said = _("Deleted “{title}”.").format(title=escape(st.session_state[_DELETED].title))
+        draw_way_back(said, "conversation undo", _restore, workspace)
 
 
 def _restore(workspace: Path) -> None:

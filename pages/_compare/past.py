@@ -13,7 +13,7 @@ from ingestion.operations.comparisons import (
 )
 from pages._compare.begin import COMPARISON
 from pages._shared import resources
-from pages._shared.elements import act_button, open_in_address
+from pages._shared.elements import act_button, in_own_place, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
@@ -80,6 +80,7 @@ def note_removed(said: str, before: Comparison) -> None:
     st.session_state[_REMOVED] = said, before
 
 
+@in_own_place
 def draw_undo(id: str = "") -> None:
     """Draw the way back of what was removed last, of one comparison where one is named."""
     said, before = st.session_state.get(_REMOVED, ("", None))

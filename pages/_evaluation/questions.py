@@ -20,7 +20,7 @@ from pages._admin.evidence import page_link
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._evaluation.editor import edit_question
 from pages._shared import resources
-from pages._shared.elements import act_button
+from pages._shared.elements import act_button, in_own_place
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text, filter_label
 from pages._shared.interface_language import _
@@ -113,6 +113,7 @@ def _keep_good() -> None:
         st.session_state.pop(_REMOVED, None)
 
 
+@in_own_place
 def _draw_undo() -> None:
     """Draw the way back of what was removed last, or kept in bulk."""
     removed: Sequence[RemovedQuestion] = st.session_state.get(_REMOVED, ())

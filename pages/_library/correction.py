@@ -13,7 +13,7 @@ from ingestion.records.document_corrections import Correction
 from ingestion.status.document_fields import Described, shown_values
 from ingestion.types import ALL_FIELDS, FieldName
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_author, known_author, translated_dialog
+from pages._shared.elements import act_button, draw_author, in_own_place, known_author, translated_dialog
 from pages._shared.errors import show_errors
 from pages._shared.field_inputs import LONG, draw_field, heading_of, value_text
 from pages._shared.interface_language import _, to_translate
@@ -43,6 +43,7 @@ def forget_done(batch: str) -> None:
         del st.session_state[_DONE]
 
 
+@in_own_place
 def draw_done(source: str = "") -> None:
     """Draw what was last done to documents, with the button to undo it; on the page of one only what was done to it."""
     if _DONE not in st.session_state:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from ingestion.operations.library import delete_filters, save_filters, saved_filters
 from pages._shared import resources
+from pages._shared.elements import in_own_place
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import set_filters
 from pages._shared.interface_language import _
@@ -50,6 +51,7 @@ def draw_filter_sets(place: str, wanted: Filter) -> None:
                     st.rerun()
 
 
+@in_own_place
 def _draw_deleted() -> None:
     if _DELETED not in st.session_state:
         return

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._ask.conversations import SHARE
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, open_in_address
+from pages._shared.elements import draw_way_back, in_own_place, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
@@ -114,6 +114,7 @@ def _delete(workspace: Path, id: str) -> None:
         del st.session_state[_CHOSEN]
 
 
+@in_own_place
 def _draw_deleted(workspace: Path) -> None:
     """Draw the way back of the notebook that was deleted last."""
     deleted: Notebook | None = st.session_state.get(_DELETED)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages._notebook.entry import draw_entry, draw_note, draw_origin
 from pages._shared import resources
-from pages._shared.elements import draw_way_back
+from pages._shared.elements import draw_way_back, in_own_place
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
 from pages._shared.filter_widgets import WORDING
@@ -112,6 +112,7 @@ def _draw_moves(workspace: Path, id: str, entry: NotebookEntry, shown: Sequence[
         )
 
 
+@in_own_place
 def _draw_undo(workspace: Path, notebook: Notebook) -> None:
     """Draw the way back of the entry that was removed last."""
     id, entry, position = st.session_state.get(_REMOVED, ("", None, 0))

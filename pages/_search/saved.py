@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._search.opened import go_to
 from pages._shared import resources
-from pages._shared.elements import draw_way_back
+from pages._shared.elements import draw_way_back, in_own_place
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
@@ -83,6 +83,7 @@ def _draw_one(engine: Engine, workspace: Path, saved: SavedSearch, *, opened: bo
                 )
 
 
+@in_own_place
 def _draw_undo(workspace: Path) -> None:
     """Draw the way back of the search that was deleted last."""
     deleted: SavedSearch | None = st.session_state.get(_DELETED)

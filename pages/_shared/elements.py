@@ -53,6 +53,21 @@ def known_author() -> str:
     return logged_in() or str(st.session_state.setdefault(KNOWN_AUTHOR, system_user()))
 
 
+def in_own_place(draw: Callable[_Given, None]) -> Callable[_Given, None]:
+    """Have a function that may draw nothing draw into a place of its own, so that what follows it keeps its place.
+
+    Until a page is drawn to its end, the browser keeps what stood there before: a widget that moves and is changed at
+    the same time is shown twice.
+    """
+
+    @wraps(draw)
+    def drawn(*arguments: _Given.args, **options: _Given.kwargs) -> None:
+        with st.container():
+            draw(*arguments, **options)
+
+    return drawn
+
+
 def draw_way_back(said: str, key: str, back: Callable[..., None], *arguments: object) -> None:
     """Draw what a person has deleted of their own, with the button of this key that brings it `back`."""
     with st.container(horizontal=True, vertical_alignment="center"):

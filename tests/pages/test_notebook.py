@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Node
 
 from pages._ask.turn_key import turn_key
 from rag_engine.config import read_config
@@ -270,6 +271,29 @@ def test_a_notebook_is_made_renamed_and_deleted(start: Start, workspace: Path) -
     assert notebooks.list_notebooks(workspace) == before
     assert app.selectbox(key="notebook chosen").value == made.id
     assert "restore notebook" not in [one.key for one in app.button]
+
+
+def test_the_choice_of_a_notebook_keeps_its_place_on_the_page_while_the_way_back_comes_and_goes(
+    start: Start, workspace: Path
+) -> None:
+    def place() -> int:
+        [place] = [i for i, one in app.main.children.items() if holds(one, app.selectbox(key="notebook chosen"))]
+        return place
+
+    app = notebook_page(start(workspace))
+    app.text_input(key="notebook new").set_value("Floods").run()
+    app.button(key="notebook create").click().run()
+    before = place()
+    app.button(key="delete notebook").click().run()
+    assert place() == before
+    app.button(key="restore notebook").click().run()
+    # A browser that still shows the former choice at another place would show two.
+    assert place() == before
+
+
+def holds(node: Node, sought: Node) -> bool:
+    """Return whether an element is, or is drawn somewhere in, another one."""
+    return node is sought or any(holds(one, sought) for one in getattr(node, "children", {}).values())
 
 
 def test_a_name_that_is_too_long_is_refused_with_the_limit_and_the_place_for_it_closes_after_a_good_one(
