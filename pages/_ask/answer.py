@@ -37,6 +37,7 @@ from rag_engine.filters import DOCUMENT, Filter, filter_obstacles
 from rag_engine.passage_search.describe import describe_obstacle
 from rag_engine.reading.address import DocumentPlace
 from rag_engine.text.excerpt import beginning, excerpt
+from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.sentences import Span
 from rag_engine.types import Citation, DocumentRecord, Metadata, Tier
 
@@ -405,7 +406,8 @@ def draw_original(document: DocumentRecord, key: str) -> None:
 def _place(source: ShownSource) -> str:
     if source.pages <= 1:
         return ""
-    place = page_place(source.file, source.page, source.last_page)
+    pages = range(source.page, max(source.page, source.last_page) + 1)
+    place = pages_text(source.file, pages, WORDING)
     return _("{place} of {total}").format(place=place, total=source.pages)
 
 

@@ -195,16 +195,15 @@ def notebook_name(notebook: Notebook) -> str:
     return _(_UNNAMED_NOTEBOOK) if is_unnamed(notebook) else notebook.name
 
 
-def page_place(file: str, first: int, last: int = 0) -> str:
-    """Return a page of a file, or several, as they are cited: "page 3", "slide 3–4"; "" where it has no pages."""
-    n = str(first) if last <= first else f"{first}–{last}"
+def page_place(file: str, page: int) -> str:
+    """Return a page of a file as it is cited: "page 3", "slide 3"; "" where it has no pages."""
     match page_kind(file):
         case "slide":
-            return _("slide {n}").format(n=n)
+            return _("slide {n}").format(n=page)
         case "sheet":
-            return _("sheet {n}").format(n=n)
+            return _("sheet {n}").format(n=page)
         case "page":
-            return _("page {n}").format(n=n)
+            return _("page {n}").format(n=page)
     return ""
 
 

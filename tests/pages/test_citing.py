@@ -122,3 +122,10 @@ def test_words_of_a_document_stay_words() -> None:
     for drawn in (cited_place(source), cited_place(replace(source, act="", section="")), index_entries(source)):
         assert "\\<script\\>" in drawn
         assert "![" not in drawn.replace("\\!\\[", "")
+
+
+@pytest.mark.parametrize(("last", "place"), [(3, "page 3 of 12"), (4, "pages 3–4 of 12")])
+def test_the_pages_of_a_source_are_said_as_its_reference_says_them(
+    shown: Callable[[ShownSource], AppTest], last: int, place: str
+) -> None:
+    assert f" · {place} · " in texts(shown(replace(SOURCE, page=3, last_page=last, pages=12, file="act.pdf")))
