@@ -20,10 +20,11 @@ from rag_engine.text.sentences import Span
 from rag_engine.types import DocumentRecord
 
 _FOLLOW = f"<script>{Path(__file__).with_name('marks.js').read_text(encoding='utf-8')}</script>"
-# Beside the answer while it is read; away where there is no room beside it.
+# Beside the answer while it is read; away where there is no room beside it. What sticks is the box around the pane:
+# that is as tall as the pane, which has no way to go in it.
 _STYLE = """<style>
 @media screen {
-  .st-key-pane-%(turn)d { position: sticky; top: 4rem; }
+  :has(> .st-key-pane-%(turn)d) { position: sticky; top: 4rem; }
   .st-key-cited-%(turn)d { max-height: max(12rem, 100dvh - 22rem); overflow-y: auto; }
   .st-key-cited-%(turn)d > * { flex-shrink: 0; }
   .st-key-pane-%(turn)d:has([data-testid="stButtonGroup"]) .st-key-cited-%(turn)d {

@@ -71,6 +71,19 @@ def test_the_foot_of_a_page_is_seen_where_it_is_cited(page: Page, conversation: 
     expect(page.get_by_role("radiogroup", name="Page cited as")).to_be_in_viewport(ratio=1)
 
 
+def test_the_page_stays_beside_the_answer_that_is_scrolled(page: Page, conversation: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(conversation)
+    assert_seen(page, "act.pdf")
+
+    # The foot of the answer, several screens below its head.
+    page.get_by_role("button", name="Copy", exact=True).scroll_into_view_if_needed()
+
+    expect(page.locator(".st-key-question-0")).not_to_be_in_viewport()
+    expect(page.get_by_role("radiogroup", name="Page cited as")).to_be_in_viewport(ratio=1)
+    assert_seen(page, "act.pdf")
+
+
 def assert_seen(page: Page, name: str) -> None:
     """Wait until what is cited of a document is in view, above the input of the next question."""
     page.wait_for_function(
