@@ -15,6 +15,7 @@ from rag_engine.evaluation.answers.rows import AnswerRow, RowFile
 from rag_engine.evaluation.answers.scoring import METRICS, score
 from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS, CompareTexts
 from rag_engine.evaluation.significance import Interval, mean_interval
+from rag_engine.text.excerpt import shortened
 from rag_engine.types import Answer
 
 AskQuestion = Callable[[AnswerQuestion], Answer]
@@ -22,6 +23,8 @@ RunProgress = Callable[[int, int, str], None]
 
 # Figures are kept with so many digits, so that a run read from its file equals the run itself.
 _DIGITS = 6
+# Characters of the question that progress names.
+_NAMED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def run_answers(
     A question that cannot be answered has the status "error", no figures, and its reason in `failure`.
     """
     for done, question in enumerate(questions):
-        progress(done, len(questions), question.id)
+        progress(done, len(questions), shortened(" ".join(question.question.split()), _NAMED))
         if question.id not in rows.rows:
             rows.append(_answered(question, ask, scorers))
     progress(len(questions), len(questions), "")

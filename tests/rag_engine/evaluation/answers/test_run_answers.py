@@ -54,6 +54,17 @@ def test_every_question_has_a_row_on_the_disk_before_the_next_is_asked(make_answ
     assert second.figures["abstention"] == 0
 
 
+def test_progress_names_the_question_and_not_its_id(make_answer: MakeAnswer, tmp_path: Path) -> None:
+    long = replace(QUESTION, id="en-3", question="Who \n decides " + "and who helps " * 20)
+    told: list[tuple[int, int, str]] = []
+    rows = RowFile(tmp_path / "rows.csv", METRICS)
+    run_answers((QUESTION, long), lambda _: make_answer(), Scorers(), rows, lambda *now: told.append(now))
+    assert told[0] == (0, 2, QUESTION.question)
+    assert told[1][2].startswith("Who decides and who helps")
+    assert len(told[1][2]) <= 100
+    assert told[2] == (2, 2, "")
+
+
 def test_a_run_that_was_stopped_asks_only_the_rest(make_answer: MakeAnswer, tmp_path: Path) -> None:
     asked = Asked(make_answer())
     run_answers(QUESTIONS[:1], asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
