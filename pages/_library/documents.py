@@ -49,7 +49,7 @@ _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
     to_translate("Date"): (lambda one: one.metadata.date, 100),
     to_translate("Key criteria"): (lambda one: _listed("key_criteria", one.metadata.key_criteria), 220),
     to_translate("Tags"): (lambda one: _listed("tags", one.metadata.tags), 220),
-    to_translate("Summary"): (lambda one: one.metadata.description, 420),
+    to_translate("Description"): (lambda one: one.metadata.description, 420),
     to_translate("Audience and purpose"): (lambda one: one.metadata.target, 300),
     to_translate("Licence"): (lambda one: one.metadata.licence, 140),
     to_translate("Notes"): (lambda one: one.metadata.notes, 260),
@@ -69,7 +69,7 @@ _DEFAULT = (
 _PLACES = {
     "title": to_translate("Title"),
     "authority": to_translate("Authority"),
-    "summary": to_translate("Summary"),
+    "summary": to_translate("Description"),
     "text": to_translate("Text"),
 }
 _TITLE_WIDTH, _UNCHECKED_WIDTH, _FOUND_WIDTH, _VERSION_WIDTH = 350, 90, 110, 100

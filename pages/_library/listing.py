@@ -23,7 +23,7 @@ def draw_documents(documents: Sequence[DocumentRecord], total: int) -> None:
         words = st.text_input(
             _("Search"),
             key="library words",
-            placeholder=_("Words in titles, authorities, summaries and texts"),
+            placeholder=_("Words in titles, authorities, descriptions and texts"),
             icon=":material/search:",
         )
         columns = draw_columns()

@@ -18,6 +18,7 @@ from ingestion.operations.documents import add_files, queue_erasure
 from ingestion.types import ExtractionLimits, Progress
 from pages._library.documents import UNCHECKED, shown_width
 from pages._shared import resources
+from pages._shared.field_inputs import heading_of
 from pages._shared.jobs import time_left
 from pages._shared.numbers_and_dates import duration
 from rag_engine.types import Metadata
@@ -117,6 +118,17 @@ def test_words_of_the_text_find_a_document_and_say_where(start: Start, collectio
     app.text_input[0].set_value("penalties").run()
     [title], [place] = app.dataframe[0].value["Title"], app.dataframe[0].value["Found in"]
     assert (title, place) == ("Flood Act", "Text")
+
+
+def test_a_field_is_called_in_the_table_as_in_the_form_that_corrects_it(start: Start, changed: Path) -> None:
+    app = library(start(changed))
+    [source] = [one.source for one in resources.engine().collection.documents() if one.metadata.title == "Flood Act"]
+    correct(resources.desk(), {source: {"description": ["Rules for the wardens of ponds."]}}, "Ada")
+    called = heading_of("description")
+    app.multiselect(key="library columns").set_value([called])
+    app.text_input[0].set_value("ponds").run()
+    [row] = app.dataframe[0].value.to_dict("records")
+    assert (row["Found in"], row[called]) == (called, "Rules for the wardens of ponds.")
 
 
 def test_the_columns_that_are_chosen_are_kept(start: Start, changed: Path) -> None:
