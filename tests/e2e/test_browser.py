@@ -107,6 +107,20 @@ def test_a_number_of_the_map_leads_to_its_documents(page: Page, address: str) ->
     expect(page.get_by_text("1 of 3 documents. Click a title to open the document.")).to_be_visible()
 
 
+def test_conversations_begin_below_each_other_however_long_their_names_are(
+    page: Page, workspace: Path, address: str
+) -> None:
+    shown = [converse(workspace, REPLY, question=question).id for question in ("Why?", SEVERAL_PARTS)]
+    page.goto(address)
+    page.get_by_text("Conversations", exact=True).click()
+    icons = [page.locator(f".st-key-open-{id}").get_by_test_id("stIconMaterial") for id in shown]
+    for icon in icons:
+        expect(icon).to_be_visible()
+
+    short, long = (icon.evaluate("icon => Math.round(icon.getBoundingClientRect().left)") for icon in icons)
+    assert short == long
+
+
 def test_a_file_is_added_answers_and_is_deleted(page: Page, address: str, tmp_path: Path) -> None:
     upload = tmp_path / "lighthouse-rules.txt"
     upload.write_text("Rules for lighthouses\n\nThe lighthouse keeper must clean the lamp every Thursday before noon.")
