@@ -210,7 +210,8 @@ def withdraw(workspace: Path) -> None:
 def find_serving(workspace: Path) -> Serving | None:
     """Return the `sextant serve` that runs on this workspace, or None. A server of it may be down for a moment."""
     stored = read_json(workspace / "serving.json")
-    if stored.keys() != Serving.__dataclass_fields__.keys():
+    if {name: type(value).__name__ for name, value in stored.items()} != Serving.__annotations__:
+        # Not as `announce` writes it.
         return None
     serving = Serving(**stored)
     lives = is_running(serving.process, serving.started)
@@ -272,6 +273,6 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, RecursionError):
         return {}
     return stored if isinstance(stored, dict) else {}
