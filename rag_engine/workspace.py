@@ -68,15 +68,23 @@ def make_folder(workspace: Path) -> None:
     is, since others may need it: `sextant doctor` says so.
     """
     try:
+        # Index, manifest and logs are UTF-8, and could not name it.
+        str(workspace).encode()
         make_private(workspace)
-    except OSError as error:
-        cause = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
+    except (OSError, UnicodeEncodeError) as error:
+        cause = _why_no_folder(error)
         raise WorkspaceError(
             "{workspace} cannot be a workspace: {cause}.",
             help="Name another folder with --workspace.",
             workspace=workspace,
             cause=cause,
         ) from error
+
+
+def _why_no_folder(error: OSError | UnicodeEncodeError) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "its path is not UTF-8"
+    return "a file has its name" if isinstance(error, FileExistsError) else str(error.strerror)
 
 
 def is_inside(folder: Path, path: Path) -> bool:

@@ -128,6 +128,12 @@ def test_a_vector_that_was_given_to_another_text_meanwhile_is_not_taken_for_the_
     assert b"zanzibar" not in made.file.read_bytes()
 
 
+def test_a_backup_is_entered_whatever_bytes_its_name_is_made_of(workspace: Path, tmp_path: Path) -> None:
+    made = backup(place(workspace), tmp_path / "b\udcff.zip")
+    assert made.file.is_file()
+    assert (audit_entries(place(workspace))[0].act, audit_entries(place(workspace))[0].on) == ("backup", "b\\udcff.zip")
+
+
 def test_a_lost_and_a_changed_original_are_named(workspace: Path, tmp_path: Path) -> None:
     next(workspace.glob("files/*/bay.md")).unlink()
     next(workspace.glob("files/*/harbour.md")).write_text("Somebody else's rules.")
