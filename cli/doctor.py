@@ -459,7 +459,11 @@ def _journal(engine: Engine) -> Iterator[Check]:
 
 
 def _records(engine: Engine) -> Iterator[Check]:
-    """Yield the files of what people keep that cannot be read, where there are any: no erasure can change them."""
+    """Yield the files of people and of what they keep that cannot be read, where there are any.
+
+    No erasure can change what they keep there; and without the former nobody who logs in has a role.
+    """
+    from ingestion.records.people import known_people
     from rag_engine.conversations.erased_documents import is_list_damaged, lists_aside
     from rag_engine.conversations.store import unread_conversations
     from rag_engine.evaluation.answers.forgetting import unread_in_evaluation
@@ -467,6 +471,10 @@ def _records(engine: Engine) -> Iterator[Check]:
     from rag_engine.passage_search.saved import unread_searches
 
     workspace = engine.config.workspace
+    try:
+        known_people(workspace)
+    except SextantError as error:
+        yield Check("People", "bad", str(error))
     lists = unread_conversations, unread_notebooks, unread_searches, unread_in_evaluation
     unread = [path.relative_to(workspace).as_posix() for one in lists for path in one(workspace)]
     if unread:

@@ -101,8 +101,7 @@ def staging(path: Path) -> Iterator[Path]:
 
     The folder is removed at the end with whatever is still in it. Those that a killed process left there go first.
     """
-    for abandoned in path.parent.glob(_STAGING.format("*")):
-        _remove_abandoned(abandoned)
+    remove_abandoned_staging(path.parent)
     folder = path.with_name(_STAGING.format(_digits()))
     folder.mkdir(mode=0o700)
     try:
@@ -110,6 +109,13 @@ def staging(path: Path) -> Iterator[Path]:
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_abandoned_staging(folder: Path) -> None:
+    """Remove from a folder what `staging` left there of processes that were killed; other users' stay as they are."""
+    for abandoned in folder.glob(_STAGING.format("*")):
+        with suppress(PermissionError):
+            _remove_abandoned(abandoned)
 
 
 def _remove_abandoned(folder: Path) -> None:

@@ -68,15 +68,23 @@ def make_folder(workspace: Path) -> None:
     is, since others may need it: `sextant doctor` says so.
     """
     try:
+        # Index, manifest and logs are UTF-8, and could not name it.
+        str(workspace).encode()
         make_private(workspace)
-    except OSError as error:
-        cause = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
+    except (OSError, UnicodeEncodeError) as error:
+        cause = _why_no_folder(error)
         raise WorkspaceError(
             "{workspace} cannot be a workspace: {cause}.",
             help="Name another folder with --workspace.",
             workspace=workspace,
             cause=cause,
         ) from error
+
+
+def _why_no_folder(error: OSError | UnicodeEncodeError) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "its path is not UTF-8"
+    return "a file has its name" if isinstance(error, FileExistsError) else str(error.strerror)
 
 
 def is_inside(folder: Path, path: Path) -> bool:
@@ -210,7 +218,8 @@ def withdraw(workspace: Path) -> None:
 def find_serving(workspace: Path) -> Serving | None:
     """Return the `sextant serve` that runs on this workspace, or None. A server of it may be down for a moment."""
     stored = read_json(workspace / "serving.json")
-    if stored.keys() != Serving.__dataclass_fields__.keys():
+    if {name: type(value).__name__ for name, value in stored.items()} != Serving.__annotations__:
+        # Not as `announce` writes it.
         return None
     serving = Serving(**stored)
     lives = is_running(serving.process, serving.started)
@@ -272,6 +281,6 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, RecursionError):
         return {}
     return stored if isinstance(stored, dict) else {}

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ingestion.book_index.glossary import glossary_records
+from ingestion.dataset.comparison.short_text import without_marks
 from ingestion.deduplication.differences import find_differences
 from ingestion.extraction.assemble import one_line
 from ingestion.extraction.cleaning import clean
@@ -163,6 +164,7 @@ STEPS: dict[str, Callable[[str], object]] = {
     "units_of": lambda text: units_of(text, "en"),
     "universals": lambda text: universals(text, "en"),
     "without_controls": without_controls,
+    "without_marks": without_marks,
     "words_of": lambda text: words_of(text, "en"),
     "written_dates": written_dates,
 }

@@ -106,6 +106,13 @@ def _check_place(workspace: Path) -> None:
             f"{workspace} is not empty, and a backup is restored over nothing.",
             help="Name a new folder with --workspace.",
         )
+    # Found out when everything is restored, the system would say so of a name that nobody knows.
+    if workspace.is_symlink() or workspace.is_mount():
+        raise InputError(
+            f"{workspace} is a {'link' if workspace.is_symlink() else 'disk of its own'}, and a backup is restored as "
+            "a new folder.",
+            help="Name a folder in it with --workspace.",
+        )
 
 
 def _check_version(archive: Path, manifest: ArchiveManifest) -> None:

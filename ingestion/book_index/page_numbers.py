@@ -12,6 +12,8 @@ from ingestion.extraction.layout.numerals import roman
 
 _ROMAN = {roman(number): number for number in range(1, 4_000)}
 _NUMBER = re.compile(r"(?<![\w.,/-])(?:\d{1,4}|[ivxlc]{1,8})(?![\w/]|[.,]\d)")
+# No page has a longer number, and Python reads none of thousands of digits.
+_LONGEST = 9
 # A distance between printed and real numbers is believed when so many pages in a row show it.
 _ENOUGH_PAGES = 3
 
@@ -66,7 +68,7 @@ def value_of(printed: str) -> Printed | None:
     """Return whether a printed number is Roman, and its value; None for what is no number."""
     text = printed.strip().lower()
     if text.isdecimal():
-        return False, int(text)
+        return (False, int(text)) if len(text) <= _LONGEST else None
     return (True, _ROMAN[text]) if text in _ROMAN else None
 
 

@@ -61,7 +61,7 @@ def load_reading(folder: Path, sha256: str, reader: str) -> CachedReading | None
         if values["reader"] != reader:
             return None
         return CachedReading(reading_from_json(values), values["cleaned"], values["language"])
-    except (OSError, EOFError, ValueError, KeyError, TypeError):
+    except (OSError, EOFError, ValueError, RecursionError, KeyError, TypeError):
         return None
 
 

@@ -15,7 +15,7 @@ from rag_engine.errors import BackendError
 from rag_engine.text.folding import fold
 
 # "3" or "1, 2": phases by their numbers.
-_PICKED = re.compile(r"\s*\d+(?:[\s,;]+\d+)*[\s.]*")
+_PICKED = re.compile(r"\s*\d{1,9}(?:[\s,;]+\d{1,9})*[\s.]*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,9 @@ class JobQueue:
 
     def find(self, id: int) -> Run | None:
         """Return the run with this number, or None."""
+        if not 0 < id < 2**63:
+            # No database can be asked for it.
+            return None
         rows = self._catalog.read(sql.select(runs).where(runs.c.id == id))
         return _run(rows[0]) if rows else None
 

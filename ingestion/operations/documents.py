@@ -31,7 +31,7 @@ from ingestion.records.source_store import now
 from ingestion.tools import open_reader
 from ingestion.types import Progress
 from ingestion.web.cache import empty_cache
-from rag_engine.atomic_write import remove_abandoned
+from rag_engine.atomic_write import remove_abandoned, remove_abandoned_staging
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.erased_documents import lists_aside
 from rag_engine.conversations.forgetting import forget_in_conversations
@@ -125,7 +125,7 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
     named in the same way, and its erasure is finished. Conversations and notebooks keep the sentences that they have
     quoted, unless it is to `redact` those.
     """
-    remove_abandoned(desk.workspace)
+    _remove_half_written(desk.workspace)
     begun = BegunErasures(desk.engine.catalog)
     unfinished = begun.find(document)
     # It comes before a document whose title its name is.
@@ -155,10 +155,10 @@ def unfinished_erasures(desk: Desk) -> list[str]:
 def finish_erasures(desk: Desk) -> int:
     """Finish what a killed process has begun to erase, and return the number of documents.
 
-    The files that it left half written, which may hold words of a document, are removed. 0 while another process erases
-    or writes: that one has it in hand, or the next one will.
+    The files and backups that it left half written, which may hold words of a document, are removed. 0 while another
+    process erases or writes: that one has it in hand, or the next one will.
     """
-    remove_abandoned(desk.workspace)
+    _remove_half_written(desk.workspace)
     unfinished = BegunErasures(desk.engine.catalog).all()
     try:
         if unfinished:
@@ -278,6 +278,13 @@ def ground(desk: Desk, *, again: bool = False) -> Run:
 def export_knowledge_base(desk: Desk, file: Path) -> int:
     """Write the grounded entries to a .json or .xlsx file; return their number."""
     return write_knowledge_base(file, knowledge_base(desk.engine))
+
+
+def _remove_half_written(workspace: Path) -> None:
+    """Remove what killed processes left half written: in the workspace, its folder of backups, and beside it."""
+    remove_abandoned(workspace)
+    for folder in (folders.backups(workspace), workspace.resolve().parent):
+        remove_abandoned_staging(folder)
 
 
 def _replaced(desk: Desk, document: str) -> DocumentRecord | None:

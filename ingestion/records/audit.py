@@ -147,7 +147,9 @@ def _unended(lines: Sequence[_Line]) -> list[_Line]:
 def _append(
     workspace: Path, entry: AuditEntry, outcome: ActOutcome, id: str, process: int = 0, started: float = 0.0
 ) -> None:
-    line = _Line(entry.when, entry.by, entry.person, entry.act, entry.on, entry.note, outcome, id, process, started)
+    # What stands for bytes of a file's name that are not UTF-8 is written as an escape.
+    on, note = (text.encode(errors="backslashreplace").decode() for text in (entry.on, entry.note))
+    line = _Line(entry.when, entry.by, entry.person, entry.act, on, note, outcome, id, process, started)
     append_lines(_file(workspace), [_CODEC.dump_json(line, exclude_defaults=True)])
 
 

@@ -55,7 +55,7 @@ def _line(number: int, line: bytes) -> JournalLine:
     try:
         said = json.loads(line)
         kind = said.pop("kind")
-    except (ValueError, KeyError, AttributeError, TypeError):
+    except (ValueError, RecursionError, KeyError, AttributeError, TypeError):
         return JournalLine(number, None, {})
     return JournalLine(number, kind if kind in _KINDS else None, said)
 

@@ -27,8 +27,10 @@ def known_people(workspace: Path) -> tuple[Person, ...]:
     except FileNotFoundError:
         return ()
     except ValidationError as error:
+        # Not the error's own words: they quote what is in the file, to whoever logs in.
+        why = error.errors(include_input=False)[0]["msg"].rstrip(".")
         raise WorkspaceError(
-            "The file of people {path} cannot be read: {error}.", help="Repair that file.", path=path, error=error
+            "The file of people {path} cannot be read: {error}.", help="Repair that file.", path=path, error=why
         ) from error
 
 

@@ -66,7 +66,7 @@ def check_files(folder: Path) -> None:
         named = {str(one["segment_id"]).replace("-", ""): one.get("deletes") or {} for one in segments}
     except FileNotFoundError:
         return
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise WorkspaceError(
             "The keyword index in {folder} is damaged: meta.json.", help=_REBUILD, folder=folder
         ) from error

@@ -333,7 +333,8 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
     if not url:
         make_folder(workspace)
         _check_not_lost(workspace)
-        url = f"sqlite:///{catalog_file(workspace)}"
+        # Of its parts: within an address a "?" of the path would begin a query, and another file be opened.
+        url = sql.URL.create("sqlite", database=str(catalog_file(workspace))).render_as_string()
     try:
         # An error of the database ends in logs and records, which no erasure looks into: it repeats no values.
         engine = sql.create_engine(url, hide_parameters=True)

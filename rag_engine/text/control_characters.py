@@ -6,8 +6,9 @@ import io
 import re
 import sys
 
-# All of C0 but tab and line feed, delete, and C1, whose CSI some terminals take for ESC and a bracket.
-_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# All of C0 but tab and line feed, delete, and C1, whose CSI some terminals take for ESC and a bracket; and what stands
+# for bytes of a file's name that are not UTF-8, which no stream takes.
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def without_controls(text: str) -> str:

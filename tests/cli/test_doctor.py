@@ -181,3 +181,12 @@ def test_a_damaged_database_of_chroma_is_a_finding_with_its_cure(workspace: Path
     found = checks(workspace)["Dense index (Chroma)"]
     assert found.state == "bad"
     assert "sextant rebuild" in found.found
+
+
+def test_a_file_of_people_that_cannot_be_read_is_a_finding_that_quotes_nothing_of_it(workspace: Path) -> None:
+    (workspace / "people.json").write_text('[{"name": "Ada", "key": ["ada@example.org"]}]')
+    found = checks(workspace)["People"]
+    assert found.state == "bad"
+    assert f"{workspace / 'people.json'} cannot be read: " in found.found
+    assert "\n" not in found.found
+    assert "example" not in found.found

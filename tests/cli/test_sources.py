@@ -134,6 +134,7 @@ def test_an_edited_dataset_comes_back_as_corrections_that_are_found(workspace: P
         (("seeds", "remove", "NOPE"), "No source has the code NOPE."),
         (("pause",), "No run is running or queued. `sextant runs` lists them."),
         (("resume", "99"), "There is no run 99."),
+        (("resume", "9" * 30), f"There is no run {'9' * 30}."),
         (("cancel", "1"), "Run 1 is done, not running or queued or paused."),
         (("do", "what is the weather?"), "was not understood"),
         (("export", "dataset.docx"), ".xlsx"),

@@ -65,6 +65,13 @@ def test_a_file_in_the_place_of_the_workspace_is_a_sentence(tmp_path: Path, bene
     assert "cannot be a workspace" in " ".join(result.output.split())
 
 
+def test_a_workspace_whose_path_is_not_utf_8_is_a_sentence_and_nothing_is_made(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["list", "--workspace", f"{tmp_path}/\udcff"])
+    assert result.exit_code == 2
+    assert "cannot be a workspace: its path is not UTF-8." in " ".join(result.output.split())
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "failure",
     [
@@ -83,7 +90,7 @@ def test_a_disk_that_fails_ends_the_command_with_a_sentence(
     assert "See that the disk has room" in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("hostile", ["\x1b[2J\x1b[31m", "\x9b2J", "\x1b]0;renamed\x07", "\r\x08\x7f"])
+@pytest.mark.parametrize("hostile", ["\x1b[2J\x1b[31m", "\x9b2J", "\x1b]0;renamed\x07", "\r\x08\x7f", "\udcff"])
 def test_no_title_acts_on_the_terminal_it_is_printed_on(hostile: str, capsys: pytest.CaptureFixture[str]) -> None:
     title, shown = f"Flood{hostile} plan", io.StringIO()
     console = PlainConsole(file=shown, force_terminal=True, color_system=None, highlight=False, width=200)
@@ -95,6 +102,7 @@ def test_no_title_acts_on_the_terminal_it_is_printed_on(hostile: str, capsys: py
     terminal.print_json({"title": title})
     written = capsys.readouterr().out
     assert not set(written) & set(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
+    (shown.getvalue() + written).encode()
     assert json.loads(written) == {"title": title}
     assert isinstance(terminal.out, PlainConsole)
     assert isinstance(terminal.err, PlainConsole)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -76,3 +78,20 @@ def test_a_folder_of_a_process_that_was_killed_without_its_lock_goes_when_the_ne
     with staging(tmp_path / "a.zip"):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_what_another_user_is_making_in_the_folder_keeps_nobody_from_making_one() -> None:
+    other = "import os, sys; from pathlib import Path; from rag_engine.atomic_write import staging\n"
+    other += "os.setgid(65534); os.setuid(65534)\n"
+    other += "with staging(Path(sys.argv[1])) as new: (new / 'whole').touch()"
+    # Not in `tmp_path`, which others cannot enter.
+    with TemporaryDirectory() as folder:
+        shared = Path(folder)
+        shared.chmod(0o777)
+        (held := shared / ".sextant-0000000100000000.part").mkdir(mode=0o700)
+        (held / "lock").touch()
+        command = [sys.executable, "-c", other, str(shared / "a.zip")]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert list(shared.iterdir()) == [held]

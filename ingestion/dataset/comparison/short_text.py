@@ -10,7 +10,8 @@ from rag_engine.takeaway.answer_lines import AnswerLine, answer_lines
 from rag_engine.text.sentences import sentence_spans
 
 MOST_WORDS = 40
-_MARK = re.compile(rf"\s*{CHECKED_MARK.pattern}")
+# From the first of several blanks alone: tried from each of them, many would take the square of their time.
+_MARK = re.compile(rf"(?<!\s)\s*{CHECKED_MARK.pattern}")
 # Words before those that answer, where a sentence is too long to be shown whole.
 _WORDS_BEFORE = 8
 # Fewer words than this say too little alone, as the opening of a list does.

@@ -21,7 +21,8 @@ Key = tuple[str, str]
 _LONGEST_NUMBER = 12
 _NO_KEYS: frozenset[Key] = frozenset()
 
-_NUMBER = re.compile(r"\d+|(?<!\w)[ivxlc]+(?!\w)")
+# No page has a longer number, and Python reads none of thousands of digits.
+_NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)|(?<!\w)[ivxlc]+(?!\w)")
 _ROMAN = {roman(number): number for number in range(1, 400)}
 # Nothing but numbers and what page numbers are parted or framed with: "- 12 -", "2-14", "3 / 5"; but not "§ 3", "3.".
 _BARE = re.compile(r"[\d\s/|()\[\]<>–—-]+|[ivxlc]+")

@@ -12,7 +12,8 @@ from rag_engine.text.folding import fold
 
 TEXT_METRICS = ("bleu", "rouge1", "rouge2", "rougeL", "rougeLsum", "meteor", "bert_score")
 _ROUGE = TEXT_METRICS[1:5]
-_MARK = re.compile(r"\s*\[Source \d{1,3}\]")
+# From the first of several blanks alone: tried from each of them, many would take the square of their time.
+_MARK = re.compile(r"(?<!\s)\s*\[Source \d{1,3}\]")
 
 # The answer and the reference to their figures, 0 to 1.
 CompareTexts = Callable[[str, str], Figures]

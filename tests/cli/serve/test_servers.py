@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -317,6 +317,14 @@ def test_a_copy_of_a_workspace_does_not_use_the_servers_of_the_original(
     with closing(open_catalog(workspace)) as catalog:
         known = {child.key for one in catalog.active_documents() for child in catalog.document_children(one.key)}
         assert _keys_in_chroma(workspace, catalog.state("workspace")) == known
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"process": [', "of other kinds"])
+def test_an_announcement_that_no_server_wrote_announces_nothing(tmp_path: Path, content: str) -> None:
+    fields = asdict(paths.new_serving(tmp_path, ""))
+    written = json.dumps(dict.fromkeys(fields, "x")) if content == "of other kinds" else content
+    (tmp_path / "serving.json").write_text(written, encoding="utf-8")
+    assert paths.find_serving(tmp_path) is None
 
 
 def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_its_worker(tmp_path: Path) -> None:

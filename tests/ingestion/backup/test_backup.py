@@ -128,6 +128,12 @@ def test_a_vector_that_was_given_to_another_text_meanwhile_is_not_taken_for_the_
     assert b"zanzibar" not in made.file.read_bytes()
 
 
+def test_a_backup_is_entered_whatever_bytes_its_name_is_made_of(workspace: Path, tmp_path: Path) -> None:
+    made = backup(place(workspace), tmp_path / "b\udcff.zip")
+    assert made.file.is_file()
+    assert (audit_entries(place(workspace))[0].act, audit_entries(place(workspace))[0].on) == ("backup", "b\\udcff.zip")
+
+
 def test_a_lost_and_a_changed_original_are_named(workspace: Path, tmp_path: Path) -> None:
     next(workspace.glob("files/*/bay.md")).unlink()
     next(workspace.glob("files/*/harbour.md")).write_text("Somebody else's rules.")
@@ -147,7 +153,8 @@ def test_a_backup_that_is_broken_off_leaves_nothing(workspace: Path, tmp_path: P
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_what_a_killed_backup_left_goes_with_the_next_one(workspace: Path, tmp_path: Path) -> None:
+def kill_a_backup(workspace: Path, file: Path) -> None:
+    """Have a process be killed when it has packed a document."""
     code = (
         "import os, signal, sys; from pathlib import Path\n"
         "from ingestion.operations.backups import backup\n"
@@ -155,14 +162,28 @@ def test_what_a_killed_backup_left_goes_with_the_next_one(workspace: Path, tmp_p
         "kill = lambda done, total, name: name.endswith('.md') and os.kill(os.getpid(), signal.SIGKILL)\n"
         "backup(place(Path(sys.argv[1])), Path(sys.argv[2]), progress=kill)"
     )
-    command = [sys.executable, "-c", code, str(workspace), str(tmp_path / "backup.zip")]
+    command = [sys.executable, "-c", code, str(workspace), str(file)]
     assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
-    assert not (tmp_path / "backup.zip").exists()
-    assert len(list(tmp_path.glob(".sextant-*.part"))) == 1
+    assert not file.exists()
+    assert len(list(file.parent.glob(".sextant-*.part"))) == 1
+
+
+def test_what_a_killed_backup_left_goes_with_the_next_one(workspace: Path, tmp_path: Path) -> None:
+    kill_a_backup(workspace, tmp_path / "backup.zip")
     [broken_off, *_] = audit_entries(place(workspace))
     assert (broken_off.act, broken_off.on, broken_off.outcome) == ("backup", "backup.zip", "interrupted")
     backup(place(workspace), tmp_path / "backup.zip")
     assert list(tmp_path.glob(".sextant-*.part")) == []
+
+
+def test_what_a_killed_backup_left_beside_the_workspace_goes_with_an_erasure(workspace: Path, tmp_path: Path) -> None:
+    # The folder of the backups that the page makes.
+    kept = tmp_path / "workspace-backups"
+    kept.mkdir()
+    for folder in (kept, tmp_path):
+        kill_a_backup(workspace, folder / "backup.zip")
+    erase(workspace, "bay.md")
+    assert [*kept.iterdir(), *tmp_path.glob(".sextant-*.part")] == []
 
 
 def test_a_damaged_catalog_is_not_backed_up_as_if_it_were_whole(workspace: Path, tmp_path: Path) -> None:

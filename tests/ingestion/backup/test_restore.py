@@ -234,6 +234,23 @@ def test_a_backup_is_restored_over_nothing(archive: Path, target: Path) -> None:
     assert restore(place(target), archive).documents == 2
 
 
+@pytest.mark.parametrize("is_link", [True, False])
+def test_a_link_and_a_disk_are_no_place_for_a_new_folder(
+    archive: Path, target: Path, is_link: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_disk(path: Path) -> bool:
+        return path == target and not is_link
+
+    monkeypatch.setattr(Path, "is_mount", is_disk)
+    target.parent.mkdir()
+    (empty := target.with_name("empty")).mkdir()
+    target.symlink_to(empty) if is_link else target.mkdir()
+    with pytest.raises(InputError, match="is a link, and" if is_link else "is a disk of its own, and"):
+        restore(place(target), archive)
+    assert sorted(target.parent.iterdir()) == sorted((empty, target))
+    assert restore(place(target / "within"), archive).documents == 2
+
+
 def test_a_restore_that_is_broken_off_leaves_nothing(archive: Path, target: Path) -> None:
     def end() -> None:
         raise KeyboardInterrupt

@@ -15,6 +15,10 @@ def test_page_labels_tell_the_page_of_each_number() -> None:
     assert numbers.told_by == "page labels"
 
 
+def test_a_label_of_thousands_of_digits_is_no_number() -> None:
+    assert page_numbers(["1", "2" * 5_000, "3"], {}, 3).page("3") == 3
+
+
 @given(front=st.integers(0, 40), body=st.integers(6, 60), silent=st.sets(st.integers(1, 60), max_size=2))
 def test_printed_numbers_tell_the_front_matter_from_the_text(front: int, body: int, silent: set[int]) -> None:
     margins = {page: [f"{roman(page)} Contents"] for page in range(1, front + 1)}

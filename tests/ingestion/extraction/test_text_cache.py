@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from ingestion.extraction.text_cache import CachedReading, cleaned_reading, load_reading, save_reading
 from ingestion.types import FileProperties, FileReading
@@ -22,3 +25,11 @@ def test_equal_files_read_at_once_are_all_stored(tmp_path: Path) -> None:
         list(pool.map(lambda _: save_reading(tmp_path, sha256, "reader 1", reading), range(32)))
     assert load_reading(tmp_path, sha256, "reader 1") == reading
     assert [path.name for path in (tmp_path / "ab").iterdir()] == [f"{sha256}.json.gz"]
+
+
+@pytest.mark.parametrize("content", [b"", b"null", b"[" * 100_000, b'{"reader": "reader 1"}'])
+def test_what_is_no_reading_is_read_anew(tmp_path: Path, content: bytes) -> None:
+    sha256 = "ab" * 32
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "ab" / f"{sha256}.json.gz").write_bytes(gzip.compress(content))
+    assert load_reading(tmp_path, sha256, "reader 1") is None

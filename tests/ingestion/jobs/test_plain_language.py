@@ -90,7 +90,7 @@ def test_a_model_that_loses_a_not_does_not_get_its_way() -> None:
     assert (command.by, command.request) == ("rules", RunRequest(("licence",)))
 
 
-@pytest.mark.parametrize("words", ["", "   ", "what is the weather?", "hello", "0", "9", "1 12"])
+@pytest.mark.parametrize("words", ["", "   ", "what is the weather?", "hello", "0", "9", "1 12", "9" * 5_000])
 def test_what_is_not_about_the_phases_is_not_understood(words: str) -> None:
     assert interpret(words, CODES) is None
 

@@ -83,10 +83,10 @@ def test_what_the_catalog_lacks_is_taken_from_the_journal_once(store: SourceStor
 def test_a_torn_or_strange_line_hides_no_other(store: SourceStore, tmp_path: Path) -> None:
     store.decide(GREEN)
     with (tmp_path / "journal.jsonl").open("ab") as journal:
-        journal.write(b'[1]\n{"kind": "unknown"}\n\xff\n{"kind": "deci')
+        journal.write(b'[1]\n{"kind": "unknown"}\n\xff\n' + b"[" * 100_000 + b'\n{"kind": "deci')
     store.decide(Decision("A2", "licence", "RED", "Ada", "No.", "2026-11-26"))
-    assert [one.kind for one in read_journal(tmp_path)] == ["decision", None, None, None, None, "decision"]
-    assert store.missing_in_journal() == ([], [], [2, 3, 4, 5])
+    assert [one.kind for one in read_journal(tmp_path)] == ["decision", *[None] * 5, "decision"]
+    assert store.missing_in_journal() == ([], [], [2, 3, 4, 5, 6])
 
 
 def test_an_erased_document_leaves_nothing_that_it_says(tmp_path: Path) -> None:

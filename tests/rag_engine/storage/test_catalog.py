@@ -54,6 +54,13 @@ def test_a_new_workspace_is_its_owners_alone_and_a_folder_that_holds_something_s
     assert {name: (tmp_path / name).stat().st_mode & 0o777 for name in modes} == modes
 
 
+@pytest.mark.parametrize("name", ["what? mode=memory", "50%25 #1&2", "a@b:c", "quo'te\"s"])
+def test_the_catalog_lies_in_its_workspace_whatever_that_is_called(tmp_path: Path, name: str) -> None:
+    open_catalog(tmp_path / name).close()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name / "catalog.sqlite").stat().st_size > 0
+
+
 @pytest.mark.parametrize("url", ["postgresql+nosuch://ada:hunter2@host/db", "no address, hunter2"])
 def test_an_address_that_cannot_be_used_is_refused_without_its_password(tmp_path: Path, url: str) -> None:
     with pytest.raises(InputError, match="SEXTANT_CATALOG_URL cannot be used") as refused:

@@ -39,6 +39,11 @@ def test_roman_page_numbers_go_and_roman_chapters_stay() -> None:
     assert kept(["II", "III", "V", "XII"]) == ["II", "III", "V", "XII"]
 
 
+def test_a_row_of_thousands_of_digits_is_no_page_number() -> None:
+    digits = [f"Page {n}{'0' * 5_000}" for n in range(1, 5)]
+    assert kept(digits) == digits
+
+
 def test_page_numbers_that_begin_anew_in_every_chapter_go() -> None:
     assert kept([f"{chapter}-{page}" for chapter in range(1, 5) for page in range(1, 5)]) == []
 
