@@ -11,7 +11,7 @@ from ingestion.status.source_status import state_of
 from ingestion.status.views import in_quarantine
 from ingestion.types import RunRequest
 from pages._shared import resources
-from pages._shared.elements import act_button
+from pages._shared.elements import act_button, when_changed
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -68,7 +68,7 @@ def choose_tab(names: Sequence[str]) -> str:
         key=_KEY,
         required=True,
         label_visibility="collapsed",
-        on_change=_open_chosen,
+        on_change=when_changed(_KEY, chosen, _open_chosen),
     )
     return chosen
 

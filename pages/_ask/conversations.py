@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, in_own_place, open_in_address
+from pages._shared.elements import draw_way_back, in_own_place, open_in_address, when_changed
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
@@ -133,8 +133,7 @@ def _draw_managing(workspace: Path, one: ConversationSummary, current: str) -> N
         bool(one.shared_by),
         key=f"share {one.id}",
         help=_("Others can read it, and cannot change it. Your ratings stay yours."),
-        on_change=_share,
-        args=(workspace, one.id),
+        on_change=when_changed(f"share {one.id}", bool(one.shared_by), _share, workspace, one.id),
     )
     st.button(
         _("Delete"),

@@ -5,7 +5,7 @@
 (() => {
   window.sextantMarks?.abort();
   window.sextantMarks = new AbortController();
-  const LONGEST = 10_000;
+  const LONGEST = 30_000;
   const SOURCE = /^#answer-(\d+)-source-(\d+)$/;
 
   let drawing;
@@ -17,7 +17,8 @@
     element.scrollIntoView({block: "start"});
   }
 
-  // Scrolls to a source once it is drawn, and on to its page; what is not drawn in time, or never, is left.
+  // Scrolls to a source once it is drawn, and on to its page; what is not drawn in time, or never, is left, and so is a
+  // reader who has scrolled on meanwhile.
   function show(turn, number) {
     const id = `answer-${turn}-source-${number}`, within = `.st-key-${id}`;
     // There the words are read, and the page is a thumbnail below them.
@@ -51,7 +52,10 @@
     drawing?.disconnect();
     const mine = drawing = new MutationObserver(look);
     drawing.observe(document.body, {childList: true, subtree: true});
-    setTimeout(() => mine.disconnect(), LONGEST);
+    const stop = () => mine.disconnect();
+    setTimeout(stop, LONGEST);
+    const once = {once: true, passive: true, signal: window.sextantMarks.signal};
+    for (const moved of ["wheel", "touchmove"]) addEventListener(moved, stop, once);
     look();
   }
 

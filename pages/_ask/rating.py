@@ -8,6 +8,7 @@ from ingestion.operations.evaluation import is_shared_rating, share_rating
 from pages._ask.keeping import draw_keeping
 from pages._ask.turn_key import turn_key
 from pages._shared import resources
+from pages._shared.elements import when_changed
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from rag_engine.conversations.store import Conversation, TurnRating, rate_turn
@@ -20,20 +21,22 @@ def draw_rating(conversation: Conversation, number: int) -> None:
     key = f"{turn_key(conversation, number)} rating"
     if turn.rating is not None:
         st.session_state.setdefault(key, int(turn.rating.good))
+    thumb = st.session_state.get(key)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.feedback("thumbs", key=key, on_change=_rate, args=(id, turn.asked, key))
+        st.feedback("thumbs", key=key, on_change=when_changed(key, thumb, _rate, id, turn.asked, key))
         if resources.person().key and st.session_state.get(key) is not None:
             _draw_sharing(id, turn.asked, f"{key} shared")
         if st.session_state.get(key) == 0:
+            reason = f"{key} reason"
+            kept = turn.rating.reason if turn.rating else ""
             st.text_input(
                 _("What is wrong with it?"),
-                turn.rating.reason if turn.rating else "",
-                key=f"{key} reason",
+                kept,
+                key=reason,
                 max_chars=500,
                 placeholder=_("What is wrong with it?"),
                 label_visibility="collapsed",
-                on_change=_rate,
-                args=(id, turn.asked, key),
+                on_change=when_changed(reason, st.session_state.get(reason, kept), _rate, id, turn.asked, key),
             )
         draw_keeping(id, turn, key)
 
@@ -48,8 +51,7 @@ def _draw_sharing(id: str, asked: str, key: str) -> None:
             "They see this rating with its question and answer, and can keep these as a test question. "
             "The rest of the conversation stays yours."
         ),
-        on_change=_share,
-        args=(id, asked, key),
+        on_change=when_changed(key, st.session_state[key], _share, id, asked, key),
     )
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages._document.opened import go_to
 from pages._document.page_view import FIT, ZOOMS
+from pages._shared.elements import when_changed
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import percent
 from pages._shared.shown_names import page_noun
@@ -43,8 +44,7 @@ def _draw_turning(document: DocumentRecord, place: DocumentPlace, page: int) -> 
         1,
         document.pages,
         key=_NUMBER,
-        on_change=_turn_to_number,
-        args=(place,),
+        on_change=when_changed(_NUMBER, page, _turn_to_number, place),
         width=120,
     )
     _draw_turn(_("Next"), "document next", ":material/chevron_right:", place, page + 1, disabled=page >= document.pages)

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.status.coverage import UNKNOWN, CoverageGrid, coverage_grid, filter_of_cell
+from pages._shared.elements import when_changed
 from pages._shared.filter_widgets import display_text, filter_label, filter_names, set_filters
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import number
@@ -45,6 +46,7 @@ def draw_grid(documents: Sequence[DocumentRecord], wanted: Filter) -> None:
     # A key of its own after each click, so that nothing stays selected when the reader comes back.
     key = f"coverage grid {rows} {columns} {st.session_state.get(_CLICKS, 0)}"
     most = max(grid.counts.values())
+    opened = when_changed(key, st.session_state.get(key), _open_cell, key, grid, wanted)
     st.dataframe(
         table.style.map(partial(_shade, most=most), subset=list(grid.columns)).format(
             _written, subset=[_ALL, *grid.columns]
@@ -58,7 +60,7 @@ def draw_grid(documents: Sequence[DocumentRecord], wanted: Filter) -> None:
             _ALL: st.column_config.NumberColumn(_("All"), width=60),
             **{one: st.column_config.NumberColumn(_shown(columns, one), width=85) for one in grid.columns},
         },
-        on_select=partial(_open_cell, key, grid, wanted) if clickable else "ignore",
+        on_select=opened if clickable else "ignore",
         selection_mode="single-cell",
         alt=_("Number of documents by {rows} and {columns}").format(rows=_called(rows), columns=_called(columns)),
     )

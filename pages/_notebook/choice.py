@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages._ask.conversations import SHARE
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, in_own_place, open_in_address
+from pages._shared.elements import draw_way_back, in_own_place, open_in_address, when_changed
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
@@ -46,7 +46,7 @@ def draw_choice(workspace: Path) -> Notebook:
             list(notebooks),
             key=_CHOSEN,
             format_func=lambda one: f"{notebook_name(notebooks[one])} ({number(len(notebooks[one].entries))})",
-            on_change=_follow,
+            on_change=when_changed(_CHOSEN, st.session_state[_CHOSEN], _follow),
             persist_state="session",
             width=340,
         )
@@ -68,8 +68,7 @@ def draw_choice(workspace: Path) -> Notebook:
             bool(notebook.shared_by),
             key=key,
             help=_("Others can read it, and cannot change it."),
-            on_change=_share,
-            args=(workspace, notebook.id, key),
+            on_change=when_changed(key, bool(notebook.shared_by), _share, workspace, notebook.id, key),
         )
         with st.popover(_("Rename"), icon=":material/edit:", type="tertiary", key=_RENAMING, on_change="rerun"):
             st.text_input(_("New name"), notebook_name(notebook), key=f"{_RENAMED} {notebook.id}")

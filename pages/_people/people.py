@@ -9,7 +9,7 @@ from ingestion.operations.people import audit_entries, exported_audit, list_peop
 from ingestion.records.audit import AuditEntry
 from ingestion.types import ALL_FIELDS
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_table, why_disabled
+from pages._shared.elements import act_button, draw_table, when_changed, why_disabled
 from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.field_inputs import heading_of
 from pages._shared.interface_language import _, to_translate
@@ -66,8 +66,7 @@ def _draw_one(one: Person) -> None:
             format_func=_role_name,
             label_visibility="collapsed",
             width=160,
-            on_change=_give,
-            args=(one.key, key),
+            on_change=when_changed(key, one.role, _give, one.key, key),
         )
 
 

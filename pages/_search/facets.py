@@ -12,6 +12,7 @@ from functools import partial
 import streamlit as st
 
 from pages._search.opened import go_to
+from pages._shared.elements import when_changed
 from pages._shared.filter_widgets import (
     MANY,
     by_frequency,
@@ -122,8 +123,7 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
             f"{escape(display_text(name, value))} ({number(known[value])})",
             key=key,
             disabled=not known[value] and value not in chosen,
-            on_change=go_to,
-            args=(query.toggled(name, value),),
+            on_change=when_changed(key, value in chosen, go_to, query.toggled(name, value)),
         )
     if len(first) < len(listed) <= MANY:
         st.button(
@@ -148,8 +148,10 @@ def _draw_years(query: PassageQuery, facets: Facets) -> None:
     given = _YEARS.fullmatch((query.wanted.get("year") or ("",))[0])
     chosen = (int(given[1]), int(given[2] or given[1])) if given else (first, last)
     key = "search years"
-    st.session_state[key] = tuple(sorted(min(max(year, first), last) for year in chosen))
-    st.slider(_("Years"), first, last, key=key, on_change=_follow_years, args=(query, (first, last)))
+    drawn = tuple(sorted(min(max(year, first), last) for year in chosen))
+    st.session_state[key] = drawn
+    changed = when_changed(key, drawn, _follow_years, query, (first, last))
+    st.slider(_("Years"), first, last, key=key, on_change=changed)
 
 
 def _follow_years(query: PassageQuery, everything: tuple[int, int]) -> None:
@@ -165,8 +167,7 @@ def _draw_versions(query: PassageQuery, *, versioned: bool) -> None:
         _("All versions and translations"),
         key=every,
         help=_("Without it, the newest version of each document is searched, in one language."),
-        on_change=go_to,
-        args=(query.toggled(VERSIONS, "all"),),
+        on_change=when_changed(every, st.session_state[every], go_to, query.toggled(VERSIONS, "all")),
     )
     if versioned and not st.session_state[every]:
         given = (query.wanted.get(AS_OF) or ("",))[0]
@@ -179,8 +180,7 @@ def _draw_versions(query: PassageQuery, *, versioned: bool) -> None:
             format=DATE_FORMAT,
             key=as_of,
             help=_("Use the versions in force on that day."),
-            on_change=_follow_date,
-            args=(query,),
+            on_change=when_changed(as_of, st.session_state[as_of], _follow_date, query),
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages._search.opened import go_to
+from pages._shared.elements import when_changed
 from pages._shared.interface_language import _, to_translate
 from rag_engine.passage_search.query import PassageQuery, SortOrder
 
@@ -27,8 +28,7 @@ def draw_words(query: PassageQuery) -> None:
         icon=":material/search:",
         max_chars=1000,
         label_visibility="collapsed",
-        on_change=_follow,
-        args=(query,),
+        on_change=when_changed(_WORDS, st.session_state[_WORDS], _follow, query),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
@@ -37,8 +37,7 @@ def draw_words(query: PassageQuery) -> None:
             key=_SORT,
             format_func=lambda order: _(_ORDERS[order]),
             required=True,
-            on_change=_follow,
-            args=(query,),
+            on_change=when_changed(_SORT, st.session_state[_SORT], _follow, query),
             label_visibility="collapsed",
             width="content",
         )
@@ -49,8 +48,7 @@ def draw_words(query: PassageQuery) -> None:
                 "Leave out passages that are close in meaning but do not contain all of the words. Words are found in "
                 "every form, in passages of the same language."
             ),
-            on_change=_follow,
-            args=(query,),
+            on_change=when_changed(_ONLY, st.session_state[_ONLY], _follow, query),
         )
 
 

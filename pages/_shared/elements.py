@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
@@ -21,6 +21,8 @@ from pages._shared.resources import KNOWN_AUTHOR, person
 from pages._shared.shown_names import shown_name
 
 _AUTHOR = "admin author"
+# The value that each widget of `when_changed` was drawn with, or has been given since.
+_SEEN = "values seen"
 _Given = ParamSpec("_Given")
 
 
@@ -66,6 +68,25 @@ def in_own_place(draw: Callable[_Given, None]) -> Callable[_Given, None]:
             draw(*arguments, **options)
 
     return drawn
+
+
+def when_changed(key: str, drawn: object, follow: Callable[..., None], *arguments: object) -> Callable[[], None]:
+    """Return the `on_change` of a widget that is drawn with a value: `follow` is called once it has another.
+
+    A browser repeats the values of widgets that have just gone until it has put them away, and Streamlit takes them for
+    changes: on another page, or of what was deleted.
+    """
+    st.session_state.setdefault(_SEEN, {})[key] = drawn
+    return partial(_follow_change, key, follow, *arguments)
+
+
+def _follow_change(key: str, follow: Callable[..., None], *arguments: object) -> None:
+    seen = st.session_state[_SEEN]
+    value = st.session_state.get(key, seen[key])
+    if value != seen[key]:
+        # It may change again before it is drawn.
+        seen[key] = value
+        follow(*arguments)
 
 
 def draw_way_back(said: str, key: str, back: Callable[..., None], *arguments: object) -> None:
