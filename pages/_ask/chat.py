@@ -344,7 +344,10 @@ def _draw_asking_again(turn: Turn, key: str, now: Asking) -> None:
         )
         with st.popover(_("Edit question"), icon=":material/edit:", type="tertiary", key=f"{key} edit"):
             typed = f"{key} edited"
-            edited = st.text_area(_("Question"), turn.question, key=typed, width=460)
+            # As low as it can be: under the latest answer there is hardly room for the button below it.
+            edited = st.text_area(
+                _("Question"), turn.question, key=typed, height=68, label_visibility="collapsed", width=460
+            )
             kept = settings
             if obstacle:
                 st.caption(obstacle)

@@ -23,6 +23,8 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud8
 _BLANKS = re.compile(r"[^\S\u00a0\u202f]+")
 _BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
+# How `Models.language_model` begins to say why none was asked, with an address and a command of that machine.
+_NOT_ASKED = "No language model was asked: "
 # Characters of a title at most: the properties of a .docx hold no more.
 LONGEST_TITLE = 255
 
@@ -112,11 +114,13 @@ def missing_documents(citations: Iterable[Citation], present: Container[str]) ->
 def reply_notes(reply: Reply, words: Wording = ENGLISH) -> Iterator[str]:
     """Yield what a reader of an answer has to know: how often refusing is right, warnings, support, what to check.
 
-    What is only about how passages were ordered is not among it.
+    What is only about how passages were ordered is not among it, nor why the machine on which it was asked had no
+    language model.
     """
     if reply.refusals:
         yield describe_refusals(reply.refusals, words)
     told = (one for one in reply.warnings if one != reply.text and not is_ranking_note(one))
+    told = (one for one in told if not one.startswith(_NOT_ASKED))
     yield from map(words.kept, told)
     if summary := support_summary(reply.support, reply.judge, words):
         yield summary

@@ -417,6 +417,8 @@ def test_an_answered_question_is_edited_and_asked_again(page: Page, address: str
     page.goto(address)
     ask(page, "Who prepares the plan?")
     page.get_by_role("button", name="Edit question").click()
+    # Though there is little room under the latest answer.
+    expect(page.get_by_role("button", name="Ask the question")).to_be_in_viewport(ratio=0.9)
     page.get_by_role("textbox", name="Question", exact=True).fill(QUESTION)
     page.get_by_role("textbox", name="Question", exact=True).press("Control+Enter")
     page.get_by_role("button", name="Ask the question").click()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
-from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
+from rag_engine.backends.tantivy import TantivyIndex, check_files, open_sparse_index
 from rag_engine.errors import WorkspaceError
 from rag_engine.protocols import SparseIndex
 from rag_engine.text.analyzer import analyse
@@ -210,6 +210,12 @@ def test_a_damaged_index_names_its_cure(index: TantivyIndex, folder: Path, patte
         open_sparse_index(folder, writable=writable)
     with pytest.raises(WorkspaceError, match="sextant rebuild"):
         index.keys()
+
+
+def test_a_list_of_files_that_is_nested_without_end_is_damaged(index: TantivyIndex, folder: Path) -> None:
+    (folder / "meta.json").write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(WorkspaceError, match=r"damaged: meta\.json"):
+        check_files(folder)
 
 
 def test_an_index_that_vanishes_while_open_names_its_cure(index: TantivyIndex, folder: Path) -> None:
