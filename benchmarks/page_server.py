@@ -11,14 +11,30 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from rag_engine.config import ROOT
+from rag_engine.waiting import rest
 
+# Seconds that servers rest after each element, where the environment has them: what a slow machine shows of a page
+# before the rest is there is seen then, and clicked.
+_SLOW = "SLOW_PAGES"
 # It ends with whoever started it, also where that one is killed.
-_SERVER = (
-    "from rag_engine.confinement.parent import end_with_parent; end_with_parent(); "
-    "from streamlit.web.cli import main; main()"
-)
+_BEGINNING = "from rag_engine.confinement.parent import end_with_parent; end_with_parent(); "
+_SLOWING = "from benchmarks.page_server import rest_after_elements; rest_after_elements(); "
+_SERVER = "from streamlit.web.cli import main; main()"
+
+
+def rest_after_elements() -> None:
+    """Have the Streamlit server of this process rest after each element that it sends."""
+    seconds, send = float(os.environ[_SLOW]), ScriptRunContext.enqueue
+
+    def send_slowly(context: ScriptRunContext, message: ForwardMsg) -> None:
+        send(context, message)
+        rest(seconds)
+
+    ScriptRunContext.enqueue = send_slowly  # type: ignore[assignment, method-assign]
 
 
 @contextmanager
@@ -27,7 +43,8 @@ def serving(script: Path = ROOT / "app.py", log: Path | None = None, **settings:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-c", _SERVER, "run", str(script), "--server.headless", "true"]
+    code = _BEGINNING + (_SLOWING if _SLOW in os.environ else "") + _SERVER
+    command = [sys.executable, "-c", code, "run", str(script), "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
     with (log or Path(os.devnull)).open("wb") as output:
         environment = os.environ | settings
