@@ -125,7 +125,7 @@ def test_progress_is_recorded_and_a_table_is_printed_for_people(gold: Path, work
     result = CliRunner().invoke(app, ["eval", "answers", str(gold), "--workspace", str(workspace)])
     assert result.exit_code == 0
     assert "citation_recall" in result.stdout
-    assert "9 of 9: en-none" in result.stderr
+    assert "9 of 9: Who won the football world cup in 2014?" in result.stderr
 
 
 def test_the_gate_lets_the_same_figures_pass_and_stops_a_drop(gold: Path, workspace: Path) -> None:
