@@ -12,8 +12,10 @@ from itertools import islice
 import streamlit as st
 
 from pages._shared import resources
+from pages._shared.elements import in_own_place
 from pages._shared.errors import shown_sentence
 from pages._shared.interface_language import ENGLISH, _, interface_language, to_translate
+from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import DATE_FORMAT, counted, known_date, number, universal_moment
 from pages._shared.shown_names import shown_name
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS, Facets, Filter, live_counts
@@ -75,7 +77,8 @@ def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Fil
     Counts follow the other choices and are of the documents that answer; a value that none of these has is not offered.
     """
     if in_address:
-        _follow_address(place)
+        _follow_address(place, facets)
+        _draw_left_out(place, facets)
     counts = live_counts(_chosen(place, facets), facets, resources.engine().collection.snapshot().documents)
     wanted: dict[str, tuple[str, ...]] = _draw_documents(_key(place, DOCUMENT), facets)
     for name in _LABELS:
@@ -118,13 +121,33 @@ def _chosen(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     return chosen | ({AS_OF: (day.isoformat(),)} if isinstance(day, date) and facets.get("superseded") else {})
 
 
-def _follow_address(place: str) -> None:
+def _follow_address(place: str, facets: Facets) -> None:
     """Set the widgets to the filter of an address that was opened, not to the one that this page has noted there."""
     names = _in_address(place)
     given = {name: tuple(st.query_params.get_all(name)) for name in names if name in st.query_params}
     if not given or given == st.session_state.get(_key(place, "address")):
         return
     set_filters(place, given)
+    offered = {name: values for name, values in given.items() if name not in ("year", AS_OF)}
+    left_out = {
+        name: missing
+        for name, values in offered.items()
+        if (missing := tuple(one for one in values if one not in facets.get(name, {})))
+    }
+    st.session_state[_key(place, "left out")] = left_out, _chosen(place, facets)
+
+
+@in_own_place
+def _draw_left_out(place: str, facets: Facets) -> None:
+    """Draw what the address asked for and no document has, until something else is chosen."""
+    left_out, others = st.session_state.get(_key(place, "left out"), ({}, None))
+    if left_out and others == _chosen(place, facets):
+        named = (
+            named_values(filter_label(name), ", ".join(display_text(name, one) for one in values))
+            for name, values in left_out.items()
+        )
+        said = _("No document has what the link asks for, and it was left out: {values}.")
+        st.caption(f":material/filter_alt_off: {escape(said.format(values='; '.join(named)))}")
 
 
 def set_filters(place: str, given: Filter) -> None:

@@ -210,6 +210,18 @@ def test_the_filter_is_in_the_address_and_an_address_sets_the_filter(start: Star
     assert linked.multiselect(key="ask hazard").value == ["Flood"]
 
 
+def test_what_a_link_asks_for_and_no_document_has_is_said_to_be_left_out(start: Start, collection: Path) -> None:
+    said = "No document has what the link asks for, and it was left out:"
+    linked = start(collection, hazard="Wildfire", language="en", document="0123abcd")
+    assert f"{said} Hazard: Wildfire; Document: 0123abcd." in texts(linked).replace("\\", "")
+    assert linked.multiselect(key="ask language").value == ["en"]
+
+    assert said in texts(linked.run()).replace("\\", "")
+    linked.multiselect(key="ask hazard").set_value(["Flood"]).run()
+    assert "asks for" not in texts(linked)
+    assert "asks for" not in texts(start(collection, hazard="Flood", language="en"))
+
+
 def test_a_link_keeps_the_search_settings_and_the_answer_format(start: Start, collection: Path) -> None:
     app = start(collection)
     app.number_input(key="top_k").set_value(5).run()
