@@ -183,7 +183,7 @@ def examine(engine: Engine) -> list[Check]:
     """Everything that Sextant needs or can use, looked at one by one."""
     models = _encoder(engine), _language_model(engine), *_judge(engine), *_ocr()
     programs = _browser(), _office(), _sandbox()
-    kept = *_index(engine), *_journal(engine), *_records(engine), *_sources(engine)
+    kept = *_index(engine), *_journal(engine), *_records(engine), *_people(engine), *_sources(engine)
     return [*models, *programs, _servers(engine), *kept, _disk(engine)]
 
 
@@ -459,11 +459,7 @@ def _journal(engine: Engine) -> Iterator[Check]:
 
 
 def _records(engine: Engine) -> Iterator[Check]:
-    """Yield the files of people and of what they keep that cannot be read, where there are any.
-
-    No erasure can change what they keep there; and without the former nobody who logs in has a role.
-    """
-    from ingestion.records.people import known_people
+    """Yield the files of what people keep that cannot be read, where there are any: no erasure can change them."""
     from rag_engine.conversations.erased_documents import is_list_damaged, lists_aside
     from rag_engine.conversations.store import unread_conversations
     from rag_engine.evaluation.answers.forgetting import unread_in_evaluation
@@ -471,10 +467,6 @@ def _records(engine: Engine) -> Iterator[Check]:
     from rag_engine.passage_search.saved import unread_searches
 
     workspace = engine.config.workspace
-    try:
-        known_people(workspace)
-    except SextantError as error:
-        yield Check("People", "bad", str(error))
     lists = unread_conversations, unread_notebooks, unread_searches, unread_in_evaluation
     unread = [path.relative_to(workspace).as_posix() for one in lists for path in one(workspace)]
     if unread:
@@ -486,6 +478,25 @@ def _records(engine: Engine) -> Iterator[Check]:
     if aside := lists_aside(workspace):
         found = f"a damaged one was set aside: {', '.join(one.name for one in aside)}"
         yield Check(_ERASED_LIST, "note", found, "Remove it when nobody needs it any more.")
+
+
+def _people(engine: Engine) -> Iterator[Check]:
+    """Yield what cannot be read of who works here, of what they have done, and of the languages they have chosen."""
+    from ingestion.records.audit import UNREADABLE, read_entries
+    from ingestion.records.people import known_people
+    from rag_engine.conversations.interface_languages import are_languages_damaged
+
+    workspace = engine.config.workspace
+    try:
+        known_people(workspace)
+    except SextantError as error:
+        yield Check("People", "bad", str(error))
+    if lines := [one.on for one in read_entries(workspace) if one.act == UNREADABLE]:
+        found = f"audit.jsonl cannot be read at {_some(lines)}"
+        yield Check("Audit log", "bad", found, "`sextant audit` has the rest.")
+    if are_languages_damaged(workspace):
+        found = "languages.json is damaged: everybody has the language of the browser"
+        yield Check("Languages", "note", found, "The next choice of a language makes it anew.")
 
 
 def _contents(engine: Engine) -> Iterator[Check]:

@@ -15,6 +15,9 @@ from rag_engine.atomic_write import write_atomic
 from rag_engine.types import ExtractedText
 from rag_engine.workspace import inside
 
+# Bytes that a reading may unpack to. None that was kept has so many; one of a stranger's backup may.
+_LARGEST = 2**30
+
 
 @dataclass(frozen=True, slots=True)
 class CachedReading:
@@ -57,7 +60,10 @@ def load_reading(folder: Path, sha256: str, reader: str) -> CachedReading | None
     """Return what this reader read of the file with this hash; None where it did not, or that is damaged."""
     try:
         with gzip.open(_path(folder, sha256), "rb") as file:
-            values: dict[str, Any] = json.loads(file.read())
+            content = file.read(_LARGEST + 1)
+        if len(content) > _LARGEST:
+            return None
+        values: dict[str, Any] = json.loads(content)
         if values["reader"] != reader:
             return None
         return CachedReading(reading_from_json(values), values["cleaned"], values["language"])

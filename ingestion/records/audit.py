@@ -22,6 +22,8 @@ from rag_engine.workspace import is_running, start_of_this_process
 
 # "begun" and "unchanged" (it did nothing, or was refused) are not shown; "running" and "interrupted" are not written.
 ActOutcome = Literal["done", "failed", "running", "interrupted", "begun", "unchanged"]
+# The act of a line that cannot be read.
+UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def append_entry(workspace: Path, entry: AuditEntry) -> None:
 
 
 def read_entries(workspace: Path) -> list[AuditEntry]:
-    """Return all entries, oldest first; a damaged line is one of the act "unreadable".
+    """Return all entries, oldest first; a damaged line is one of the act `UNREADABLE`.
 
     Of an act without an end it is said whether its process still runs.
     """
@@ -161,7 +163,7 @@ def _line(line: bytes, number: int) -> _Line:
     try:
         return _CODEC.validate_json(line)
     except ValidationError:
-        return _Line("", "", "", "unreadable", f"line {number}")
+        return _Line("", "", "", UNREADABLE, f"line {number}")
 
 
 def _file(workspace: Path) -> Path:

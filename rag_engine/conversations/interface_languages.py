@@ -17,6 +17,11 @@ def chosen_language(workspace: Path, person: Person) -> str:
     return str(read_json(_file(workspace)).get(person.key, ""))
 
 
+def are_languages_damaged(workspace: Path) -> bool:
+    """Return whether the languages that were chosen cannot be read."""
+    return _file(workspace).exists() and not read_json(_file(workspace))
+
+
 def choose_language(workspace: Path, person: Person, language: str) -> None:
     """Keep the language that a person has chosen, by its code, for every session from now on."""
     make_folder(workspace)

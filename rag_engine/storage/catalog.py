@@ -39,6 +39,8 @@ Item = TypeVar("Item")
 
 _KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
 _LINE = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("box", "<f4", (4,))])
+# Bytes that a value may unpack to. No document that is read has so many; the catalog of a stranger's backup may.
+_LARGEST = 2**29
 # Sizes in full precision: chunkers compare them, and must find again what they found at first.
 _BLOCK = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("kind", "u1"), ("font_size", "<f8")])
 
@@ -83,10 +85,14 @@ def unpack_blocks(packed: bytes) -> tuple[Block, ...]:
 
 
 def _unpacked(packed: bytes) -> bytes:
+    inflater = zlib.decompressobj()
     try:
-        return zlib.decompress(packed)
+        unpacked = inflater.decompress(packed, _LARGEST)
     except zlib.error as error:
         raise _damaged_row(str(error)) from error
+    if not inflater.eof:
+        raise _damaged_row("it is cut off, or swells to more than any document has")
+    return unpacked
 
 
 def _decoded(kept: str) -> Any:

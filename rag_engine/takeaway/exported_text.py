@@ -119,9 +119,9 @@ def reply_notes(reply: Reply, words: Wording = ENGLISH) -> Iterator[str]:
     """
     if reply.refusals:
         yield describe_refusals(reply.refusals, words)
-    told = (one for one in reply.warnings if one != reply.text and not is_ranking_note(one))
-    told = (one for one in told if not one.startswith(_NOT_ASKED))
-    yield from map(words.kept, told)
+    for warning in reply.warnings:
+        if not (warning == reply.text or is_ranking_note(warning) or warning.startswith(_NOT_ASKED)):
+            yield words.kept(warning)
     if summary := support_summary(reply.support, reply.judge, words):
         yield summary
     yield from unsupported_sentences(reply.text, reply.support, words)

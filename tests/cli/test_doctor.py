@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 from cli.doctor import Check, examine
 from cli.main import app as terminal
 from rag_engine.config import read_config
+from rag_engine.conversations.interface_languages import choose_language
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
 from rag_engine.workspace import announce, new_serving
 
@@ -181,6 +183,18 @@ def test_a_damaged_database_of_chroma_is_a_finding_with_its_cure(workspace: Path
     found = checks(workspace)["Dense index (Chroma)"]
     assert found.state == "bad"
     assert "sextant rebuild" in found.found
+
+
+def test_lines_of_the_audit_log_and_chosen_languages_that_cannot_be_read_are_findings(workspace: Path) -> None:
+    choose_language(workspace, LOCAL, "fr")
+    assert not {"Audit log", "Languages"} & checks(workspace).keys()
+    with (workspace / "audit.jsonl").open("ab") as log:
+        log.write(b"{\n")
+    number = len((workspace / "audit.jsonl").read_bytes().splitlines())
+    (workspace / "languages.json").write_bytes(b"{")
+    found = checks(workspace)
+    assert found["Audit log"].found == f"audit.jsonl cannot be read at line {number}"
+    assert "language of the browser" in found["Languages"].found
 
 
 def test_a_file_of_people_that_cannot_be_read_is_a_finding_that_quotes_nothing_of_it(workspace: Path) -> None:

@@ -33,3 +33,12 @@ def test_what_is_no_reading_is_read_anew(tmp_path: Path, content: bytes) -> None
     (tmp_path / "ab").mkdir()
     (tmp_path / "ab" / f"{sha256}.json.gz").write_bytes(gzip.compress(content))
     assert load_reading(tmp_path, sha256, "reader 1") is None
+
+
+def test_a_reading_that_swells_beyond_what_any_file_has_is_read_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_reading(tmp_path, "ab" * 32, "reader 1", _reading())
+    assert load_reading(tmp_path, "ab" * 32, "reader 1") == _reading()
+    monkeypatch.setattr("ingestion.extraction.text_cache._LARGEST", 10_000)
+    assert load_reading(tmp_path, "ab" * 32, "reader 1") is None

@@ -10,7 +10,7 @@ import sqlalchemy as sql
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.errors import InputError
+from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import (
     open_catalog,
     pack_blocks,
@@ -36,6 +36,19 @@ def test_text_lines_and_blocks_are_kept_to_the_last_digit(lines: list[Line], blo
     assert unpack_blocks(pack_blocks(blocks)) == tuple(blocks)
     text = text.encode("utf-8", "replace").decode()
     assert unpack_text(pack_text(text)) == text
+
+
+@pytest.mark.parametrize("kept", [0, 5, -5])
+def test_a_text_that_is_cut_off_is_damaged(kept: int) -> None:
+    with pytest.raises(WorkspaceError, match="cut off"):
+        unpack_text(pack_text("Floods damage archives and museums.")[:kept])
+
+
+def test_a_text_that_swells_beyond_what_a_document_has_is_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_engine.storage.catalog._LARGEST", 10_000)
+    assert unpack_text(pack_text("a" * 9_999)) == "a" * 9_999
+    with pytest.raises(WorkspaceError, match="swells"):
+        unpack_text(pack_text("a" * 1_000_000))
 
 
 def test_ten_thousand_blocks_take_less_room_than_their_text() -> None:
