@@ -27,6 +27,7 @@ from rag_engine.engine import open_engine
 from rag_engine.storage import schema as tables
 from rag_engine.types import DocumentRecord
 from tests.pages.collection import HOSTILE_TITLE
+from tests.pages.early_clicks import click_early, sent
 from tests.pages.sources import add_indexed
 from tests.rag_engine.backends.drawing.test_page_renderer import page_of_shadings
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
@@ -104,6 +105,15 @@ def opened(start: Start, workspace: Path, file: str, **place: str) -> AppTest:
     app.run()
     assert not app.exception
     return app
+
+
+def test_a_document_that_was_left_does_not_come_into_the_address_of_another_page(start: Start, library: Path) -> None:
+    app = opened(start, library, "report.pdf", page="2")
+    left = sent(app)
+    app.query_params.clear()
+    app.switch_page("pages/library.py").run()
+    click_early(app, left)
+    assert dict(app.query_params) == {}
 
 
 def components(app: AppTest) -> dict[str, Any]:
