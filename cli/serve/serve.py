@@ -11,7 +11,6 @@ import typer
 
 from cli.serve.protection import LOOPBACK, check_protected
 from cli.terminal import AsJson, Workspace, engine_of, errors_end, out, print_json, warn
-from rag_engine.config import DATA
 
 app = typer.Typer()
 
@@ -28,6 +27,7 @@ def serve(
     from cli.serve.servers import serving
     from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.documents import add_sample, resume_erasures
+    from ingestion.status.invented_samples import SAMPLES
 
     with errors_end(as_json):
         exposure = check_protected(host)
@@ -36,7 +36,7 @@ def serve(
         signal.signal(number, lambda *_: stop.set())
     with engine_of(workspace, as_json) as engine, serving(engine, port, exposure) as servers:
         resume_erasures(open_desk(engine, local_person()))
-        filling = sample and add_sample(open_desk(engine, local_person()), DATA / "sample" / "documents")
+        filling = sample and add_sample(open_desk(engine, local_person()), SAMPLES)
         if as_json:
             here = asdict(servers.here)
             # The key stays with those who can read the workspace.

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ingestion.jobs.process import ensure_worker
+from ingestion.status.invented_samples import count_samples
 from pages._shared import resources
 from pages._shared.accessibility import in_language
 from pages._shared.frame import draw_title
@@ -36,6 +37,7 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
     One of them `choose` asks.
     """
     documents = engine.collection.documents()
+    samples = count_samples(documents)
     addition = addition_under_way()
     if documents:
         st.markdown(
@@ -44,6 +46,7 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
                 "Every claim links to the page it comes from."
             )
         )
+        _draw_samples(samples, len(documents))
     else:
         st.markdown(_("Every answer quotes your documents, and every claim links to the page it comes from."))
         if addition is None:
@@ -52,7 +55,11 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
     # While documents come in, each would have them looked for anew.
     if documents and addition is None:
         looking = not resources.example_questions(_chosen_documents(wanted)).done()
-        st.fragment(_draw_examples, run_every=_LOOK_SECONDS if looking else None)(wanted, choose, looking=looking)
+        found_in = _("For example, from your documents:")
+        if samples == len(documents):
+            found_in = _("For example, from the invented samples:")
+        drawn = st.fragment(_draw_examples, run_every=_LOOK_SECONDS if looking else None)
+        drawn(wanted, choose, found_in, looking=looking)
     if addition is not None:
         with progress:
             st.fragment(_draw_addition, run_every=_LOOK_SECONDS)(engine, len(documents))
@@ -66,8 +73,27 @@ def _chosen_documents(wanted: Filter) -> tuple[str, ...]:
     return tuple(sorted(wanted.get(DOCUMENT, ())))
 
 
-def _draw_examples(wanted: Filter, choose: Callable[[str], None], *, looking: bool) -> None:
-    """Draw questions from the collection as buttons; the page is drawn anew once they are found."""
+def _draw_samples(samples: int, documents: int) -> None:
+    """Draw how many of the documents are invented, where any are, so that nobody takes them for evidence."""
+    if not samples:
+        return
+    if samples == documents:
+        said = counted(
+            "The document here is an invented sample, written to try Sextant with. Add your own in the Library.",
+            "All {n} documents here are invented samples, written to try Sextant with. Add your own in the Library.",
+            samples,
+        )
+    else:
+        said = counted(
+            "{n} of the documents is an invented sample. Delete it in the Library once you do not need it any more.",
+            "{n} of the documents are invented samples. Delete them in the Library once you do not need them any more.",
+            samples,
+        )
+    st.caption(f":material/info: {said}")
+
+
+def _draw_examples(wanted: Filter, choose: Callable[[str], None], found_in: str, *, looking: bool) -> None:
+    """Draw questions from the collection as buttons below where they are from; the page is drawn anew once found."""
     found = resources.example_questions(_chosen_documents(wanted))
     if not found.done():
         return
@@ -81,7 +107,7 @@ def _draw_examples(wanted: Filter, choose: Callable[[str], None], *, looking: bo
     left = {snapshot.documents[key].document_id for key in (snapshot.documents if allowed is None else allowed)}
     examples = [one for one in found.result() if one.document_id in left]
     if examples:
-        st.caption(_("For example, from your documents:"))
+        st.caption(found_in)
     for place, one in enumerate(examples):
         with in_language(one.language, f"example-{place}"):
             st.button(

@@ -11,9 +11,15 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from ingestion.add_files import add_paths
 from ingestion.jobs.queue import JobQueue
+from ingestion.operations.desk import Desk
+from ingestion.operations.documents import erase
+from ingestion.records.source_store import SourceStore
+from ingestion.status.invented_samples import SAMPLES
 from ingestion.types import Progress
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
 from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.storage.catalog import open_catalog, set_state
@@ -46,6 +52,22 @@ def test_documents_that_are_still_being_indexed_are_counted(start: Start, tmp_pa
     assert "documents indexed" not in said(app)
     assert "The collection is empty" in said(app)
     catalog.close()
+
+
+def test_the_invented_samples_are_called_so_until_they_are_gone(start: Start, tmp_path: Path) -> None:
+    own, workspace = tmp_path / "own.txt", tmp_path / "workspace"
+    own.write_text("A local flood plan remains valid for six years.", encoding="utf-8")
+    engine = open_engine(read_config(workspace))
+    samples = sorted(SAMPLES.glob("*.html"))[:2]
+    add_paths(samples, engine)
+    assert "All 2 documents here are invented samples, written to try Sextant with." in said(start(workspace))
+    add_paths([own], engine)
+    assert "2 of the documents are invented samples." in said(start(workspace))
+    erase(Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL), samples[0].name)
+    assert "1 of the documents is an invented sample." in said(start(workspace))
+    erase(Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL), samples[1].name)
+    assert "invented" not in said(start(workspace))
+    engine.close()
 
 
 def test_examples_are_of_documents_that_the_filter_leaves(start: Start, collection: Path) -> None:

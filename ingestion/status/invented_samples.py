@@ -1,0 +1,22 @@
+"""The invented samples that a new workspace may begin with, told from what people have added."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+
+from rag_engine.config import DATA
+from rag_engine.types import DocumentRecord
+
+SAMPLES = DATA / "sample" / "documents"
+
+
+def count_samples(documents: Iterable[DocumentRecord]) -> int:
+    """Return how many of the documents are invented samples, wherever they were added from."""
+    return sum(one.sha256 in _contents() for one in documents)
+
+
+@cache
+def _contents() -> frozenset[str]:
+    return frozenset(hashlib.sha256(path.read_bytes()).hexdigest() for path in SAMPLES.iterdir())
