@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
+from weakref import WeakValueDictionary
 
 from diskcache import Cache, Disk, Timeout
 from diskcache.core import DBNAME, MODE_PICKLE
@@ -23,7 +24,6 @@ from ingestion.web.response import receive, too_large
 
 _DAY = 86_400.0
 _CHUNK = 2**20
-_LOCKS = 64
 # A writer of another process is waited for as long as diskcache does.
 _WAIT_SECONDS = 60.0
 
@@ -75,7 +75,9 @@ class CachedWeb:
         self._most = most_bytes
         self._page_bytes = page_bytes
         self._clock = clock
-        self._locks = [threading.Lock() for _ in range(_LOCKS)]
+        self._lock = threading.Lock()
+        # A lock for each key that somebody asks for at the moment.
+        self._locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         self._cache = _open_cache(folder)
 
     def fetch(
@@ -92,8 +94,10 @@ class CachedWeb:
         What was asked for with another `accept` is another answer.
         """
         key = f"{accept} {_address(url)}"
-        # One call at a time for one key: the second finds what the first one got.
-        with self._locks[hash(key) % _LOCKS]:
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        # One call at a time for one key: the second finds what the first one got. Nobody waits for another key.
+        with lock:
             cached = self._read(key) if validators is None else None
             if cached is not None and self._clock() - cached.since < self._fresh:
                 if (given := self._given(key, cached, into, max_bytes)) is not None:

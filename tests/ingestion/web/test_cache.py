@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler
@@ -221,6 +222,23 @@ def test_many_threads_that_ask_for_one_address_make_one_request(site: Site, web:
         bodies = set(pool.map(lambda n: kept.fetch(site.url(f"/{n % 3}")).body, range(48)))
     assert bodies == {bytes([n]) * 100_000 for n in range(3)}
     assert [site.asked[f"/{n}"] for n in range(3)] == [1, 1, 1]
+
+
+def test_no_address_waits_for_another_one(site: Site, tmp_path: Path) -> None:
+    most = 80
+    together = threading.Barrier(most)
+
+    def slow(request: BaseHTTPRequestHandler) -> None:
+        # Answered when every address is being asked for.
+        together.wait(30)
+        page("here")(request)
+
+    site.answers |= {f"/slow{number}": slow for number in range(most)}
+    config = site.config(parallel=most, read_seconds=60, total_seconds=60)
+    with HttpWeb(config) as web, ThreadPoolExecutor(most) as pool:
+        kept = CachedWeb(web, tmp_path / "kept")
+        fetched = pool.map(kept.fetch, [site.url(f"/slow{number}") for number in range(most)])
+        assert [one.body for one in fetched] == [b"here"] * most
 
 
 @pytest.mark.parametrize("damaged", [False, True])
