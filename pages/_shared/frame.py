@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -144,6 +145,8 @@ def warm_up() -> None:
     # What is wrong with the collection or a setting is shown to the visitor.
     with suppress(SextantError):
         resources.engine()
+    # What was imported stays for good, and a full collection that looks through it stops every session.
+    gc.freeze()
 
 
 def _query() -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 SCRIPT = """
+import gc
 import sys
 import app
 from pages._shared import resources
@@ -22,12 +23,15 @@ known = set(sys.modules)
 print(len(resources.engine().collection.documents()))
 import pages._admin.source_detail, pages._ask.answer, pages._evaluation.results, pages._library.documents
 print([name for name in sys.modules if name.startswith("pages.") and name not in known])
+print(gc.get_freeze_count() > 4 * len(gc.get_objects()))
 """
 
 
-def test_the_collection_is_open_and_every_page_loaded_before_the_first_visitor_comes(small_workspace: Path) -> None:
+def test_a_server_has_opened_the_collection_and_loaded_every_page_before_the_first_visitor_comes(
+    small_workspace: Path,
+) -> None:
     environment = os.environ | {"SEXTANT_WORKSPACE": str(small_workspace), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
     )
-    assert done.stdout.splitlines() == ["3", "[]"], done.stderr
+    assert done.stdout.splitlines() == ["3", "[]", "True"], done.stderr
