@@ -113,13 +113,14 @@ def with_context(unit: Unit, text: str, units: Sequence[Unit], language: str, *,
     """Return the unit with what it needs to be understood, as far as that is short.
 
     A sentence that leans on the one before ("It must ...") comes with that; opening words come with their items, and
-    an item with its whole enumeration. A row of a table comes with its neighbours where a `listing` is asked for.
+    an item with its whole enumeration. A row of a table comes with its neighbours where a `listing` is asked for, and a
+    piece always, since the lines of a form or a bare list say little one by one.
     """
     place = units.index(unit)
     if unit.kind == "item" or _OPENING_END.search(text[unit.start : unit.end]):
         return _enumeration(place, text, units)
-    if unit.kind == "row" and listing:
-        return _rows(place, text, units)
+    if unit.kind == "piece" or (unit.kind == "row" and listing):
+        return _with_neighbours(place, text, units)
     if unit.kind == "sentence" and place and leans(text[unit.start : unit.end], language):
         before = units[place - 1]
         near = before.kind == "sentence" and "\n\n" not in text[before.end : unit.start]
@@ -150,14 +151,14 @@ def _enumeration(place: int, text: str, units: Sequence[Unit]) -> Span:
     return span if _is_short(text[slice(*span)]) else (unit.start, unit.end)
 
 
-def _rows(place: int, text: str, units: Sequence[Unit]) -> Span:
-    """Return a row with those after it and before it, as many as there is room for."""
-    first = last = place
-    while last + 1 < len(units) and units[last + 1].kind == "row":
+def _with_neighbours(place: int, text: str, units: Sequence[Unit]) -> Span:
+    """Return a unit with those of its kind after it and before it, as many as there is room for."""
+    first, last, kind = place, place, units[place].kind
+    while last + 1 < len(units) and units[last + 1].kind == kind:
         if not _is_short(text[units[first].start : units[last + 1].end]):
             break
         last += 1
-    while first and units[first - 1].kind == "row" and _is_short(text[units[first - 1].start : units[last].end]):
+    while first and units[first - 1].kind == kind and _is_short(text[units[first - 1].start : units[last].end]):
         first -= 1
     return units[first].start, units[last].end
 

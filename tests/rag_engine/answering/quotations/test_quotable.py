@@ -122,6 +122,17 @@ def test_a_row_comes_under_the_caption_of_its_table_and_the_line_that_names_its_
     assert openings == [first, f"{first} Islands", "Table 2. Length of dykes by district, 2007"]
 
 
+def test_lines_of_a_bare_list_are_quoted_together() -> None:
+    text = "Annex A\n\nGreenhouse gases\n\nMethane (CH )\n\n4\n\nNitrous oxide"
+    units = units_of(text, "en")
+    assert {with_context(one, text, units, "en") for one in units} == {(0, len(text))}
+    longer = f"{text}\n\n" + "\n\n".join("Waste" for _ in range(200))
+    units = units_of(longer, "en")
+    start, end = with_context(units[3], longer, units, "en")
+    assert longer[start:end].startswith("4\n\nNitrous oxide\n\nWaste")
+    assert len(longer[start:end].split()) < 150
+
+
 @given(st.text(max_size=400), st.sampled_from(["en", "de", "tr", "xx"]))
 def test_units_are_in_order_inside_the_text_and_so_is_what_comes_along(text: str, language: str) -> None:
     units = units_of(text, language)
