@@ -36,6 +36,7 @@ _MARKER = re.compile(
 _NUMBER_CELL = re.compile(r"(\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})[.)]?)\s\|\s")
 # Words: a caption has so many, and what is longer says no more.
 _SHORTEST_CAPTION, _LONGEST_CAPTION = 4, 40
+_LONGEST_HEADING = 15  # words
 _NOTE = re.compile(r"\([^()]{1,80}\)")
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 
@@ -77,6 +78,7 @@ def units_of(text: str, language: str) -> list[Unit]:
         # "(Vigência)": a note of the editors stands between opening words and their items, and ends nothing.
         if unit.kind != "row" and not (unit.kind == "piece" and _NOTE.fullmatch(said)):
             opening, kind = (said, "") if _OPENING_END.search(said) and _reads(said) else ("", "")
+    units = [replace(one, kind="piece") if _is_heading(place, text, units) else one for place, one in enumerate(units)]
     whole = [unit for unit in units if unit.kind != "piece"]
     return whole or [unit for unit in units if text[unit.start : unit.end].strip()]
 
@@ -133,6 +135,19 @@ def leans(sentence: str, language: str) -> bool:
     """Return whether a sentence begins with a word that stands for something named before it."""
     first = _FIRST_WORD.match(sentence)
     return first is not None and fold(first[1]) in _leaning_words().get(language, frozenset())
+
+
+def _is_heading(place: int, text: str, units: Sequence[Unit]) -> bool:
+    """Return whether what looks like an item is the numbered heading of a section: short, and beside no other item."""
+    unit = units[place]
+    if unit.opening or len(text[unit.start : unit.end].split()) > _LONGEST_HEADING:
+        return False
+
+    def is_numbered(one: Unit) -> bool:
+        return one.kind == "item" and _marker(text, one.start) == "number"
+
+    beside = (*units[max(place - 1, 0) : place], *units[place + 1 : place + 2])
+    return is_numbered(unit) and not any(map(is_numbered, beside))
 
 
 def _enumeration(place: int, text: str, units: Sequence[Unit]) -> Span:

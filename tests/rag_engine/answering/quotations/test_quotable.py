@@ -122,6 +122,22 @@ def test_a_row_comes_under_the_caption_of_its_table_and_the_line_that_names_its_
     assert openings == [first, f"{first} Islands", "Table 2. Length of dykes by district, 2007"]
 
 
+def test_a_numbered_heading_is_not_quoted_and_items_of_a_list_are() -> None:
+    text = (
+        "The rates varied by district.\n\n3. INFORMATION ON SPECIFIC ZOONOSES\n\nFoxes were tested in the spring.\n\n"
+        "A. Testing of foxes in the valleys\n\n• Traps along the crest of every dyke\n\n"
+        "The wardens were asked as well.\n\n1. Traps along the dykes\n2. Traps in the valleys"
+    )
+    assert [" ".join(text[one.start : one.end].split()) for one in units_of(text, "en")] == [
+        "The rates varied by district.",
+        "Foxes were tested in the spring.",
+        "• Traps along the crest of every dyke",
+        "The wardens were asked as well.",
+        "1. Traps along the dykes",
+        "2. Traps in the valleys",
+    ]
+
+
 def test_lines_of_a_bare_list_are_quoted_together() -> None:
     text = "Annex A\n\nGreenhouse gases\n\nMethane (CH )\n\n4\n\nNitrous oxide"
     units = units_of(text, "en")
