@@ -23,17 +23,31 @@ from pages._shared.frame import show_at_once
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted
+from rag_engine.answering.circumstances import digest_of
 from rag_engine.conversations.person import owns
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, new_id, read_conversation
 from rag_engine.engine import Engine
 from rag_engine.planning.rewriting import Exchange
 
+# A page does not move under who has clicked, typed or scrolled there since the question was first scrolled to.
 _SCROLL = """<script>
-for (const question of document.querySelectorAll(".st-key-question-%d")) {
-  question.style.scrollMarginTop = "4rem";
-  question.scrollIntoView({block: "start"});
-} // %s
+(() => {
+  const asked = "%(conversation)s %(number)d", occasion = "%(occasion)s";
+  if (window.sextantScrolled?.asked !== asked) {
+    window.sextantScrolled?.listening.abort();
+    const now = window.sextantScrolled = {asked, listening: new AbortController(), touched: false};
+    const options = {passive: true, signal: now.listening.signal};
+    for (const touch of ["pointerdown", "keydown", "wheel", "touchmove"]) {
+      addEventListener(touch, () => { now.touched = true; }, options);
+    }
+  }
+  if (window.sextantScrolled.touched) return;
+  for (const question of document.querySelectorAll(".st-key-question-%(number)d")) {
+    question.style.scrollMarginTop = "4rem";
+    question.scrollIntoView({block: "start"});
+  }
+})();
 </script>"""
 # Turns drawn of a conversation that is opened, so that a long one opens as fast as a short one, and of one that is
 # worked in, where nothing that was asked just now goes out of sight. As many come with each click.
@@ -89,7 +103,7 @@ def draw_first(conversation: Conversation, asked: AskedNow | None) -> Places:
     turns[-1] = turns[-1].container(width=_READING_WIDTH)
     with turns[-1]:
         question = _draw_words(asked[0], len(conversation.turns))
-    _scroll_to(len(conversation.turns), "asked")
+    _scroll_to(conversation, len(conversation.turns), "asked")
     show_at_once()
     return head, turns, question
 
@@ -212,12 +226,14 @@ def _scroll_once(conversation: Conversation, number: int) -> None:
     state = turn_key(conversation, number), answered
     if st.session_state.get(_SCROLLED) != state:
         st.session_state[_SCROLLED] = state
-        _scroll_to(number, "answered" if answered else "being answered")
+        _scroll_to(conversation, number, "answered" if answered else "being answered")
 
 
-def _scroll_to(number: int, occasion: str) -> None:
+def _scroll_to(conversation: Conversation, number: int, occasion: str) -> None:
     """Scroll to the question of a turn; Streamlit has no way to do so but a script, and runs the same one only once."""
-    st.html(_SCROLL % (number, occasion), unsafe_allow_javascript=True)
+    # Nothing that a file from elsewhere says of itself comes into a script.
+    turn = {"conversation": digest_of(conversation.id), "number": number, "occasion": occasion}
+    st.html(_SCROLL % turn, unsafe_allow_javascript=True)
 
 
 def _shown_turns(conversation: Conversation, count: int) -> int:

@@ -429,6 +429,29 @@ def test_an_answered_question_is_edited_and_asked_again(page: Page, address: str
     page.wait_for_function("document.querySelector('.st-key-question-1').getBoundingClientRect().top < 100")
 
 
+def test_a_page_stays_where_somebody_reads_when_the_answer_ends(
+    page: Page, model_address: tuple[str, threading.Event]
+) -> None:
+    address, go_on = model_address
+    page.goto(address)
+    go_on.set()
+    ask(page, QUESTION)
+    expect(page.get_by_role("button", name="Ask again")).to_be_visible()
+    go_on.clear()
+    ask(page, "Who pays a penalty?")
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    where = "document.querySelector('.st-key-question-1').getBoundingClientRect().top"
+
+    page.locator(".st-key-question-1").click()
+    page.mouse.wheel(0, -300)
+    page.wait_for_function(f"{where} > 200")
+    go_on.set()
+
+    expect(page.get_by_role("button", name="Ask again")).to_have_count(2)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    assert page.evaluate(where) > 200
+
+
 def test_an_answer_that_is_stopped_keeps_its_words(page: Page, model_address: tuple[str, threading.Event]) -> None:
     address, go_on = model_address
     page.goto(address)
