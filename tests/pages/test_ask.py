@@ -8,23 +8,16 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from ingestion.config import IngestionConfig
-from ingestion.pipeline.run import run_phases
-from ingestion.records.source_store import SourceStore
-from ingestion.seeds.read import read_seeds
-from ingestion.tools import open_tools
-from ingestion.types import RunRequest
 from pages._ask.conversations import period_of
 from pages._ask.turn_key import turn_key
 from pages._shared.markdown import escape_paragraphs
-from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.store import (
     CODEC,
@@ -39,10 +32,8 @@ from rag_engine.conversations.store import (
     read_conversation,
     restore_conversation,
 )
-from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
 from tests.pages.conversations import citing_two, converse, listing
-from tests.portal.texts import FLOOD, FLOOD_REVISED
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.backends.test_openai import CHAT, words
 from tests.rag_engine.conversations.test_store import REPLY
@@ -167,61 +158,6 @@ def test_an_unknown_conversation_begins_a_new_one(start: Start, collection: Path
     assert app.title[0].value == "Ask your documents"
 
 
-def test_a_filter_keeps_other_documents_out(start: Start, collection: Path) -> None:
-    app = start(collection)
-    app.multiselect(key="ask hazard").set_value(["Heatwaves"]).run()
-
-    app = ask(app, "How long does a local flood plan remain valid?")
-
-    assert "1 active" in "".join(one.label for one in app.expander)
-    assert not any("Flood Act" in one.value for one in app.subheader)
-    assert ":gray-badge[Hazard: Heatwaves] :gray-badge[1 of 3 documents] :gray-badge[" in texts(app).replace("\\", "")
-
-
-def test_counts_follow_the_other_choices_and_clear_all_takes_every_filter_back(start: Start, collection: Path) -> None:
-    app = start(collection)
-    assert app.multiselect(key="ask language").options == ["English (2)", "Italian (1)"]
-
-    app.multiselect(key="ask country").set_value(["Italy"]).run()
-
-    assert app.multiselect(key="ask language").options == ["Italian (1)"]
-    assert "1 of 3 documents match." in texts(app)
-
-    app.button(key="ask clear").click().run()
-
-    assert not app.exception
-    assert app.multiselect(key="ask country").value == []
-    assert app.multiselect(key="ask language").options == ["English (2)", "Italian (1)"]
-    assert "active" not in "".join(one.label for one in app.expander)
-
-
-def test_the_filter_is_in_the_address_and_an_address_sets_the_filter(start: Start, collection: Path) -> None:
-    app = start(collection)
-    app.multiselect(key="ask hazard").set_value(["Flood"]).run()
-    assert app.query_params["hazard"] == "Flood"
-
-    linked = start(collection, hazard="Flood", language="en", year="1900-nonsense")
-    assert not linked.exception
-    assert linked.multiselect(key="ask hazard").value == ["Flood"]
-    assert linked.multiselect(key="ask language").value == ["en"]
-
-    linked.multiselect(key="ask language").set_value([]).run()
-    assert "language" not in linked.query_params
-    assert linked.multiselect(key="ask hazard").value == ["Flood"]
-
-
-def test_what_a_link_asks_for_and_no_document_has_is_said_to_be_left_out(start: Start, collection: Path) -> None:
-    said = "No document has what the link asks for, and it was left out:"
-    linked = start(collection, hazard="Wildfire", language="en", document="0123abcd")
-    assert f"{said} Hazard: Wildfire; Document: 0123abcd." in texts(linked).replace("\\", "")
-    assert linked.multiselect(key="ask language").value == ["en"]
-
-    assert said in texts(linked.run()).replace("\\", "")
-    linked.multiselect(key="ask hazard").set_value(["Flood"]).run()
-    assert "asks for" not in texts(linked)
-    assert "asks for" not in texts(start(collection, hazard="Flood", language="en"))
-
-
 def test_a_link_keeps_the_search_settings_and_the_answer_format(start: Start, collection: Path) -> None:
     app = start(collection)
     app.number_input(key="top_k").set_value(5).run()
@@ -246,31 +182,6 @@ def test_a_link_keeps_the_search_settings_and_the_answer_format(start: Start, co
     assert nonsense.selectbox(key="answer format").value == ""
 
 
-def test_filters_are_saved_used_deleted_and_brought_back(start: Start, collection: Path) -> None:
-    app = start(collection)
-    app.multiselect(key="ask hazard").set_value(["Flood"]).run()
-    app.text_input(key="ask filters name").set_value("Floods")
-    app.button(key="ask save filters").click().run()
-    app.button(key="ask clear").click().run()
-    assert app.multiselect(key="ask hazard").value == []
-
-    app.button(key="ask use Floods").click().run()
-    assert not app.exception
-    assert app.multiselect(key="ask hazard").value == ["Flood"]
-    app.button(key="ask delete Floods").click().run()
-    assert "ask use Floods" not in [one.key for one in app.button]
-    app.button(key="undo filters").click().run()
-    assert app.button(key="ask use Floods").label == "Floods"
-    app.button(key="ask delete Floods").click().run()
-    assert not app.exception
-
-
-def test_languages_are_listed_by_name_with_their_counts(start: Start, collection: Path) -> None:
-    app = start(collection)
-
-    assert app.multiselect(key="ask language").options == ["English (2)", "Italian (1)"]
-
-
 def test_nothing_found_is_a_calm_notice(start: Start, collection: Path) -> None:
     app = start(collection)
     app.select_slider(key="similarity_floor").set_value(0.8).run()
@@ -280,20 +191,6 @@ def test_nothing_found_is_a_calm_notice(start: Start, collection: Path) -> None:
     assert not app.exception
     assert not app.error
     assert any("Dokumenten" in one.value for one in app.info)
-
-
-def test_a_refusal_names_the_filter_of_its_question_that_leaves_no_document(start: Start, collection: Path) -> None:
-    app = ask(
-        start(collection, country="Ireland", hazard="Heatwaves"), "How long does a local flood plan remain valid?"
-    )
-    told = "Country Ireland excludes the only document that would match without it."
-
-    assert not app.exception
-    assert told in texts(app).replace("\\", "")
-
-    # Of the question, not of what is set now.
-    app.button(key="ask clear").click().run()
-    assert told in texts(app).replace("\\", "")
 
 
 def test_a_question_that_no_passage_comes_near_gets_the_nearest_as_such(start: Start, collection: Path) -> None:
@@ -454,35 +351,6 @@ def test_a_link_to_a_conversation_that_is_gone_says_so(start: Start, collection:
 
     assert not app.exception
     assert "This conversation was deleted, belongs to somebody else, or the link is incomplete." in texts(app)
-
-
-def test_a_date_asks_the_version_that_stood_then(start: Start, tmp_path: Path) -> None:
-    folder = tmp_path / "plans"
-    folder.mkdir()
-    for name, text in {"old": FLOOD, "new": FLOOD_REVISED}.items():
-        (folder / f"{name}.md").write_text(f"# {text.plain}", encoding="utf-8")
-    engine = open_engine(read_config(tmp_path / "workspace"))
-    store = SourceStore(engine.catalog)
-    store.add(read_seeds(folder, ()).new)
-    with open_tools(engine, IngestionConfig(use_model=False)) as tools:
-        run_phases(store, engine, tools, RunRequest())
-    engine.close()
-    question = "How many metres from the dyke do residents leave their homes?"
-
-    app = ask(start(tmp_path / "workspace"), question)
-    assert "500 metres" in texts(app)
-    assert "300 metres" not in texts(app)
-    assert "Newer version exists" not in texts(app)
-
-    app = start(tmp_path / "workspace")
-    app.date_input(key="ask as_of").set_value(date(2020, 1, 1)).run()
-    app = ask(app, question)
-    assert "300 metres" in texts(app)
-    assert "500 metres" not in texts(app)
-    assert "Newer version exists" in texts(app)
-
-    app.switch_page("pages/library.py").run()
-    assert sorted(app.dataframe[0].value["Version"]) == ["Newest", "Superseded 2 Jun 2022"]
 
 
 def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: Start, collection: Path) -> None:
