@@ -21,6 +21,7 @@ GROUND = {
     "ingestion": (
         "types",
         "config",
+        "keyed_locks",
         "patterns",
         "prompts",
         "protocols",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -13,11 +12,11 @@ from dataclasses import asdict, dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
-from weakref import WeakValueDictionary
 
 from diskcache import Cache, Disk, Timeout
 from diskcache.core import DBNAME, MODE_PICKLE
 
+from ingestion.keyed_locks import KeyedLocks
 from ingestion.protocols import Web
 from ingestion.types import Fetched, Validators
 from ingestion.web.response import receive, too_large
@@ -75,9 +74,7 @@ class CachedWeb:
         self._most = most_bytes
         self._page_bytes = page_bytes
         self._clock = clock
-        self._lock = threading.Lock()
-        # A lock for each key that somebody asks for at the moment.
-        self._locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+        self._locks = KeyedLocks()
         self._cache = _open_cache(folder)
 
     def fetch(
@@ -94,10 +91,8 @@ class CachedWeb:
         What was asked for with another `accept` is another answer.
         """
         key = f"{accept} {_address(url)}"
-        with self._lock:
-            lock = self._locks.setdefault(key, threading.Lock())
-        # One call at a time for one key: the second finds what the first one got. Nobody waits for another key.
-        with lock:
+        # One call at a time for one key: the second finds what the first one got.
+        with self._locks.held(key):
             cached = self._read(key) if validators is None else None
             if cached is not None and self._clock() - cached.since < self._fresh:
                 if (given := self._given(key, cached, into, max_bytes)) is not None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from protego import Protego
 
 from ingestion.config import WebConfig
+from ingestion.keyed_locks import KeyedLocks
 from ingestion.types import Refusal
 from ingestion.web.address_policy import Target, read_target
 
@@ -81,8 +82,7 @@ class PolitenessPolicy:
         self._limiter = limiter or RateLimiter()
         self._clock = clock
         self._token = product_token(config.user_agent)
-        self._lock = threading.Lock()
-        self._locks: dict[str, threading.Lock] = {}
+        self._locks = KeyedLocks()
         self._known: dict[str, _RobotsRules] = {}
 
     def check(self, url: str) -> None:
@@ -112,10 +112,8 @@ class PolitenessPolicy:
         self._limiter.postpone(read_target(url).host, min(seconds, self._config.most_delay))
 
     def _rules_for(self, target: Target) -> _RobotsRules:
-        with self._lock:
-            lock = self._locks.setdefault(target.origin, threading.Lock())
         # Others who ask for the same origin wait for the one robots.txt; other origins go on.
-        with lock:
+        with self._locks.held(target.origin):
             known = self._known.get(target.origin)
             if known is None or known.expires <= self._clock():
                 known = self._known[target.origin] = self._read(target)
