@@ -33,7 +33,8 @@ from rag_engine.planning.rewriting import Exchange
 # A page does not move under who has clicked, typed or scrolled there since the question was first scrolled to.
 _SCROLL = """<script>
 (() => {
-  const asked = "%(conversation)s %(number)d", occasion = "%(occasion)s";
+  // %(occasion)s
+  const asked = "%(conversation)s %(number)d";
   if (window.sextantScrolled?.asked !== asked) {
     window.sextantScrolled?.listening.abort();
     const now = window.sextantScrolled = {asked, listening: new AbortController(), touched: false};

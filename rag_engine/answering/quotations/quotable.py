@@ -34,9 +34,9 @@ _MARKER = re.compile(
 )
 # "(16) | The Union ...": a paragraph whose number has a cell of its own. Alone it is no row of a table.
 _NUMBER_CELL = re.compile(r"(\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})[.)]?)\s\|\s")
-# Words: a caption has so many, and what is longer says no more.
+# Words: a caption has so many, and what is longer says no more; a numbered heading has at most so many.
 _SHORTEST_CAPTION, _LONGEST_CAPTION = 4, 40
-_LONGEST_HEADING = 15  # words
+_LONGEST_HEADING = 15
 _NOTE = re.compile(r"\([^()]{1,80}\)")
 _FIRST_WORD = re.compile(r"\W*([^\W\d_]+)")
 
@@ -139,15 +139,15 @@ def leans(sentence: str, language: str) -> bool:
 
 def _is_heading(place: int, text: str, units: Sequence[Unit]) -> bool:
     """Return whether what looks like an item is the numbered heading of a section: short, and beside no other item."""
-    unit = units[place]
-    if unit.opening or len(text[unit.start : unit.end].split()) > _LONGEST_HEADING:
-        return False
 
     def is_numbered(one: Unit) -> bool:
         return one.kind == "item" and _marker(text, one.start) == "number"
 
+    unit = units[place]
+    if unit.opening or not is_numbered(unit) or len(text[unit.start : unit.end].split()) > _LONGEST_HEADING:
+        return False
     beside = (*units[max(place - 1, 0) : place], *units[place + 1 : place + 2])
-    return is_numbered(unit) and not any(map(is_numbered, beside))
+    return not any(map(is_numbered, beside))
 
 
 def _enumeration(place: int, text: str, units: Sequence[Unit]) -> Span:
