@@ -181,7 +181,7 @@ def _catalog(config: Config) -> Iterator[Check]:
 
 def examine(engine: Engine) -> list[Check]:
     """Everything that Sextant needs or can use, looked at one by one."""
-    models = _encoder(engine), _language_model(engine), *_judge(engine), *_ocr()
+    models = _encoder(engine), _reranker(engine), _language_model(engine), *_judge(engine), *_ocr()
     programs = _browser(), _office(), _sandbox()
     kept = *_index(engine), *_journal(engine), *_records(engine), *_people(engine), *_sources(engine)
     return [*models, *programs, _servers(engine), *kept, _disk(engine)]
@@ -195,6 +195,23 @@ def _encoder(engine: Engine) -> Check:
     return Check(
         "Encoder", "good", f"{embedder.name}, {embedder.dimension} dimensions, computed by {embedder.execution}"
     )
+
+
+def _reranker(engine: Engine) -> Check:
+    """Say which model reads the best passages again, in English, where the packaged one may be missing."""
+    from rag_engine.backends.reranker.packaged_minilm import INSTALL, PACKAGED, PACKAGED_LANGUAGE, is_installed
+
+    config = engine.config
+    if not config.retrieval.rerank:
+        return Check("Reranker", "good", "none is wanted")
+    try:
+        reranker = engine.retrievers().reranker(PACKAGED_LANGUAGE)
+    except SextantError as error:
+        return Check("Reranker", "bad", str(error))
+    found = f"{reranker.name} reranks English questions, computed by {reranker.execution}"
+    if config.reranker or is_installed():
+        return Check("Reranker", "good", found)
+    return Check("Reranker", "note", f"{found}; {PACKAGED}, which knows English better, is not installed", INSTALL)
 
 
 def _language_model(engine: Engine) -> Check:

