@@ -6,18 +6,14 @@ import ast
 import re
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from rag_engine.settings import settings_table
 from tests.conftest import ROOT
+from tests.source_trees import SOURCES, calls_of, name_of, nodes_of, text_of, tree_of
 
-PACKAGES = ("rag_engine", "ingestion", "pages", "cli")
-SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 # What a newcomer types into a search for file names, and the one file that is to come up.
 PLACES = {
     "geographic boost": ("rag_engine/.*geogr", "rag_engine/geography.py"),
@@ -45,30 +41,26 @@ PLACES = {
 THEME = ROOT / ".streamlit" / "config.toml"
 
 
-def _name(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
-@pytest.mark.parametrize("sought", PLACES)
-def test_a_place_is_found_at_the_first_guess(sought: str) -> None:
-    pattern, expected = PLACES[sought]
-    assert [_name(path) for path in SOURCES if re.search(pattern, _name(path))] == [expected]
+def test_a_place_is_found_at_the_first_guess() -> None:
+    names = [name_of(path) for path in SOURCES]
+    found = {sought: [name for name in names if re.search(pattern, name)] for sought, (pattern, _) in PLACES.items()}
+    assert found == {sought: [expected] for sought, (_, expected) in PLACES.items()}
 
 
 def test_the_theme_is_where_streamlit_looks_for_it() -> None:
     assert "[theme]" in THEME.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("folder", sorted({path.parent for path in SOURCES}), ids=_name)
-def test_a_folder_holds_at_most_sixteen_files(folder: Path) -> None:
-    assert len([path for path in folder.glob("*.py") if path.name != "__init__.py"]) <= 16
+def test_a_folder_holds_at_most_sixteen_files() -> None:
+    held = Counter(path.parent for path in SOURCES if path.name != "__init__.py")
+    assert not {name_of(folder): count for folder, count in held.items() if count > 16}
 
 
 def test_every_class_and_type_has_a_name_of_its_own() -> None:
     places: defaultdict[str, set[str]] = defaultdict(set)
-    for path, tree in TREES.items():
-        for name in _types_of(tree):
-            places[name].add(_name(path))
+    for path in SOURCES:
+        for name in _types_of(path):
+            places[name].add(name_of(path))
     repeated = {name: sorted(where) for name, where in places.items() if len(where) > 1}
     assert not repeated
 
@@ -76,8 +68,8 @@ def test_every_class_and_type_has_a_name_of_its_own() -> None:
 def test_no_module_is_a_fragment_that_one_other_imports() -> None:
     modules = {_module(path): path for path in SOURCES}
     importers: defaultdict[str, set[Path]] = defaultdict(set)
-    for path, tree in TREES.items():
-        for name in _imports(tree):
+    for path in SOURCES:
+        for name in _imported_names(path):
             importers[name].add(path)
     small = {name for name, path in modules.items() if _length(path) < 25 and path.name != "__init__.py"}
     assert not {name for name in small if len(importers[name]) == 1}
@@ -85,9 +77,9 @@ def test_no_module_is_a_fragment_that_one_other_imports() -> None:
 
 def test_a_docstring_says_what_there_is_or_what_is_done() -> None:
     wrong = [
-        f"{_name(path)}: {text.splitlines()[0]}"
-        for path, tree in TREES.items()
-        for node, text in _docstrings(tree)
+        f"{name_of(path)}: {text.splitlines()[0]}"
+        for path in SOURCES
+        for node, text in _docstrings(path)
         if text.startswith(("Nothing", "What "))
         or (isinstance(node, ast.Module) and re.match("What|Where|Whether|How ", text))
     ]
@@ -104,29 +96,27 @@ def test_the_documented_settings_are_those_of_the_table() -> None:
 
 def test_settings_are_read_from_the_environment_in_one_place() -> None:
     reading = {
-        _name(path)
-        for path, tree in TREES.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func).startswith(("os.environ.get", "os.getenv"))
+        name_of(path)
+        for path in SOURCES
+        for node in calls_of(path)
+        if ast.unparse(node.func).startswith(("os.environ.get", "os.getenv"))
         and ("SEXTANT_" in ast.unparse(node) or "variable" in ast.unparse(node))
     }
     assert reading == {"rag_engine/settings.py"}
 
 
-def _types_of(tree: ast.Module) -> Iterator[str]:
+def _types_of(path: Path) -> Iterator[str]:
     """Yield the classes of a module and the names that it gives to types."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            yield node.name
-    for statement in tree.body:
+    yield from (node.name for node in nodes_of(path) if isinstance(node, ast.ClassDef))
+    for statement in tree_of(path).body:
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         if isinstance(target, ast.Name) and re.match("[A-Z][a-z]", target.id):
             yield target.id
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imported_names(path: Path) -> Iterator[str]:
+    """Yield the modules that a module imports, and what it imports of them, which may be modules too."""
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -134,15 +124,15 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{one.name}" for one in node.names)
 
 
-def _docstrings(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
-    for node in ast.walk(tree):
+def _docstrings(path: Path) -> Iterator[tuple[ast.AST, str]]:
+    for node in nodes_of(path):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node, ast.get_docstring(node) or ""
 
 
 def _module(path: Path) -> str:
-    return _name(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _length(path: Path) -> int:
-    return len(path.read_text(encoding="utf-8").splitlines())
+    return len(text_of(path).splitlines())

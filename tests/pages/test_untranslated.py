@@ -22,6 +22,7 @@ from ingestion.types import PHASES, OutcomeReason, OutcomeStatus
 from pages._shared.shown_names import FIXED
 from rag_engine.evaluation.answers.own_results import MEASURES
 from tests.conftest import ROOT
+from tests.source_trees import calls_of, name_of, nodes_of
 
 PAGES = ROOT / "pages"
 # The pages and folders whose words are messages.
@@ -97,10 +98,6 @@ _MARKUP = re.compile(r":material/\w+:|:[a-z]+-(?:badge|background)\[|:[a-z]+\[|<
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def _name(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
 def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
@@ -129,11 +126,9 @@ def _literals(node: ast.expr) -> Iterator[ast.Constant]:
             yield from _literals(text)
 
 
-def _drawn(tree: ast.Module) -> Iterator[ast.expr]:
+def _drawn(path: Path) -> Iterator[ast.expr]:
     """Yield what calls draw."""
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
+    for node in calls_of(path):
         if _called(node) in DRAWN:
             yield from node.args[:1]
         if _called(node) in DRAWN_SECOND:
@@ -141,10 +136,10 @@ def _drawn(tree: ast.Module) -> Iterator[ast.expr]:
         yield from (one.value for one in node.keywords if one.arg in DRAWN_NAMED)
 
 
-def _capitalised(tree: ast.Module) -> Iterator[ast.Constant]:
+def _capitalised(path: Path) -> Iterator[ast.Constant]:
     """Yield the strings that begin like a label, in tables, and in what is returned to be drawn."""
-    passed: set[ast.AST] = {child for node in ast.walk(tree) if _is_no_label(node) for child in ast.walk(node)}
-    for node in ast.walk(tree):
+    passed: set[ast.AST] = {child for node in nodes_of(path) if _is_no_label(node) for child in ast.walk(node)}
+    for node in nodes_of(path):
         match node:
             case ast.Constant(value=str() as text) if node not in passed and re.match(r"[A-Z][a-z]", text):
                 yield node
@@ -165,42 +160,45 @@ def _is_no_label(node: ast.AST) -> bool:
             return False
 
 
-@pytest.mark.parametrize("path", FILES, ids=_name)
-def test_what_a_page_shows_is_a_message(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    shown = [literal for drawn in _drawn(tree) for literal in _literals(drawn)]
-    bare = {(one.lineno, str(one.value)) for one in (*shown, *_capitalised(tree)) if _words(str(one.value))}
-    wrong = [(line, text) for line, text in sorted(bare) if not text.startswith(IN_ENGLISH)]
-    assert not [f"{_name(path)}:{line}: {text!r}" for line, text in wrong]
+def test_what_a_page_shows_is_a_message() -> None:
+    wrong = []
+    for path in FILES:
+        shown = [literal for drawn in _drawn(path) for literal in _literals(drawn)]
+        bare = {(one.lineno, str(one.value)) for one in (*shown, *_capitalised(path)) if _words(str(one.value))}
+        wrong += [f"{name_of(path)}:{line}: {text!r}" for line, text in bare if not text.startswith(IN_ENGLISH)]
+    assert not wrong, "\n".join(sorted(wrong))
 
 
-@pytest.mark.parametrize("path", EVERY, ids=_name)
-def test_a_message_is_a_whole_literal_and_looked_up_while_a_page_is_drawn(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def test_a_message_is_a_whole_literal_and_looked_up_while_a_page_is_drawn() -> None:
+    wrong = [f"{name_of(path)}:{fault}" for path in EVERY for fault in _faults_of_messages(path)]
+    assert not wrong, "\n".join(wrong)
+
+
+def _faults_of_messages(path: Path) -> Iterator[str]:
+    """Yield the lines of a file that look messages up too early, or where they are not found."""
     later = {
         inner
-        for node in ast.walk(tree)
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for part in (node.body if isinstance(node.body, list) else [node.body])
         for inner in ast.walk(part)
     }
-    quoted = {inner for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for inner in ast.walk(node)}
-    wrong = []
-    for node in ast.walk(tree):
+    quoted = {inner for node in nodes_of(path) if isinstance(node, ast.JoinedStr) for inner in ast.walk(node)}
+    for node in nodes_of(path):
         if isinstance(node, ast.Call) and _called(node) in MESSAGES and node.args:
             if _called(node) != "to_translate" and node not in later and path not in SCRIPTS:
-                wrong.append(f"{node.lineno}: before there is a session")
+                yield f"{node.lineno}: before there is a session"
             if node in quoted and isinstance(node.args[0], ast.Constant):
-                wrong.append(f"{node.lineno}: inside an f-string, where it is not found")
+                yield f"{node.lineno}: inside an f-string, where it is not found"
             if any(isinstance(one, ast.JoinedStr | ast.BinOp) for one in node.args[: 1 + (_called(node) != "_")]):
-                wrong.append(f"{node.lineno}: put together of parts")
-        if isinstance(node, ast.Name) and node.id == "_" and isinstance(node.ctx, ast.Store) and _uses_messages(tree):
-            wrong.append(f"{node.lineno}: hides the function _")
-    assert not wrong
+                yield f"{node.lineno}: put together of parts"
+        if isinstance(node, ast.Name) and node.id == "_" and isinstance(node.ctx, ast.Store) and _uses_messages(path):
+            yield f"{node.lineno}: hides the function _"
 
 
-def _uses_messages(tree: ast.Module) -> bool:
-    return any(isinstance(node, ast.ImportFrom) and "_" in {one.name for one in node.names} for node in ast.walk(tree))
+def _uses_messages(path: Path) -> bool:
+    imports = (node for node in nodes_of(path) if isinstance(node, ast.ImportFrom))
+    return any("_" in {one.name for one in node.names} for node in imports)
 
 
 def test_every_value_of_a_fixed_list_has_a_name() -> None:
@@ -222,12 +220,16 @@ def test_every_message_is_translated_with_the_same_placeholders(path: Path) -> N
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=_name)
-def test_what_becomes_of_a_source_is_said_by_templates(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) in {*ERRORS, KEEPER}]
-    said = [(node.lineno, one) for node in calls for one in (*node.args[:2], *_cures(node))]
-    assert not [f"{_name(path)}:{line}: {ast.unparse(one)}" for line, one in said if isinstance(one, ast.JoinedStr)]
+def test_what_becomes_of_a_source_is_said_by_templates() -> None:
+    calls = [(path, node) for path in SOURCES for node in calls_of(path) if _called(node) in {*ERRORS, KEEPER}]
+    wrong = [
+        f"{name_of(path)}:{node.lineno}: {ast.unparse(one)}"
+        for path, node in calls
+        for one in (*node.args[:2], *_cures(node))
+        if isinstance(one, ast.JoinedStr)
+    ]
+    assert calls
+    assert not wrong, "\n".join(wrong)
 
 
 def _cures(node: ast.Call) -> Iterator[ast.expr]:
