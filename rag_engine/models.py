@@ -24,9 +24,14 @@ from rag_engine.protocols import Embedder, Generator, PassageReader, Reranker
 _LOOK_FOR_MODEL_SECONDS = 5.0
 
 
+# One of each for all workspaces of a process: they keep nothing of a workspace, and loading takes up to a second.
+@lru_cache(maxsize=2)
+def _shared_encoder(name: str, execution: str) -> Embedder:
+    return load_encoder(name, execution)
+
+
 @lru_cache(maxsize=2)
 def _shared_reranker(name: str, execution: str) -> Reranker:
-    """Return a reranker, one for all workspaces of a process: it keeps nothing, and loading takes a second."""
     return load_reranker(name, execution)
 
 
@@ -66,7 +71,7 @@ class Models:
             if self._embedder is None:
                 wanted = self._config.encoder
                 name = noted if noted.startswith(f"{Path(wanted).name}@") else wanted
-                self._embedder = load_encoder(wanted if Path(wanted).is_dir() else name, self._config.execution)
+                self._embedder = _shared_encoder(wanted if Path(wanted).is_dir() else name, self._config.execution)
             return self._embedder
 
     def reranker(self, language: str) -> Reranker:

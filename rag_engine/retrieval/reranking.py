@@ -53,7 +53,9 @@ def affordable_depth(reranker: Reranker, clock: Callable[[], float] = time.proce
         started = clock()
         reranker.score(_PROBE_QUESTION, [_PROBE] * _PROBES)
         fastest = min(fastest, (clock() - started) / _PROBES)
-    depth = DEPTH if fastest <= 0 else min(DEPTH, int(_SECONDS / fastest))
+        if fastest * DEPTH <= _SECONDS:
+            return DEPTH  # a faster run would read no more
+    depth = int(_SECONDS / fastest)
     return depth if depth >= _FEWEST else 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -31,9 +32,15 @@ _CODEC = TypeAdapter(IndexManifest)
 
 
 def manifest_of(embedder: Embedder) -> IndexManifest:
-    """Return the manifest of an encoder, whose scale is measured now."""
-    calibration = calibrate(embedder, read_pairs())
-    return IndexManifest(embedder.name, embedder.dimension, embedder.prefixes, calibration)
+    """Return the manifest of an encoder, whose scale is measured where this process has not done so yet."""
+    # To mypy nothing of a protocol is hashable.
+    scale = _scale_of(embedder)  # type: ignore[arg-type]
+    return IndexManifest(embedder.name, embedder.dimension, embedder.prefixes, scale)
+
+
+@lru_cache(maxsize=2)
+def _scale_of(embedder: Embedder) -> Calibration:
+    return calibrate(embedder, read_pairs())
 
 
 def read_manifest(kept: str) -> IndexManifest | None:

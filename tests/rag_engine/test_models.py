@@ -19,6 +19,7 @@ from rag_engine.config import Config, GenerationConfig, read_config
 from rag_engine.errors import BackendError, InputError
 from rag_engine.models import Models
 from rag_engine.protocols import Reranker
+from rag_engine.storage.manifest import manifest_of
 from tests.conftest import ROOT
 from tests.rag_engine.backends.scripted_server import Script, serving
 from tests.rag_engine.conftest import CountingEmbedder
@@ -43,6 +44,12 @@ def test_the_weights_that_made_the_index_are_loaded_again_and_once(config: Confi
         loaded = list(pool.map(asked.embedder, [packaged_name()] * 4))
     assert {id(one) for one in loaded} == {id(loaded[0])}
     assert loaded[0].name == packaged_name()
+
+
+def test_two_workspaces_of_a_process_share_the_encoder_and_its_scale(config: Config, tmp_path: Path) -> None:
+    first, second = (Models(replace(config, workspace=tmp_path / name)).embedder("") for name in ("one", "two"))
+    assert first is second
+    assert manifest_of(first).calibration is manifest_of(second).calibration
 
 
 def test_an_index_of_another_model_does_not_decide_what_is_loaded(config: Config) -> None:

@@ -121,6 +121,12 @@ def test_the_fastest_run_counts_for_others_may_have_used_the_machine() -> None:
     assert affordable_depth(Reader(answers), clock=lambda: next(times)) == DEPTH
 
 
+def test_a_machine_that_reads_as_many_as_are_wanted_is_tried_once() -> None:
+    reader, ticks = Reader(answers), itertools.count(0.0, 0.1)
+    assert affordable_depth(reader, clock=lambda: next(ticks)) == DEPTH
+    assert len(reader.batches) == 1
+
+
 def test_only_the_best_are_read_as_deep_as_is_said() -> None:
     texts, scores = ranking(20)
     reader = Reader(lambda text: float(text.split()[1]))

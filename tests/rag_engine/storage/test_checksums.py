@@ -14,6 +14,7 @@ from rag_engine.backends.tantivy import check_files, open_sparse_index
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
+from rag_engine.storage.manifest import manifest_of
 from rag_engine.storage.vector_file import VectorStore
 from tests.rag_engine.conftest import CountingEmbedder
 
@@ -38,6 +39,7 @@ def test_a_damaged_vector_is_named_and_answers_nothing_until_it_is_encoded_again
         named = engine.collection.snapshot().documents[int(engine.collection.snapshot().owners[0])].file
     damage(workspace, row, value)
     embedder = CountingEmbedder()
+    manifest_of(embedder)  # its scale, which is measured once
     with closing(open_engine(workspace, embedder)) as engine:
         assert [one.file for one in engine.collection.damaged_vectors()] == [named]
         with pytest.raises(WorkspaceError, match=r"1 vectors of .* are damaged, or from before.*rebuild --encode"):
