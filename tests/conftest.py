@@ -79,7 +79,6 @@ _LONG = (
     "tests/ingestion/jobs/test_worker.py",
     "tests/ingestion/test_doors.py",
     "tests/ingestion/test_erasing.py",
-    "tests/ingestion/test_killed_addition.py",
     "tests/ingestion/web/test_browser.py",
     "tests/portal/",
     "tests/test_corpus.py",

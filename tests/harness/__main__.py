@@ -13,7 +13,7 @@ def main() -> int:
     """Run the named parts, or all, and return 1 where something was lost or nothing was tried."""
     parser = argparse.ArgumentParser(prog="python -m tests.harness", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; all without a name")
-    parser.add_argument("--short", action="store_true", help="as `make test` runs those that need no browser")
+    parser.add_argument("--short", action="store_true", help="in a few minutes, as CI does")
     chosen = parser.parse_args()
     if unknown := sorted(set(chosen.parts) - set(PARTS)):
         parser.error(f"no part is called {', '.join(unknown)}; there are {', '.join(PARTS)}")

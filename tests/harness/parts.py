@@ -15,7 +15,7 @@ from tests.harness.scripts import scripts
 from tests.harness.tally import Effort, Tally
 from tests.harness.visitors import visitors
 
-# "short" takes seconds and is run with the other tests; "whole" is bounded by the minutes that `make harness` has.
+# "short" takes seconds and is run in CI; "whole" is bounded by the minutes that `make harness` has.
 PARTS: dict[str, Callable[[Effort], Iterator[Tally]]] = {
     "kills": kills,
     "moments": moments,

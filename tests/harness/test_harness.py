@@ -1,19 +1,17 @@
-"""The harness in its short form, which is among the everyday tests but for what needs a browser."""
+"""One kill in each act; the other moments, faults and hostile input are in `make harness`."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.harness.parts import PARTS
-
-# These start the page server and a browser.
-_LONG = ("scripts", "visitors")
+from tests.harness.killing.kills import kills
 
 
 @pytest.mark.needs("linux")
 @pytest.mark.usefixtures("forked")
-@pytest.mark.parametrize("part", [pytest.param(one, marks=pytest.mark.long if one in _LONG else ()) for one in PARTS])
-def test_nothing_is_lost(part: str) -> None:
-    for tally in PARTS[part]("short"):
-        assert tally.tried or tally.left_out, tally.what
-        assert not tally.lost, str(tally)
+def test_nothing_is_lost_by_a_kill_in_the_middle_of_an_act() -> None:
+    tallies = list(kills("short"))
+    assert {one.what.rpartition(": ")[2] for one in tallies} == {
+        *("add", "erase", "rebuild", "rebuild --encode", "backup", "import", "run", "refresh")
+    }
+    assert not [str(one) for one in tallies if one.lost or not one.tried]

@@ -8,7 +8,7 @@ what the copy holds, show that it is so.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,12 +23,12 @@ from tests.harness.tally import Effort, Tally
 # Two writes of one file with nothing between: before the first, and when it has been begun. What follows them leaves
 # what the second left, a file that is not whole.
 _OF_A_ROW = 2
-# As many moments of each act in the short form; as many real kills in the whole one.
-_FEW, _REAL = 2, 8
+# Numbers of moments that stand for all of them, and for none.
+_EVERY, _NONE = 0, -1
+# As many real kills of each act.
+_REAL: Mapping[Effort, int] = {"short": 1, "whole": 8}
 # So often a kill and its copy are compared until they are alike.
 _TIMES = 3
-# The others begin where these have been.
-_SHORT = ("add", "erase")
 AT_ONCE = 2
 
 
@@ -50,7 +50,7 @@ class CopyAt:
 
     scene: Scene
     copies: Path
-    kill_at: int = 0
+    kill_at: int
     moments: list[Moment] = field(default_factory=list)
     writes: int = 0
     count: int = 0
@@ -65,18 +65,16 @@ class CopyAt:
         if self._in_a_row > _OF_A_ROW:
             return PASS
         self.count += 1
-        if self.kill_at not in (0, self.count):
+        if self.kill_at not in (_EVERY, self.count):
             return PASS
         self.moments.append(Moment(self.count, write, copied(self.scene, self.copies / str(self.count))))
         return KILL if self.kill_at else PASS
 
 
 def kills(effort: Effort) -> Iterator[Tally]:
-    """Kill each act at its writes; the same act afterwards must end as if none had been killed."""
+    """Kill each act at its writes, in the short form once; the same act afterwards must end as if nothing had been."""
     with folder_in_memory() as folder:
         for act, scene in scenes(folder):
-            if effort == "short" and act not in _SHORT:
-                break
             yield from _killed_everywhere(act, scene, effort)
             shutil.rmtree(scene.folder.parent / "cases", ignore_errors=True)
 
@@ -84,26 +82,25 @@ def kills(effort: Effort) -> Iterator[Tally]:
 def _killed_everywhere(act: str, start: Scene, effort: Effort) -> Iterator[Tally]:
     cases = start.folder.parent / "cases"
     undisturbed = copied(start, cases / "undisturbed")
-    every = CopyAt(undisturbed, cases / "copies")
+    every = CopyAt(undisturbed, cases / "copies", _EVERY if effort == "whole" else _NONE)
     if failed := act_watched(act, undisturbed, every):
         yield Tally(f"kill -9 at the writes of {act}", 1, (f"undisturbed it ends with {failed.words}",))
         return
     goal = state_now(undisturbed)
-    some = _some(every.moments, _FEW if effort == "short" else len(every.moments))
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        lost = list(pool.map(partial(_lost_at, act, goal), some))
-        which = f"all {len(some)}" if len(some) == len(every.moments) else f"{len(some)} of {len(every.moments)}"
-        yield _tally(f"kill -9 at {which} moments between {every.writes} writes: {act}", lost)
-        numbers = [one.number for one in _some(every.moments, 1 if effort == "short" else _REAL)]
+        if effort == "whole":
+            lost = list(pool.map(partial(_lost_at, act, goal), every.moments))
+            yield _tally(f"kill -9 at all {len(lost)} moments between {every.writes} writes: {act}", lost)
+        numbers = _some(every.count, _REAL[effort])
         killed = list(pool.map(partial(_killed_once, act, start, cases / "killed", goal), numbers))
     lost = [one for one in killed if one is not None]
     yield _tally(f"kill -9 of the process itself, which leaves what the copies hold: {act}", lost)
 
 
-def _some(moments: Sequence[Moment], most: int) -> Sequence[Moment]:
-    """Return at most so many of the moments, evenly spread."""
-    step = max(1, -(-len(moments) // most))
-    return moments[step // 2 :: step]
+def _some(count: int, most: int) -> Sequence[int]:
+    """Return the numbers of at most so many of the moments, evenly spread."""
+    step = max(1, -(-count // most))
+    return range(1 + step // 2, count + 1, step)
 
 
 def _tally(what: str, lost: Sequence[str]) -> Tally:
