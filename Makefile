@@ -12,8 +12,9 @@ run: .venv/installed
 	@$(BIN)/sextant serve --sample --port $(PORT)
 
 # The everyday tests; WHOLE=1 adds those that start whole programs and browsers, and those on real documents.
+# The twenty slowest are printed, the seconds of each are in build/tests.xml.
 test: .venv/tested check
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(WHOLE),,-m "not long") $(if $(COVER),--cov --cov-report=)
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20 --junitxml=build/tests.xml $(if $(WHOLE),,-m "not long") $(if $(COVER),--cov --cov-report=)
 	$(if $(COVER),for floor in $(FLOORS); do $(BIN)/coverage report --precision=1 --include="$${floor%:*}/*" --fail-under=$${floor#*:} | tail -1 || exit 1; done)
 
 # What touches the changed files, for an edit; CONTRIBUTING.md says more.
@@ -67,9 +68,9 @@ lock:
 measure: .venv/installed
 	$(BIN)/python -m benchmarks.measure
 
-# Kills, faults, hostile files and visitors, each survived or named: about 20 minutes; `make test` runs a short form.
+# Kills, faults, hostile files and visitors, each survived or named: about 20 minutes; SHORT=1 tries a few of each kind.
 harness: .venv/tested
-	$(BIN)/python -m tests.harness
+	$(BIN)/python -m tests.harness $(if $(SHORT),--short)
 
 clean:
 	rm -rf .venv build *.egg-info

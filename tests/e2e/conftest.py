@@ -47,14 +47,22 @@ def fresh_address(workspace: Path, tmp_path: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture
-def model_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, threading.Event]]:
-    """Where a server answers that has a language model, and the event that lets the model end its answer."""
+@pytest.fixture(scope="session")
+def model_server(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, threading.Event]]:
+    """Where a server answers that has a language model, and the event that lets the model end its answers."""
     with slow_model() as (url, go_on):
         settings = {"SEXTANT_OPENAI_URL": url, "SEXTANT_OPENAI_MODEL": "slow"}
-        with serving(workspace, tmp_path / "log", **settings) as address:
+        with serving(workspace, tmp_path_factory.mktemp("server") / "log", **settings) as address:
             yield address, go_on
             go_on.set()
+
+
+@pytest.fixture
+def model_address(model_server: tuple[str, threading.Event]) -> Iterator[tuple[str, threading.Event]]:
+    """Yield the same with the event not set: what a test asks waits for it, and ends with the test."""
+    model_server[1].clear()
+    yield model_server
+    model_server[1].set()
 
 
 @pytest.fixture
