@@ -21,7 +21,7 @@ if get_script_run_ctx(suppress_warning=True) is None:
         Middleware(checked_requests, rules),
         Middleware(only_this_machine),
         Middleware(with_code_in_memory, Path(get_static_dir()) / "static"),
-        Middleware(with_address, PAGE_NAMES),
+        Middleware(with_address, PAGE_NAMES, Path(get_static_dir())),
     ]
     app = st.App(__file__, middleware=middleware)
     warm_up()

@@ -1,5 +1,7 @@
 """Admin page: sources, runs, review, quarantine, metadata, dataset, knowledge, feedback, settings, people, backups."""
 
+import streamlit as st
+
 from pages._admin.dataset import draw_dataset
 from pages._admin.metadata import draw_metadata
 from pages._admin.quarantine import draw_quarantine
@@ -12,13 +14,13 @@ from pages._backup.backup import draw_backups
 from pages._evaluation.feedback import draw_feedback
 from pages._knowledge.knowledge import draw_knowledge
 from pages._people.people import draw_people
-from pages._shared.frame import draw_title, guard
+from pages._shared.frame import guard, show_opened
 from pages._shared.interface_language import _
 from pages._shared.jobs import draw_writer
 
 guard(__file__)
 
-draw_title(_("Admin"))
+st.title(_("Admin"))
 draw_writer()
 tabs = {
     "sources": draw_sources,
@@ -33,4 +35,6 @@ tabs = {
     "people": draw_people,
     "backups": draw_backups,
 }
-tabs[choose_tab(tuple(tabs))]()
+chosen = choose_tab(tuple(tabs))
+show_opened()
+tabs[chosen]()

@@ -11,7 +11,7 @@ guard(__file__)
 engine = resources.engine()
 conversation = chat.current_conversation(resources.workspace())
 asked = chat.asked_now()
-places = chat.draw_first(conversation, asked)
+places = chat.draw_first(engine, conversation, asked)
 with st.sidebar:
     conversations.draw_conversations(resources.workspace(), conversation.id)
     wanted = sidebar.draw_filter(engine, "ask")

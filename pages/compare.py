@@ -5,7 +5,7 @@ import streamlit as st
 from pages._compare import begin, opened, past
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.frame import draw_title, guard
+from pages._shared.frame import guard
 from pages._shared.interface_language import _
 
 guard(__file__)
@@ -14,7 +14,7 @@ with show_errors():
     if comparison is not None:
         opened.draw_comparison(comparison)
     else:
-        draw_title(_("Compare"))
+        st.title(_("Compare"))
         if begin.COMPARISON in st.query_params:
             st.info(_("This comparison was deleted, or the link is incomplete."), icon=":material/link_off:")
         begin.draw_beginning(resources.engine())

@@ -6,13 +6,13 @@ from pages._evaluation.questions import draw_questions
 from pages._evaluation.results import draw_results
 from pages._evaluation.testing import draw_testing
 from pages._shared import resources
-from pages._shared.frame import draw_title, guard
+from pages._shared.frame import guard
 from pages._shared.interface_language import _
 from rag_engine.evaluation.answers.own_runs import list_own_runs
 
 guard(__file__)
 
-draw_title(_("Evaluation"))
+st.title(_("Evaluation"))
 st.caption(_("How well your collection answers your own questions, and whether a change made it better."))
 draw_testing()
 tabs = (_("Questions"), _("Results"))

@@ -9,19 +9,15 @@ from pages._library.filter_sets import draw_filter_sets
 from pages._library.listing import draw_documents
 from pages._library.upload import draw_adding
 from pages._shared import resources
-from pages._shared.frame import draw_title, guard
+from pages._shared.filter_widgets import filter_in_address
+from pages._shared.frame import TABLE_SECONDS, guard, show_opened
 from pages._shared.interface_language import _
 from pages._shared.jobs import draw_runs
 
 guard(__file__)
-# Before the filters, which the browser takes longest to draw.
-draw_title(_("Library"))
+st.title(_("Library"))
 engine = resources.engine()
-with st.sidebar:
-    wanted = sidebar.draw_filter(engine, "library")
-    draw_filter_sets("library", wanted)
-    sidebar.draw_collection(engine)
-
+wanted = filter_in_address("library", engine.collection.facets())
 documents = engine.collection.documents(wanted)[::-1]
 total = engine.collection.statistics().documents
 draw_adding(expanded=total == 0)
@@ -34,3 +30,8 @@ if total:
     with covered:
         if covered.open:
             draw_coverage(documents, wanted)
+# Before the filters, which the browser takes longest to draw.
+show_opened(TABLE_SECONDS)
+with st.sidebar:
+    draw_filter_sets("library", sidebar.draw_filter(engine, "library"))
+    sidebar.draw_collection(engine)

@@ -6,19 +6,19 @@ from pages._search import facets, results, saved, words
 from pages._search.opened import current_query
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.frame import draw_title, guard
+from pages._shared.frame import guard, show_opened
 from pages._shared.interface_language import _
 
 guard(__file__)
-# Before the filters, which the browser takes longest to draw.
-draw_title(_("Search"))
+st.title(_("Search"))
 engine = resources.engine()
 query = current_query()
-with st.sidebar:
-    saved.draw_saved(engine, query)
 words.draw_words(query)
 found = results.find(engine, query)
-with st.sidebar:
-    facets.draw_facets(engine, query, found)
 with show_errors():
     results.draw_results(engine, query, found)
+# Before the filters, which the browser takes longest to draw.
+show_opened()
+with st.sidebar:
+    saved.draw_saved(engine, query)
+    facets.draw_facets(engine, query, found)

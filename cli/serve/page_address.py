@@ -1,4 +1,4 @@
-"""Address of the server, said in the page that a browser loads first.
+"""Address of the server and code of each page, said in the page of Streamlit that a browser loads first.
 
 At the address of a page ("/library") Streamlit's page asks for the server below that address before it asks above it,
 and nothing is drawn meanwhile.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cli.serve.page_code import code_links
+
 _HTML = "text/html"
-_HEAD = b"<head>"
+_HEAD, _HEAD_END = b"<head>", b"</head>"
 # Streamlit's page, and not that of a component.
 _OURS = b'<div id="root"></div>'
 # Below a prefix of a proxy too; the address of the first page has no name at its end.
@@ -21,8 +24,12 @@ _BASE = "location.origin + location.pathname.replace(/({names})[/]?$/, '')"
 _SCRIPT = f"<script>window.__streamlit = {{{{BACKEND_BASE_URL: {_BASE}}}}}</script>"
 
 
-def with_address(app: ASGIApp, names: Collection[str]) -> ASGIApp:
-    """Return the app with the address of its server in Streamlit's page, below which the pages have these `names`."""
+def with_address(app: ASGIApp, names: Collection[str], folder: Path) -> ASGIApp:
+    """Return the app with the address of its server in Streamlit's page, below which the pages have these `names`.
+
+    `folder` is Streamlit's, with the code that each page is given the links to; at another address it is the first's.
+    """
+    links = code_links(folder)
     script = _SCRIPT.format(names="|".join(map(re.escape, sorted(names)))).encode()
 
     async def addressed(scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,7 +51,10 @@ def with_address(app: ASGIApp, names: Collection[str]) -> ASGIApp:
                     await send_page(started)
 
         async def send_page(start: Message) -> None:
-            whole = page.replace(_HEAD, _HEAD + script, 1) if _OURS in page else page
+            whole = page
+            if _OURS in page:
+                code = links.get(scope["path"].strip("/").rpartition("/")[2], links[""]).encode()
+                whole = page.replace(_HEAD, _HEAD + script, 1).replace(_HEAD_END, code + _HEAD_END, 1)
             MutableHeaders(scope=start)["content-length"] = str(len(whole))
             await send(start)
             await send({"type": "http.response.body", "body": whole})

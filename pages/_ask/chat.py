@@ -15,11 +15,11 @@ from pages._ask.form import fill_in
 from pages._ask.question_settings import Asking, asking_of, draw_settings, settings_of, was_asked
 from pages._ask.rating import draw_rating
 from pages._ask.turn_key import turn_key
-from pages._ask.welcome import draw_welcome, draw_welcome_title
+from pages._ask.welcome import draw_welcome, draw_welcome_title, draw_welcome_words
 from pages._shared import resources
 from pages._shared.accessibility import draw_unseen_title
 from pages._shared.errors import show_errors, why_refused
-from pages._shared.frame import show_at_once
+from pages._shared.frame import show_at_once, show_opened
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted
@@ -59,8 +59,9 @@ _TYPED, _CHOSEN, _SCROLLED = "question typed", "question chosen", "question scro
 
 # What is asked, whether it is not to be rewritten, and its settings, None for those of the sidebar.
 AskedNow = tuple[str, bool, QuestionSettings | None]
-# Of the page's head, of each turn that is drawn, and of what belongs to a question that was just asked.
-Places = tuple[DeltaGenerator, list[DeltaGenerator], DeltaGenerator | None]
+# Of the page's head, of each turn that is drawn, and of what belongs to a question that was just asked; and whether the
+# input waits for an answer.
+Places = tuple[DeltaGenerator, list[DeltaGenerator], DeltaGenerator | None, bool]
 
 # In the address: the turn that a link leads to.
 _ASKED_AT = "asked"
@@ -88,17 +89,22 @@ def asked_now() -> AskedNow | None:
     return chosen or ((typed, False, None) if typed else None)
 
 
-def draw_first(conversation: Conversation, asked: AskedNow | None) -> Places:
-    """Draw what is there before the sidebar has read the collection; return where the rest of the page goes.
+def draw_first(engine: Engine, conversation: Conversation, asked: AskedNow | None) -> Places:
+    """Draw what the page is opened for before the sidebar; return where the rest of the page goes.
 
-    That is the question just asked, or the heading of the start page.
+    That is the question just asked, or else the input, on the start page with what can be done there.
     """
+    busy = asked is None and _draw_input(conversation)
     if asked is None and not conversation.turns:
-        return draw_welcome_title(_READING_WIDTH), [], None
+        place = draw_welcome_title(_READING_WIDTH)
+        with place:
+            draw_welcome_words(engine)
+        show_opened()
+        return place, [], None, busy
     # Nothing of the start page stays above its question.
     head = st.container() if conversation.turns else st.empty().container()
     if asked is None:
-        return head, _turn_places(conversation, len(conversation.turns)), None
+        return head, _turn_places(conversation, len(conversation.turns)), None, busy
     st.query_params.pop(_ASKED_AT, None)
     turns = _turn_places(conversation, len(conversation.turns) + 1)
     turns[-1] = turns[-1].container(width=_READING_WIDTH)
@@ -106,7 +112,7 @@ def draw_first(conversation: Conversation, asked: AskedNow | None) -> Places:
         question = _draw_words(asked[0], len(conversation.turns))
     _scroll_to(conversation, len(conversation.turns), "asked")
     show_at_once()
-    return head, turns, question
+    return head, turns, question, busy
 
 
 def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None, now: Asking, places: Places) -> None:
@@ -114,7 +120,7 @@ def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None
 
     `now` is how the sidebar says to ask, `places` what `draw_first` returned.
     """
-    head, turns, begun = places
+    head, turns, begun, busy = places
     count = len(conversation.turns) + (asked is not None)
     if asked:
         with turns[-1], show_errors():
@@ -122,17 +128,11 @@ def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None
             if len(conversation.turns) != count:
                 # Another tab asked something here in between.
                 st.rerun()
-    busy = resources.answer_jobs().progress(conversation.id, resources.person()) is not None
-    own = owns(resources.person(), conversation.owner)
-    # Placed by hand: where Streamlit places it, the page also jumps to its end, past the answer to the last source.
-    with st.bottom:
-        st.chat_input(
-            _("Ask a question about your documents"),
-            key=_TYPED,
-            disabled=busy or not own,
-        )
+        busy = _draw_input(conversation)
     if not conversation.turns:
         with draw_welcome_title(_READING_WIDTH) if asked else head:
+            if asked:
+                draw_welcome_words(engine)
             draw_welcome(engine, now[0], choose)
         return
     last, first = len(conversation.turns) - 1, count - len(turns)
@@ -141,7 +141,7 @@ def draw_chat(engine: Engine, conversation: Conversation, asked: AskedNow | None
         draw_unseen_title(escape(conversation.title), "conversation")
         follow_marks()
         if conversation.shared_by:
-            st.caption(_shared_by(conversation, own=own))
+            st.caption(_shared_by(conversation))
         if dead:
             st.info(_("The question that the link leads to is not in this conversation."), icon=":material/link_off:")
         _draw_earlier(conversation, first)
@@ -171,8 +171,21 @@ def _begin_answer(engine: Engine, id: str, asked: AskedNow, now: Asking) -> Conv
     return begun
 
 
-def _shared_by(conversation: Conversation, *, own: bool) -> str:
-    if own:
+def _draw_input(conversation: Conversation) -> bool:
+    """Draw where a question is typed; return whether it waits for an answer that is being written."""
+    busy = resources.answer_jobs().progress(conversation.id, resources.person()) is not None
+    # Placed by hand: where Streamlit places it, the page also jumps to its end, past the answer to the last source.
+    with st.bottom:
+        st.chat_input(
+            _("Ask a question about your documents"),
+            key=_TYPED,
+            disabled=busy or not owns(resources.person(), conversation.owner),
+        )
+    return busy
+
+
+def _shared_by(conversation: Conversation) -> str:
+    if owns(resources.person(), conversation.owner):
         return _(":material/group: Shared with everybody here by you.")
     by = escape(conversation.shared_by)
     return _(":material/group: Shared with everybody here by {name}. You can read it.").format(name=by)

@@ -11,7 +11,6 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.status.invented_samples import count_samples
 from pages._shared import resources
 from pages._shared.accessibility import in_language
-from pages._shared.frame import draw_title
 from pages._shared.interface_language import _
 from pages._shared.jobs import addition_under_way
 from pages._shared.markdown import escape
@@ -27,18 +26,13 @@ def draw_welcome_title(width: int) -> DeltaGenerator:
     with st.container(horizontal_alignment="center"):
         place = st.container(width=width)
     with place:
-        draw_title(_("Ask your documents"), anchor=False)
+        st.title(_("Ask your documents"), anchor=False)
     return place
 
 
-def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) -> None:
-    """Draw below the heading what can be done here, with example questions that the filter leaves.
-
-    One of them `choose` asks.
-    """
+def draw_welcome_words(engine: Engine) -> None:
+    """Draw below the heading what can be done here."""
     documents = engine.collection.documents()
-    samples = count_samples(documents)
-    addition = addition_under_way()
     if documents:
         st.markdown(
             _(
@@ -46,17 +40,26 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
                 "Every claim links to the page it comes from."
             )
         )
-        _draw_samples(samples, len(documents))
+        _draw_samples(count_samples(documents), len(documents))
     else:
         st.markdown(_("Every answer quotes your documents, and every claim links to the page it comes from."))
-        if addition is None:
+        if addition_under_way() is None:
             _draw_first_step()
+
+
+def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) -> None:
+    """Draw below the words example questions that the filter leaves, or how far an addition is.
+
+    One of them `choose` asks.
+    """
+    documents = engine.collection.documents()
+    addition = addition_under_way()
     progress = st.container()
     # While documents come in, each would have them looked for anew.
     if documents and addition is None:
         looking = not resources.example_questions(_chosen_documents(wanted)).done()
         found_in = _("For example, from your documents:")
-        if samples == len(documents):
+        if count_samples(documents) == len(documents):
             found_in = _("For example, from the invented samples:")
         drawn = st.fragment(_draw_examples, run_every=_LOOK_SECONDS if looking else None)
         drawn(wanted, choose, found_in, looking=looking)

@@ -20,6 +20,7 @@ from pages._shared import resources
 from pages._shared.elements import act_button, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import count_active, display_text, draw_filters, offered_values
+from pages._shared.frame import show_opened
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.schema_choice import draw_schema_choice
@@ -46,6 +47,8 @@ def draw_beginning(engine: Engine) -> None:
     )
     with st.container(border=True):
         questions = _draw_questions()
+        # Before the filters, which the browser takes longest to draw.
+        show_opened()
         by: ColumnKind = st.segmented_control(
             _("Columns"),
             list(_KINDS),

@@ -71,6 +71,12 @@ def filter_names() -> tuple[str, ...]:
     return tuple(_LABELS)
 
 
+def filter_in_address(place: str, facets: Facets) -> Filter:
+    """Return the filter of the widgets that are drawn later, set to that of an address that was opened."""
+    _follow_address(place, facets)
+    return chosen_filter(place, facets)
+
+
 def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Filter:
     """Draw the widgets and return the filter chosen; `place` keeps the widgets of two pages apart.
 
@@ -79,11 +85,11 @@ def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Fil
     if in_address:
         _follow_address(place, facets)
         _draw_left_out(place, facets)
-    counts = live_counts(_chosen(place, facets), facets, resources.engine().collection.snapshot().documents)
+    counts = live_counts(chosen_filter(place, facets), facets, resources.engine().collection.snapshot().documents)
     wanted: dict[str, tuple[str, ...]] = _draw_documents(_key(place, DOCUMENT), facets)
     for name in _LABELS:
         if name == "year":
-            wanted |= _draw_years(_key(place, name), facets.get(name, {}))
+            wanted |= _draw_years(place, facets)
         elif facets.get(name):
             wanted |= _draw_values(_key(place, name), name, counts[name])
     if place == "ask" and facets.get("superseded"):
@@ -102,15 +108,13 @@ def draw_filters(place: str, facets: Facets, *, in_address: bool = False) -> Fil
     return wanted
 
 
-def _chosen(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
+def chosen_filter(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     """Return what is chosen before the widgets are drawn, without values that have left the collection."""
     chosen: dict[str, tuple[str, ...]] = {}
     for name in _LABELS:
-        value = st.session_state.get(_key(place, name))
         if name == "year":
-            if value and value != st.session_state.get(_key(place, "all years")):
-                chosen[name] = (f"{value[0]}-{value[1]}",)
-        elif kept := tuple(one for one in value or () if one in facets.get(name, {})):
+            chosen |= _chosen_years(place, facets)
+        elif kept := tuple(one for one in st.session_state.get(_key(place, name)) or () if one in facets.get(name, {})):
             chosen[name] = kept
     documents = tuple(
         one for one in st.session_state.get(_key(place, DOCUMENT)) or () if one in facets.get(DOCUMENT, {})
@@ -118,7 +122,9 @@ def _chosen(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
     if documents:
         chosen |= _only(documents)
     day = st.session_state.get(_key(place, AS_OF))
-    return chosen | ({AS_OF: (day.isoformat(),)} if isinstance(day, date) and facets.get("superseded") else {})
+    if place == "ask" and isinstance(day, date) and facets.get("superseded"):
+        chosen[AS_OF] = (day.isoformat(),)
+    return chosen
 
 
 def _follow_address(place: str, facets: Facets) -> None:
@@ -134,14 +140,14 @@ def _follow_address(place: str, facets: Facets) -> None:
         for name, values in offered.items()
         if (missing := tuple(one for one in values if one not in facets.get(name, {})))
     }
-    st.session_state[_key(place, "left out")] = left_out, _chosen(place, facets)
+    st.session_state[_key(place, "left out")] = left_out, chosen_filter(place, facets)
 
 
 @in_own_place
 def _draw_left_out(place: str, facets: Facets) -> None:
     """Draw what the address asked for and no document has, until something else is chosen."""
     left_out, others = st.session_state.get(_key(place, "left out"), ({}, None))
-    if left_out and others == _chosen(place, facets):
+    if left_out and others == chosen_filter(place, facets):
         named = (
             named_values(filter_label(name), ", ".join(display_text(name, one) for one in values))
             for name, values in left_out.items()
@@ -314,20 +320,36 @@ def _draw_date(key: str) -> dict[str, tuple[str, ...]]:
     return {AS_OF: (chosen.isoformat(),)} if isinstance(chosen, date) else {}
 
 
-def _draw_years(key: str, known: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
-    years = sorted(int(year) for year in known)
-    if len(years) < 2:
+def _draw_years(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
+    everything = _all_years(facets)
+    if everything is None:
         return {}
-    everything = years[0], years[-1]
-    all_years = f"{key.rpartition(' ')[0]} all years"
-    before = st.session_state.get(key)
-    if before is None or st.session_state.get(all_years) == before:
-        st.session_state[key] = everything
-    else:
-        st.session_state[key] = tuple(min(max(year, years[0]), years[-1]) for year in before)
-    st.session_state[all_years] = everything
-    chosen: tuple[int, int] = st.slider(_("Years"), *everything, everything, key=key, persist_state="session")
-    return {} if chosen == everything else {"year": (f"{chosen[0]}-{chosen[1]}",)}
+    st.session_state[_key(place, "year")] = _year_range(place, everything)
+    st.session_state[_key(place, "all years")] = everything
+    st.slider(_("Years"), *everything, everything, key=_key(place, "year"), persist_state="session")
+    return _chosen_years(place, facets)
+
+
+def _chosen_years(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
+    everything = _all_years(facets)
+    if everything is None or (chosen := _year_range(place, everything)) == everything:
+        return {}
+    return {"year": (f"{chosen[0]}-{chosen[1]}",)}
+
+
+def _year_range(place: str, everything: tuple[int, int]) -> tuple[int, int]:
+    """Return the range that the slider is set to, within the years that the collection has."""
+    before = st.session_state.get(_key(place, "year"))
+    if before is None or before == st.session_state.get(_key(place, "all years")):
+        return everything
+    first, last = (min(max(year, everything[0]), everything[1]) for year in before)
+    return first, last
+
+
+def _all_years(facets: Facets) -> tuple[int, int] | None:
+    """Return the first and the last year of the documents, None where there are not two."""
+    years = sorted(map(int, facets.get("year", {})))
+    return (years[0], years[-1]) if len(years) > 1 else None
 
 
 def _key(place: str, name: str) -> str:

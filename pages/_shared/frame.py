@@ -48,9 +48,11 @@ _OPEN = "frame is open"
 _ASK = "ask"
 _RECALLED, _LANGUAGE = "interface language recalled", "interface language choice"
 _WANTED = "page wanted before the frame was open"
-_TITLED = "title of the page that is open"
-# Longer than Streamlit's server, and then its browser code, gather what is drawn: each 10 ms.
+_AT, _SEEN = "page that is open", "page whose content was sent ahead"
+# Longer than Streamlit's server, and then its browser code, gather what is drawn, each 10 ms.
 _SENDING_SECONDS = 0.04
+# What a browser takes to draw what a page is opened for, with code that it has not run yet; a table has the most.
+_OPENING_SECONDS, TABLE_SECONDS = 0.15, 0.3
 
 
 def open_frame() -> Any:
@@ -90,6 +92,7 @@ def open_frame() -> Any:
     if wanted:
         st.switch_page(wanted[0], query_params=wanted[1])
     resources.follow_settings()
+    st.session_state[_AT] = page.url_path
     return page
 
 
@@ -154,20 +157,19 @@ def _query() -> dict[str, list[str]]:
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
-def draw_title(title: str, *, anchor: Literal[False] | None = None) -> None:
-    """Draw the heading of a page, ahead of the rest when the page was just opened and is not drawn again."""
-    st.title(title, anchor=anchor)
-    if st.session_state.get(_TITLED) != title:
-        st.session_state[_TITLED] = title
-        show_at_once()
+def show_opened(seconds: float = _OPENING_SECONDS) -> None:
+    """Have the browser draw what a page is opened for before the rest, unless the page is only drawn again."""
+    if st.session_state.get(_SEEN) != st.session_state[_AT]:
+        st.session_state[_SEEN] = st.session_state[_AT]
+        show_at_once(seconds)
 
 
-def show_at_once() -> None:
+def show_at_once(seconds: float = _SENDING_SECONDS) -> None:
     """Have the browser draw what the page has so far before the rest, which it takes longer to draw.
 
     It draws in one piece what reaches it together, and the server sends nothing while the script keeps Python busy.
     """
-    rest(_SENDING_SECONDS)
+    rest(seconds)
 
 
 def guard(file: str) -> None:

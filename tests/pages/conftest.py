@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from pages._shared import frame
 from tests.pages.collection import build_collection
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +32,8 @@ def start() -> Iterator[Callable[..., AppTest]]:
     a test of another folder reads its configuration.
     """
     with pytest.MonkeyPatch.context() as patch:
+        # No browser is there that draws meanwhile.
+        patch.setattr(frame, "rest", lambda _seconds: None)
 
         def run(workspace: Path, **query: str) -> AppTest:
             if os.environ.get("SEXTANT_WORKSPACE") != str(workspace):
