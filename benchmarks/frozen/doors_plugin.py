@@ -1,0 +1,44 @@
+"""A plugin of pytest that keeps what each act leaves behind through each door, as the test of the doors reads it.
+
+FROZEN_FILE is where the states go, FROZEN_LIMIT how many tests are run, 0 for all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOORS = "tests.ingestion.test_doors"
+_NUMBER = re.compile(r"'id': \d+, ")
+_states: dict[str, Any] = {}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have the doors keep each state, under the test's name and the door."""
+    del items[int(os.environ["FROZEN_LIMIT"]) or len(items) :]
+    doors: Any = sys.modules[DOORS].Doors  # type: ignore[attr-defined]
+    through = doors.through
+
+    def keep(self: object, door: str, act: object) -> object:
+        state: Any = through(self, door, act)
+        test = os.environ["PYTEST_CURRENT_TEST"].partition("::")[2].partition(" (call)")[0]
+        kept = asdict(state)
+        # Rows are numbered in the order in which threads wrote them.
+        kept["rows"] = {table: sorted(_NUMBER.sub("", row) for row in rows) for table, rows in kept["rows"].items()}
+        _states[f"{test} {door}"] = kept
+        return state
+
+    doors.through = keep
+
+
+def pytest_sessionfinish() -> None:
+    """Write the states."""
+    file = Path(os.environ["FROZEN_FILE"])
+    file.write_text(json.dumps(_states, ensure_ascii=False, default=sorted), encoding="utf-8")
