@@ -17,6 +17,7 @@ PACKAGES = ("rag_engine", "ingestion", "pages", "cli")
 # One import that breaks each contract: the file, and what it imports.
 BROKEN_BY = {
     "packages": ("rag_engine/text/sentences.py", "cli.main"),
+    "product": ("rag_engine/evaluation/rankers.py", "benchmarks.measure"),
     "engine": ("rag_engine/text/sentences.py", "rag_engine.engine"),
     "ingestion": ("ingestion/web/urls.py", "ingestion.pipeline.run"),
     "phases": ("ingestion/quality/phase.py", "ingestion.licence.check"),

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from benchmarks.retrieval.published_bm25 import published_bm25
 from rag_engine.config import RetrievalConfig, changed
 from rag_engine.disk_backends import paper_keywords
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.configurations import Configuration
 from rag_engine.evaluation.datasets import CorpusDocument
 from rag_engine.evaluation.metrics import DEPTH, RankDocuments, best_of_documents
+from rag_engine.evaluation.published_bm25 import published_bm25
 from rag_engine.evaluation.temporary_collection import IndexedCorpus
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question

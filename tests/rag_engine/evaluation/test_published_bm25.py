@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.retrieval.published_bm25 import lucene_length, lucene_terms, published_bm25
 from rag_engine.evaluation.datasets import CorpusDocument
+from rag_engine.evaluation.published_bm25 import lucene_length, lucene_terms, published_bm25
 
 
 def test_a_hand_made_case_has_the_scores_of_the_formula() -> None:

@@ -18,9 +18,6 @@ import Stemmer
 from rag_engine.evaluation.datasets import CorpusDocument
 from rag_engine.evaluation.metrics import DEPTH, RankDocuments
 
-# nDCG@10 of the "flat" run over all 300 test questions of scifact.
-PUBLISHED_NDCG = {"scifact": 0.679}
-
 _K1, _B = 0.9, 0.4
 # Lucene keeps the length of a text in one byte: exact up to here, beyond it four binary digits of the rest.
 _EXACT_LENGTH, _LENGTH_BITS = 24, 4
