@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from rag_engine import installation
 from rag_engine.errors import InputError
 from rag_engine.settings import Settings, environment_value, read_settings
 
-ROOT = Path(__file__).resolve().parents[1]
-# The committed tables, and by default the workspace.
-DATA = ROOT / "data"
+ROOT, DATA = installation.ROOT, installation.DATA
 # Tokens; context windows are asked for in these steps, so that few different ones are.
 CONTEXT_STEP = 512
 # Tokens that a reply in JSON may have: a plan, or a dozen records.
@@ -256,7 +255,8 @@ def read_config(
 
 def default_workspace() -> Path:
     """Return the folder of the collection where no command names one."""
-    return Path(environment_value("workspace") or DATA / "workspace").expanduser().absolute()
+    unset = DATA / "workspace" if installation.IS_CHECKOUT else "~/.local/share/sextant"
+    return Path(environment_value("workspace") or unset).expanduser().absolute()
 
 
 def label_judge_settings(generation: GenerationConfig) -> GenerationConfig:

@@ -20,9 +20,10 @@ from pydantic import TypeAdapter
 
 from rag_engine.atomic_write import make_private, write_atomic
 from rag_engine.errors import InputError, without_passwords
+from rag_engine.installation import DATA
 
 _FILE = "settings.toml"
-_TABLE = Path(__file__).resolve().parents[1] / "data" / _FILE
+_TABLE = DATA / _FILE
 # Who changed which entry, and when; a table of the same file.
 _CHANGED = "changed"
 _REMOVE = "`sextant settings unset {name}` removes it."

@@ -16,8 +16,8 @@ from typing import Self
 from rag_engine.confinement.landlock import landlock_version, restrict_files
 from rag_engine.confinement.namespaces import enter_own_root
 from rag_engine.confinement.seccomp import refuse_calls
+from rag_engine.installation import IS_CHECKOUT, ROOT
 
-_OURS = Path(__file__).parents[2]
 # "nobody" of every Linux and macOS that has not renamed it; owns nothing.
 _NOBODY = 65534
 _NO_NEW_PRIVILEGES = 38
@@ -96,15 +96,15 @@ def confine(reach: Reach, *, landlock: bool = True) -> Confinement:
 
 
 def interpreter_paths() -> tuple[str, ...]:
-    """Return where the interpreter and its packages are; of our folder only the code: a workspace may be in it."""
-    packages = (path for path in sys.path if path and Path(path) != _OURS)
+    """Return where the interpreter and its packages are; of a checkout only the code: a workspace may be in it."""
+    packages = (path for path in sys.path if path and not (IS_CHECKOUT and Path(path).resolve() == ROOT))
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
-    return (sys.prefix, sys.base_prefix, *packages, *filter(None, libraries), str(_OURS / "rag_engine"))
+    return (sys.prefix, sys.base_prefix, *packages, *filter(None, libraries), str(ROOT / "rag_engine"))
 
 
 def child_environment(**more: str) -> dict[str, str]:
     """Return the environment of a process that opens foreign files: a few variables of ours, and what else it needs."""
-    modules = [str(_OURS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    modules = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     kept = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     # One thread, whose stack is all that numpy then reserves: what is given up holds for the threads to come.
     return {"PATH": os.defpath, **kept, "PYTHONPATH": os.pathsep.join(modules), "OPENBLAS_NUM_THREADS": "1", **more}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rag_engine.config import DATA
 from rag_engine.errors import InputError, SextantError
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS, Judge
 from rag_engine.evaluation.answers.questions import AnswerQuestion
@@ -101,7 +102,7 @@ def require_documents(questions: Sequence[AnswerQuestion], files: Collection[str
         named = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
         raise InputError(
             f"The collection lacks {len(missing)} of the {len(quoted)} documents that the questions quote: {named}.",
-            help="Add them first, for example: sextant add data/sample/documents.",
+            help=f"Add them first, for example: sextant add {DATA / 'sample' / 'documents'}",
         )
 
 

@@ -1,0 +1,20 @@
+"""Import every module of the installed Sextant in one process, but for app.py, which opens a collection."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from importlib.metadata import files
+
+from streamlit.errors import NoSessionContext
+
+for file in files("sextant") or ():
+    name = file.as_posix()
+    if not re.fullmatch(r"\w+/.*(?<!__main__)\.py", name):
+        continue
+    try:
+        importlib.import_module(name.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    except NoSessionContext:
+        # The guard of a page is its first statement: all imports are above it.
+        if not re.fullmatch(r"pages/[a-z]\w*\.py", name):
+            raise

@@ -1,0 +1,10 @@
+"""The folder that holds Sextant: a checkout, or the packages into which a wheel was installed, in the same order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "data"
+# People keep files of their own in a checkout, by default their workspace; nobody looks for any between packages.
+IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
