@@ -83,10 +83,10 @@ def current_conversation(workspace: Path) -> Conversation:
 
 
 def asked_now() -> AskedNow | None:
-    """Return what a person has just asked, typed or by a button; a second call in one run finds no button's."""
+    """Return what a person has just asked, typed or else by a button; a second call in one run finds no button's."""
     chosen: AskedNow | None = st.session_state.pop(_CHOSEN, None)
     typed = str(st.session_state.get(_TYPED) or "").strip()
-    return chosen or ((typed, False, None) if typed else None)
+    return (typed, False, None) if typed else chosen
 
 
 def draw_first(engine: Engine, conversation: Conversation, asked: AskedNow | None) -> Places:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -17,6 +18,7 @@ from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
 from rag_engine.engine import Engine
 from rag_engine.filters import DOCUMENT, Filter, answering_documents
+from rag_engine.passage_search.example_questions import ExampleQuestion
 
 _LOOK_SECONDS = 2.0
 
@@ -57,12 +59,14 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
     progress = st.container()
     # While documents come in, each would have them looked for anew.
     if documents and addition is None:
-        looking = not resources.example_questions(_chosen_documents(wanted)).done()
+        found = resources.example_questions(_chosen_documents(wanted))
         found_in = _("For example, from your documents:")
         if count_samples(documents) == len(documents):
             found_in = _("For example, from the invented samples:")
-        drawn = st.fragment(_draw_examples, run_every=_LOOK_SECONDS if looking else None)
-        drawn(wanted, choose, found_in, looking=looking)
+        if found.done():
+            _draw_examples(found, wanted, choose, found_in)
+        else:
+            st.fragment(_await_examples, run_every=_LOOK_SECONDS)(found)
     if addition is not None:
         with progress:
             st.fragment(_draw_addition, run_every=_LOOK_SECONDS)(engine, len(documents))
@@ -95,13 +99,16 @@ def _draw_samples(samples: int, documents: int) -> None:
     st.caption(f":material/info: {said}")
 
 
-def _draw_examples(wanted: Filter, choose: Callable[[str], None], found_in: str, *, looking: bool) -> None:
-    """Draw questions from the collection as buttons below where they are from; the page is drawn anew once found."""
-    found = resources.example_questions(_chosen_documents(wanted))
-    if not found.done():
-        return
-    if looking:
+def _await_examples(found: Future[tuple[ExampleQuestion, ...]]) -> None:
+    """Draw the page again once the examples are found: a button in a fragment would run the fragment alone."""
+    if found.done():
         st.rerun()
+
+
+def _draw_examples(
+    found: Future[tuple[ExampleQuestion, ...]], wanted: Filter, choose: Callable[[str], None], found_in: str
+) -> None:
+    """Draw the questions found in the collection as buttons, below where they are from."""
     # Examples are an offer: where the collection cannot be searched, the question that is asked says why.
     if found.exception() is not None:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from dataclasses import replace
@@ -14,7 +15,10 @@ from playwright.sync_api import Browser, Dialog, Page, expect
 from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.engine import open_engine
+from rag_engine.storage.catalog import set_state
 from tests.e2e.checks import PHONE, fits_a_phone
+from tests.e2e.conftest import serving
+from tests.pages.collection import build_collection
 from tests.pages.conversations import citing_two, converse
 from tests.pages.test_citing import ARTICLE
 from tests.rag_engine.conversations.test_store import REPLY
@@ -48,6 +52,35 @@ def test_a_deep_link_leads_to_an_answer_with_its_page_that_survives_a_reload(pag
     expect(page.locator(".st-key-question-0")).to_have_text(re.compile(re.escape(QUESTION)))
     expect(page.get_by_text("remains valid for six years").first).to_be_visible()
     expect(marked).to_be_visible()
+
+
+def test_an_example_that_was_found_before_asks_at_once_and_what_is_typed_then_is_asked(
+    page: Page, tmp_path: Path
+) -> None:
+    workspace, typed = tmp_path / "workspace", "What does a council pay that fails to publish its plan?"
+    build_collection(workspace, tmp_path / "documents")
+    keep_example(workspace, QUESTION)
+    with serving(workspace, tmp_path / "log") as address:
+        page.goto(address)
+        expect(page.get_by_role("button", name=QUESTION)).to_be_visible()
+        page.reload()
+
+        page.get_by_role("button", name=QUESTION).click()
+
+        expect(page.locator(".st-key-question-0")).to_contain_text(QUESTION)
+        ask(page, typed)
+        expect(page.locator(".st-key-question-1")).to_contain_text(typed)
+
+
+def keep_example(workspace: Path, question: str) -> None:
+    """Have the collection keep one example question, as if it had been found on an earlier visit."""
+    engine = open_engine(read_config(workspace))
+    [document] = [one for one in engine.collection.documents() if one.file == "flood-act.txt"]
+    kept = [{"question": question, "language": "en", "document_id": document.document_id}]
+    state = json.dumps({"change": engine.catalog.change(), "by language": {"en": kept}})
+    with engine.catalog.begin() as connection:
+        set_state(connection, "example questions", state)
+    engine.close()
 
 
 MENUS = """document.addEventListener("DOMContentLoaded", () => {
