@@ -240,11 +240,9 @@ def emphasised(text: str) -> Text:
 def print_end(reply: Reply) -> None:
     """Print what follows an answer's words, which are on the terminal already, or why there is none.
 
-    Its references, how far it is supported and how often such labels are right; what was withheld, and how often
-    refusing is right; and warnings. Where a model failed or found no answer, the quotations that there are without it
-    come first.
+    Its references, how far it is supported and how often such labels are right; what was withheld; and
+    warnings. Where a model failed or found no answer, the quotations that there are without it come first.
     """
-    from rag_engine.answering.chances import describe_refusals
     from rag_engine.answering.reference_list import references_of
     from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 
@@ -259,8 +257,6 @@ def print_end(reply: Reply) -> None:
         out.print(shown, style="dim", markup=False, soft_wrap=True)
     if summary := support_summary(reply.support, reply.judge):
         out.print(summary, style="dim", markup=False, soft_wrap=True)
-    if reply.refusals:
-        out.print(describe_refusals(reply.refusals), style="dim", markup=False, soft_wrap=True)
     warn(tuple(unsupported_sentences(reply.text, reply.support)))
     if reply.withheld:
         # The words are on the terminal already, as they came.

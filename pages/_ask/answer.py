@@ -25,7 +25,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs, highlighted, quoted
 from pages._shared.numbers_and_dates import counted, number, percent
 from pages._shared.shown_names import page_noun, page_place, shown_name, title_place
-from rag_engine.answering.chances import describe_refusals
+from rag_engine.answering.chances import RefusalRates
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
@@ -135,9 +135,8 @@ def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callab
     elif reply.status == "insufficient_evidence":
         with in_language(resources.text_language(reply.text), f"refusal-{turn}"):
             st.info(escape_paragraphs(reply.text), icon=":material/search_off:")
-        st.caption(escape(_advice(settings.wanted if settings else {})))
-        if reply.refusals:
-            st.caption(f":material/fact_check: {escape(describe_refusals(reply.refusals, WORDING))}")
+        rates = _told_rates(reply.refusals) if reply.refusals else None
+        st.caption(escape(_advice(settings.wanted if settings else {})), help=rates)
         if reply.withheld:
             with st.expander(_("What the model wrote"), icon=":material/edit_note:"):
                 st.markdown(escape_paragraphs(reply.withheld))
@@ -152,6 +151,19 @@ def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callab
         _draw_support(reply, summary, mark)
     if reply.records:
         draw_records(reply, mark)
+
+
+def _told_rates(rates: RefusalRates) -> str:
+    """Return how often refusing is right, in words."""
+    return _(
+        "In our tests, refused by mistake: {mistaken} of {answerable} questions with an answer; rightly refused: "
+        "{caught} of {unanswerable} without one."
+    ).format(
+        mistaken=number(rates.mistaken),
+        answerable=number(rates.answerable),
+        caught=number(rates.caught),
+        unanswerable=number(rates.unanswerable),
+    )
 
 
 def _draw_support(reply: Reply, summary: str, mark: Callable[[int], str]) -> None:

@@ -18,7 +18,6 @@ from rag_engine.answering.answer_spans import answer_score
 from rag_engine.config import DATA
 from rag_engine.protocols import PassageReader
 from rag_engine.text.analyzer import analyse
-from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import AnswerStatus, Evidence, Ground, Hit, PassageReading, QueryPlan, Source, Tier
 
 CHANCES = DATA / "chances.toml"
@@ -100,18 +99,6 @@ def refusal_rates(status: AnswerStatus, seconds: Mapping[str, float], *, with_re
     """
     refused = status == "insufficient_evidence" and "prompt" not in seconds
     return chance_model(with_reader).refusals if refused else None
-
-
-def describe_refusals(rates: RefusalRates, words: Wording = ENGLISH) -> str:
-    """Return how often refusing is right, in words."""
-    return words.message(
-        "In our tests, refused by mistake: {mistaken} of {answerable} questions with an answer; rightly refused: "
-        "{caught} of {unanswerable} without one.",
-        mistaken=words.number(rates.mistaken),
-        answerable=words.number(rates.answerable),
-        caught=words.number(rates.caught),
-        unanswerable=words.number(rates.unanswerable),
-    )
 
 
 def _ground(hits: Sequence[Hit], model: ChanceModel) -> Ground:

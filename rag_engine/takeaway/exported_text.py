@@ -6,7 +6,6 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from rag_engine.answering.chances import describe_refusals
 from rag_engine.answering.reference_list import references_of
 from rag_engine.answering.support.summary import support_summary, unsupported_sentences
 from rag_engine.conversations.describe_hit import is_ranking_note
@@ -112,13 +111,11 @@ def missing_documents(citations: Iterable[Citation], present: Container[str]) ->
 
 
 def reply_notes(reply: Reply, words: Wording = ENGLISH) -> Iterator[str]:
-    """Yield what a reader of an answer has to know: how often refusing is right, warnings, support, what to check.
+    """Yield what a reader of an answer has to know: warnings, support, what to check.
 
     What is only about how passages were ordered is not among it, nor why the machine on which it was asked had no
     language model.
     """
-    if reply.refusals:
-        yield describe_refusals(reply.refusals, words)
     for warning in reply.warnings:
         if not (warning == reply.text or is_ranking_note(warning) or warning.startswith(_NOT_ASKED)):
             yield words.kept(warning)

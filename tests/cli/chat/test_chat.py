@@ -71,6 +71,7 @@ def test_what_a_model_writes_without_a_source_is_said_to_be_no_answer(workspace:
     assert "named no source" in " ".join(result.stderr.split())
 
 
-def test_a_refusal_states_how_often_refusing_is_right(workspace: Path) -> None:
+def test_a_refusal_says_nothing_of_our_tests(workspace: Path) -> None:
     result = chat(workspace, "What is the best recipe for carbonara?")
-    assert "refused by mistake: 1 of 84 questions with an answer" in " ".join(result.stdout.split())
+    assert "No answer found in these documents." in result.stdout
+    assert "In our tests" not in result.stdout

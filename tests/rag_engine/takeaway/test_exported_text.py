@@ -41,7 +41,6 @@ def test_why_a_machine_had_no_language_model_is_not_exported(tmp_path: Path) -> 
     assert notes(replace(REPLY, warnings=(why, "Searched by keywords only: why."))) == "Searched by keywords only: why."
 
 
-def test_a_refusal_is_exported_with_how_often_refusing_is_right() -> None:
+def test_a_refusal_is_exported_without_what_our_tests_found() -> None:
     refused = replace(REPLY, status="insufficient_evidence", refusals=RefusalRates(1, 84, 37, 48))
-    assert "refused by mistake: 1 of 84 questions" in notes(refused)
-    assert "refused by mistake" not in notes(REPLY)
+    assert notes(refused) == notes(REPLY)
