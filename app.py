@@ -12,18 +12,21 @@ from cli.serve.browser_requests import RequestRules, checked_requests
 from cli.serve.page_address import with_address
 from pages._shared.errors import show_errors
 from pages._shared.frame import PAGE_NAMES, draw_language_choice, open_frame, warm_up
-from pages._shared.login import only_this_machine
+from pages._shared.login import guarded, keep_login
+from pages._uploads.bounds import bounded_uploads
 
 if get_script_run_ctx(suppress_warning=True) is None:
     rules = RequestRules(st.get_option("server.allowedHosts"), st.get_option("server.corsAllowedOrigins"))
     # The first is the outermost: whatever is answered bears the headers.
     middleware = [
         Middleware(checked_requests, rules),
-        Middleware(only_this_machine),
+        Middleware(guarded),
+        Middleware(bounded_uploads),
         Middleware(with_code_in_memory, Path(get_static_dir()) / "static"),
         Middleware(with_address, PAGE_NAMES, Path(get_static_dir())),
     ]
     app = st.App(__file__, middleware=middleware)
+    keep_login()
     warm_up()
 else:
     # Around all of it: where the collection cannot be opened there is no page to run.

@@ -26,6 +26,8 @@ from rag_engine.errors import WorkspaceError, without_passwords
 _CLOCK_SECONDS = 60.0
 # Where a Chroma of ours proves that it is the one that was announced.
 PROOF_PATH = "/sextant/proof"
+# Variable by which `sextant serve` has its page ask people to log in, whatever becomes of the file that says so.
+LOGIN_REQUIRED = "SEXTANT_LOGIN_REQUIRED"
 _CONFIRM_SECONDS = 10.0
 
 

@@ -28,7 +28,9 @@ WORK = {
 }  # fmt: skip
 CHANGES = {"write_text", "write_bytes", "unlink", "mkdir", "execute"}
 PAGES = sorted((ROOT / "pages").glob("[a-z]*.py"))
-OF_PAGES = [path for path in SOURCES if "pages" in path.parts]
+# What answers the requests of browsers before a page runs; it knows Streamlit, and so stands with the pages.
+BEFORE_PAGES = [ROOT / "pages/_shared/login.py", ROOT / "pages/_uploads/bounds.py"]
+OF_PAGES = [path for path in SOURCES if "pages" in path.parts and path not in BEFORE_PAGES]
 OUTSIDE = [path for path in SOURCES if "pages" not in path.parts]
 
 

@@ -18,6 +18,8 @@ _DOCS = "README.md, “For several people”, has an example."
 _SHARED, _OF_A_PROVIDER = ("redirect_uri", "cookie_secret"), ("client_id", "client_secret", "server_metadata_url")
 # Shorter keys can be guessed, and whoever has the key can be anybody.
 _LEAST_COOKIE_SECRET = 32
+# Microsoft's metadata for all its customers.
+_OF_MANY_TENANTS = ("common", "organizations", "consumers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ def _read_login(files: Sequence[Path]) -> Mapping[str, Any]:
         except (ValueError, OSError) as error:
             raise InputError(f"{path} cannot be read: {error}.", help="Correct that line.") from error
     login = found.get("auth", {})
-    return login if isinstance(login, dict) else {}
+    if not isinstance(login, dict):
+        raise InputError(f"auth in secrets.toml is {login!r}.", help=f"It is a table, [auth]. {_DOCS}")
+    return login
 
 
 def _check_login(login: Mapping[str, Any]) -> None:
@@ -96,5 +100,19 @@ def _check_login(login: Mapping[str, Any]) -> None:
             f"cookie_secret under [auth] has less than {_LEAST_COOKIE_SECRET} characters.",
             help="Make one with `openssl rand -hex 32`.",
         )
+    for one in providers:
+        _check_vouching(one)
     if find_spec("authlib") is None:
         raise InputError("Logging in needs the package authlib.", help="Run `pip install authlib`.")
+
+
+def _check_vouching(provider: Mapping[str, Any]) -> None:
+    """Raise InputError where addresses are vouched for whose issuer is anybody's organisation."""
+    vouched, place = provider.get("vouch_for_addresses", False), str(provider["server_metadata_url"])
+    if not isinstance(vouched, bool):
+        raise InputError(f"vouch_for_addresses is {vouched!r}.", help="It is true or false, without quotation marks.")
+    if vouched and any(part in _OF_MANY_TENANTS for part in urlsplit(place).path.split("/")):
+        raise InputError(
+            f"{place} logs in people of any organisation, so nobody can vouch for their addresses.",
+            help="Give server_metadata_url with the id of your own tenant, or leave out vouch_for_addresses.",
+        )

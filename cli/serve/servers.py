@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import httpx
 from sqlalchemy.exc import OperationalError
 
-from cli.serve.protection import LOOPBACK, Exposure
+from cli.serve.protection import LOOPBACK, Exposure, check_protected
 from ingestion.jobs.process import end_worker
 from rag_engine import workspace as paths
 from rag_engine.backends.chroma import check_database, lock_folder
@@ -115,7 +115,12 @@ class Servers:
         paths.announce(workspace, self.here)
 
     def start_page(self) -> None:
-        """Start the page at its address."""
+        """Start the page at its address; InputError where the login does not work, or is no longer as it began."""
+        if check_protected(self.exposure.host) != self.exposure:
+            raise InputError(
+                "What secrets.toml says of the login has changed since Sextant began to serve.",
+                help="Start `sextant serve` again, or put the former file back.",
+            )
         address = self.here.address
         self.processes["page"] = _start_page(self.engine.config, address, self.exposure, self.log)
         _wait_for(lambda: _page_answers(address), "page", self.processes["page"], self.log)
@@ -200,7 +205,8 @@ def _start_page(config: Config, address: str, exposure: Exposure, log: Path) -> 
     others = os.environ.get("STREAMLIT_SERVER_ALLOWED_HOSTS", "").replace(",", " ").split()
     for name in (*_OWN_NAMES, *exposure.names, *others):
         command += ["--server.allowedHosts", name]
-    return _start(command, {"SEXTANT_WORKSPACE": str(config.workspace)}, log)
+    login = {paths.LOGIN_REQUIRED: "yes"} if exposure.address else {}
+    return _start(command, {"SEXTANT_WORKSPACE": str(config.workspace)} | login, log)
 
 
 def _start(command: list[str], extra: dict[str, str], log: Path, key: str = "") -> subprocess.Popen[bytes]:

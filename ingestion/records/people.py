@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,16 +34,36 @@ def known_people(workspace: Path) -> tuple[Person, ...]:
         ) from error
 
 
-def welcome(workspace: Path, key: str, name: str) -> Person:
-    """Return the person of this key with the present name and role; whoever is new is a reader from now on."""
-    shown = name[:_LONGEST]
-    found = next((one for one in known_people(workspace) if one.key == key), None)
-    if found is not None and found.name == shown:
+def welcome(workspace: Path, identity: str, address: str, name: str) -> Person:
+    """Return the person whom a provider knows by an identity, with the present name and role; a new one is a reader.
+
+    A verified address belongs to the first identity that comes with it, with the role that was given to it. To others,
+    such as those whom another provider knows by it, it gives nothing.
+    """
+    people = {one.key: one for one in known_people(workspace)}
+    found = _find(people, identity, address)
+    if found is not None and found == _shown(found, identity, name):
         return found
     with _changing(workspace) as people:
-        role: PersonRole = people[key].role if key in people else "reader"
-        people[key] = Person(shown, key, role)
-        return people[key]
+        free = address and address not in people
+        new = Person("", address if free else identity, "reader")
+        person = _shown(_find(people, identity, address) or new, identity, name)
+        people[person.key] = person
+        return person
+
+
+def _find(people: Mapping[str, Person], identity: str, address: str) -> Person | None:
+    """Return who has the address and no other identity, else who has the identity."""
+    owner = people.get(address)
+    if owner is not None and owner.identity in ("", identity):
+        return owner
+    return next((one for one in people.values() if one.identity == identity), None)
+
+
+def _shown(person: Person, identity: str, name: str) -> Person:
+    """Return the person under the present name, with the key: a name is what somebody chose."""
+    shown = f"{name[:_LONGEST]} ({person.key})" if name else person.key
+    return replace(person, name=shown, identity=identity)
 
 
 def give_role(workspace: Path, address: str, role: str) -> tuple[PersonRole | None, Person]:

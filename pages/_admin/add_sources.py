@@ -20,6 +20,7 @@ from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number
+from pages._uploads.bounds import let_go, offer_upload
 
 _LIST_TYPES = ["xlsx", "xlsm", "csv", "tsv", "xml", "rss", "atom", "txt"]
 _ADDED = "seeds added"
@@ -237,6 +238,8 @@ def draw_document_upload() -> None:
     batch = st.session_state.setdefault("document batch", 0)
     draw_upload_limit()
     why = why_disabled("add_own_files")
+    if why is None:
+        offer_upload()
     files = st.file_uploader(
         _("Your own documents"),
         type=_TYPES,
@@ -253,6 +256,7 @@ def draw_document_upload() -> None:
     ):
         with show_errors():
             report = sources.add_own_files(resources.desk(), [(file.name, file) for file in files])
+            let_go(f"document upload {batch}")
             _remember_added(len(report.new))
             st.session_state[_REJECTED] = report.rejected
             st.session_state["document batch"] = batch + 1

@@ -18,8 +18,8 @@ from pages._shared.interface_language import _, in_this_language
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.schema_choice import draw_schema_choice
 from pages._shared.shown_names import shown_name
+from pages._uploads.schema_choice import draw_schema_choice
 
 _REMOVING = "answers to remove"
 

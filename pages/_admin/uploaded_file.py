@@ -11,6 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from ingestion.operations.documents import discard_upload, preview_upload
 from pages._shared import resources
 from pages._shared.elements import why_disabled
+from pages._uploads.bounds import let_go, offer_upload
 
 
 def stored_preview(place: str, file: UploadedFile) -> Path:
@@ -28,6 +29,8 @@ def draw_uploader(place: str, label: str, types: Sequence[str]) -> UploadedFile 
     """Draw where a file is dropped and return it; the preview at this place ends with it."""
     key = f"{place} upload {st.session_state.setdefault(f'{place} batch', 0)}"
     why = why_disabled("preview_upload")
+    if why is None:
+        offer_upload()
     file = st.file_uploader(label, type=types, key=key, disabled=why is not None, help=why)
     if file is None:
         _discard(place)
@@ -37,6 +40,7 @@ def draw_uploader(place: str, label: str, types: Sequence[str]) -> UploadedFile 
 def leave(place: str) -> None:
     """Draw the page anew without the file: what was taken from it is in the source store."""
     _discard(place)
+    let_go(f"{place} upload {st.session_state[f'{place} batch']}")
     st.session_state[f"{place} batch"] += 1
     st.rerun()
 

@@ -9,8 +9,8 @@ import streamlit as st
 from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.schema_choice import draw_schema_choice
 from pages._shared.shown_names import page_place
+from pages._uploads.schema_choice import draw_schema_choice
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.config import RetrievalConfig
 from rag_engine.conversations.reply import Reply

@@ -23,7 +23,7 @@ from pages._shared.filter_widgets import count_active, display_text, draw_filter
 from pages._shared.frame import show_opened
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
-from pages._shared.schema_choice import draw_schema_choice
+from pages._uploads.schema_choice import draw_schema_choice
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter

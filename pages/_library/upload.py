@@ -13,6 +13,7 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
+from pages._uploads.bounds import let_go, offer_upload
 from rag_engine.types import DocumentRecord
 
 _OPENED = "library adding was opened"
@@ -34,6 +35,8 @@ def _draw_upload() -> None:
     batch = st.session_state.setdefault("upload batch", 0)
     draw_upload_limit()
     why = why_disabled("queue_uploads")
+    if why is None:
+        offer_upload()
     files = st.file_uploader(
         _("Files to add"),
         type=UPLOAD_SUFFIXES,
@@ -60,6 +63,7 @@ def _draw_upload() -> None:
                 replaces=replaces.source if replaces else "",
                 again=again,
             )
+            let_go(f"upload {batch}")
             st.session_state["upload batch"] = batch + 1
             st.rerun()
 

@@ -14,7 +14,7 @@ from ingestion.operations.acts import missing_role
 from ingestion.operations.desk import system_user
 from ingestion.types import ExtractionLimits
 from pages._shared.interface_language import _
-from pages._shared.login import logged_in
+from pages._shared.login import is_logged_in
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
 from pages._shared.resources import KNOWN_AUTHOR, person
@@ -32,9 +32,10 @@ def draw_author() -> str:
     Return the name, "" for none. The input's default is that too: a dialog that opens while another closes begins with
     it.
     """
-    if person := logged_in():
-        st.caption(_(":material/person: Recorded as {name}.").format(name=escape(person)))
-        return person
+    if is_logged_in():
+        name = person().name
+        st.caption(_(":material/person: Recorded as {name}.").format(name=escape(name)))
+        return name
     known = str(st.session_state.setdefault(KNOWN_AUTHOR, system_user()))
     name = st.text_input(
         _("Your name"),
@@ -52,7 +53,7 @@ def draw_author() -> str:
 
 def known_author() -> str:
     """Return who is logged in, else the name last given or the system's user; for acts of one click."""
-    return logged_in() or str(st.session_state.setdefault(KNOWN_AUTHOR, system_user()))
+    return person().name if is_logged_in() else str(st.session_state.setdefault(KNOWN_AUTHOR, system_user()))
 
 
 def in_own_place(draw: Callable[_Given, None]) -> Callable[_Given, None]:

@@ -84,7 +84,8 @@ def open_frame() -> Any:
         st.switch_page(pages[0], query_params=_query())
     st.html(PRINT_STYLE)
     draw_accessibility()
-    draw_person()
+    if (present := resources.person()).key:
+        draw_person(present.name)
     # The notebook is read, and wants a narrow column.
     layout: Literal["centered", "wide"] = "centered" if page.url_path == "notebook" else "wide"
     st.set_page_config(page_title=f"{page.title} · Sextant", layout=layout)

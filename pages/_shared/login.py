@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.auth_util import get_cookie_with_chunks
+from streamlit.errors import StreamlitSecretNotFoundError
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
-from pages._shared.interface_language import _
-from rag_engine.workspace import is_loopback
+from pages._shared.interface_language import _, to_translate
+from pages._shared.markdown import escape
+from rag_engine.errors import InputError
+from rag_engine.workspace import LOGIN_REQUIRED, is_loopback
 
 _REFUSED = (
     "This server asks nobody to log in, so it answers its own machine alone. "
     "To open it to others, name an OpenID Connect provider (README.md, “For several people”)."
 )
+_NOT_LOGGED_IN = "Log in first: this server answers people who are logged in alone."
+# What pages show (pictures, downloads), what people send, and figures about them. The rest is code, and the login.
+_BEHIND_LOGIN = ("/media/", "/_stcore/upload_file/", "/_stcore/metrics", "/_stcore/agent/")
 # The provider leads back to the first page, whatever was asked for: the browser's tab remembers what that was. It also
 # knows whether somebody was logged in here before, which the server does not, and then the question that was typed.
 _REMEMBER = """<script>
@@ -64,8 +76,33 @@ _RETURN = """<script>
 
 
 def login_settings() -> Mapping[str, Any]:
-    """Return what secrets.toml says under [auth]; empty where nobody has to log in."""
-    return dict(st.secrets.get("auth", {})) if st.secrets.load_if_toml_exists() else {}
+    """Return what secrets.toml says under [auth]; empty where nobody has to log in.
+
+    InputError where people have to, and what it says cannot be read.
+    """
+    try:
+        found = st.secrets.to_dict().get("auth", {})
+    except StreamlitSecretNotFoundError as error:
+        found = {} if error.error_id == "no-secrets-found" else None
+    # No text, a folder, no permission.
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, Mapping) or (not found and LOGIN_REQUIRED in os.environ):
+        raise InputError(
+            to_translate("Nobody can log in: secrets.toml of this server cannot be read, or names no provider."),
+            help=to_translate("Correct it on the server; `sextant serve` says what is wrong with it."),
+        )
+    return found
+
+
+def keep_login() -> None:
+    """Have people log in as long as this server runs, if they have to now."""
+    try:
+        required = bool(login_settings())
+    except InputError:
+        required = True
+    if required:
+        os.environ[LOGIN_REQUIRED] = "yes"
 
 
 def require_login(wanted: str) -> None:
@@ -92,43 +129,69 @@ def require_login(wanted: str) -> None:
     st.stop()
 
 
-def draw_person() -> None:
+def draw_person(name: str) -> None:
     """Draw who is logged in, and the way out."""
-    if person := logged_in():
-        with st.sidebar.container(key="person"):
-            st.caption(person)
-            st.button(_("Log out"), icon=":material/logout:", type="tertiary", key="logout", on_click=st.logout)
+    with st.sidebar.container(key="person"):
+        st.caption(escape(name))
+        st.button(_("Log out"), icon=":material/logout:", type="tertiary", key="logout", on_click=st.logout)
 
 
-def logged_in() -> str:
-    """Return the name of who is logged in, with the address, since names repeat; "" where nobody has to log in."""
-    if not login_settings() or not st.user.get("is_logged_in"):
-        return ""
-    name, address = (str(st.user.get(key) or "").strip() for key in ("name", "email"))
-    known = f"{name} ({address})" if name and address else name or address
-    return known or str(st.user.get("sub") or "somebody without a name")
+def is_logged_in() -> bool:
+    """Whether somebody is logged in, where people have to."""
+    return bool(login_settings()) and bool(st.user.get("is_logged_in"))
 
 
-def login_key() -> str:
-    """Return what identifies who is logged in: the address in lower case, unless the provider calls it unverified."""
-    user = st.user
+def login_identity() -> tuple[str, str]:
+    """Return by what the provider knows who is logged in, and the address in lower case, "" where it is not verified.
+
+    What a provider calls unverified is not, whoever vouches for it.
+    """
+    user, login = st.user, login_settings()
+    provider = login.get(str(user.get("provider")), login)
+    vouched = provider.get("vouch_for_addresses") is True and "email_verified" not in user
     address = str(user.get("email") or "").strip().casefold()
-    # Some providers send the claim as text.
-    if address and str(user.get("email_verified")).casefold() not in ("false", "0"):
-        return address
-    return f"{user.get('iss') or 'provider'}|{user.get('sub') or 'unknown'}"
+    # Some providers send the claim as text. No address is like an identity.
+    verified = str(user.get("email_verified")).casefold() == "true" or vouched
+    return f"{user['iss']}|{user['sub']}", address if verified and "@" in address and "|" not in address else ""
 
 
-def only_this_machine(app: ASGIApp) -> ASGIApp:
-    """Return the app behind a check that refuses other machines while nobody has to log in."""
+def guarded(app: ASGIApp) -> ASGIApp:
+    """Return the app behind the login: other machines are refused while nobody has to log in.
+
+    While people have to, whoever has not gets nothing that pages show. While it cannot be known, nobody is answered.
+    """
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:
-        client = scope.get("client")
-        if scope["type"] not in ("http", "websocket") or client is None or is_loopback(client[0]) or login_settings():
+        refusal = _refusal(scope) if scope["type"] in ("http", "websocket") else None
+        if refusal is None:
             await app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await PlainTextResponse(_REFUSED, status_code=403)(scope, receive, send)
+            status, reason = refusal
+            await PlainTextResponse(reason, status_code=status)(scope, receive, send)
 
     return checked
+
+
+def _refusal(scope: Scope) -> tuple[int, str] | None:
+    try:
+        login = login_settings()
+    except InputError as error:
+        return 503, str(error)
+    if not login:
+        client = scope.get("client")
+        return None if client is None or is_loopback(client[0]) else (403, _REFUSED)
+    if any(part in scope["path"] for part in _BEHIND_LOGIN) and not _bears_login(HTTPConnection(scope)):
+        return 403, _NOT_LOGGED_IN
+    return None
+
+
+def _bears_login(request: HTTPConnection) -> bool:
+    """Whether a request has the cookie of somebody who is logged in, signed by this server."""
+
+    def signed(name: str) -> bytes | None:
+        return decode_signed_value(get_cookie_secret(), name, request.cookies.get(name, ""))
+
+    claims = get_cookie_with_chunks(signed, USER_COOKIE_NAME)
+    return claims is not None and json.loads(claims).get("is_logged_in") is True

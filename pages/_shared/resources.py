@@ -16,7 +16,7 @@ from ingestion.records.people import welcome
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import Event, SourceStore
 from pages._shared.interface_language import _, interface_language
-from pages._shared.login import logged_in, login_key, login_settings
+from pages._shared.login import is_logged_in, login_identity, login_settings
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.person import Person
@@ -70,10 +70,9 @@ def person() -> Person:
     """
     if not login_settings():
         return local_person(str(st.session_state.get(KNOWN_AUTHOR, "")))
-    name = logged_in()
-    if not name:
+    if not is_logged_in():
         raise InputError(_("You are not logged in."), help=_("Load the page again and log in."))
-    return welcome(workspace(), login_key(), name)
+    return welcome(workspace(), *login_identity(), str(st.user.get("name") or "").strip())
 
 
 # The name that was given last on a page where nobody logs in.

@@ -15,13 +15,14 @@ ROLES: tuple[PersonRole, ...] = get_args(PersonRole)
 class Person:
     """Somebody who uses a workspace: the name that others see, the key that identifies, and the role.
 
-    The key is the address that a login gives, in lower case, or what the provider knows the person by. It is empty for
-    the one person of a machine where nobody logs in.
+    The key is a verified address, in lower case, or the identity: the issuer and its subject. It is empty for the one
+    person of a machine where nobody logs in. An address that was given a role has no identity until the first login.
     """
 
     name: str
     key: str
     role: PersonRole
+    identity: str = ""
 
     def has_role(self, least: PersonRole) -> bool:
         """Return whether the person's role is this one or a higher one."""

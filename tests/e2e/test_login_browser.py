@@ -50,7 +50,7 @@ class Provider(ThreadingHTTPServer):
             return {"keys": [self.key.as_dict(private=False)]}
         now = int(time.time())
         claims = {"iss": self.url, "aud": "sextant", "sub": "7", "iat": now, "exp": now + 600, "nonce": self.nonce}
-        claims |= {"name": "Ada Lovelace", "email": "ada@example.org"}
+        claims |= {"name": "Ada Lovelace", "email": "ada@example.org", "email_verified": True}
         token = import_module("joserfc.jwt").encode({"alg": "RS256", "kid": "first"}, claims, self.key)
         return {"access_token": "one", "token_type": "Bearer", "expires_in": 600, "id_token": token}
 

@@ -56,7 +56,7 @@ def administered(engine: Engine, together: Sequence[str]) -> Iterator[str]:
         desk.jobs.finish(desk.jobs.queue(BACKUP, {}, desk.person), "failed", [], text)
         _reject(desk, f"OUT{number:03}", text)
         _describe(desk, f"DOC{number:03}", text)
-        welcome(engine.config.workspace, f"p{number}@example.org", text)
+        welcome(engine.config.workspace, f"issuer|{number}", f"p{number}@example.org", text)
         enter(desk, "decide", text, text)
     change_setting(desk, "ollama_model", together[0][:80], together[0][:80])
     _answer(engine, together)

@@ -105,6 +105,11 @@ class PageVisitor:
         return bool(self._script) and not self._running and not waiting
 
     @property
+    def session(self) -> str:
+        """Return by what the server knows the visitor."""
+        return self._session
+
+    @property
     def in_address(self) -> dict[str, list[str]]:
         """Return what the address of the page names."""
         return parse_qs(self._query)

@@ -208,14 +208,15 @@ def test_an_act_that_is_under_way_or_failed_is_shown_and_one_that_did_nothing_is
 
 def test_new_people_are_readers_and_the_last_admin_stays(desk: Desk) -> None:
     workspace = desk.workspace
-    assert welcome(workspace, "rae@example.org", "Rae").role == "reader"
+    assert welcome(workspace, "issuer|1", "rae@example.org", "Rae").role == "reader"
     assert set_role(desk, " Ada@Example.org ", "admin").key == "ada@example.org"
     with pytest.raises(InputError, match="is the only admin"):
         set_role(desk, "ada@example.org", "reader")
     set_role(desk, "rae@example.org", "admin")
     set_role(desk, "ada@example.org", "reader")
-    assert welcome(workspace, "ada@example.org", "Ada").role == "reader"
-    assert [(one.name, one.role) for one in list_people(desk)] == [("Ada", "reader"), ("Rae", "admin")]
+    assert welcome(workspace, "issuer|2", "ada@example.org", "Ada").role == "reader"
+    named = [(one.name, one.role) for one in list_people(desk)]
+    assert named == [("Ada (ada@example.org)", "reader"), ("Rae (rae@example.org)", "admin")]
     with pytest.raises(InputError, match="is no role"):
         set_role(desk, "ada@example.org", "king")
     with pytest.raises(InputError, match="is no address"):

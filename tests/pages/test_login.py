@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from streamlit.config import set_option
+from streamlit.runtime.secrets import Secrets
 from streamlit.testing.v1 import AppTest
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.acts import ACTS
 from ingestion.records.people import give_role, known_people
 from pages._ask.turn_key import turn_key
 from pages._shared import login, resources
+from pages._shared.markdown import escape
 from rag_engine.conversations import store
 from rag_engine.conversations.feedback import rated_answers
 from rag_engine.conversations.person import Person
+from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.own_questions import read_own_questions
 from rag_engine.settings import read_settings
+from rag_engine.workspace import LOGIN_REQUIRED
 from tests.conftest import ROOT
 from tests.pages.sources import build_sources
 from tests.rag_engine.conversations.test_store import REPLY
 
 AUTH = {"auth": {"redirect_uri": "https://sextant.example.org/oauth2callback", "cookie_secret": "x", "client_id": "y"}}
-ADA = {"is_logged_in": True, "name": "Ada Lovelace", "email": "ada@example.org", "sub": "7"}
-BOB = {"is_logged_in": True, "name": "Bob", "email": "Bob@Example.org", "sub": "8"}
+ISSUER = "https://login.example.org"
+# As a provider sends a claim that is said to hold, with whom it is about.
+KNOWN = {"is_logged_in": True, "iss": ISSUER, "email_verified": True}
+ADA = KNOWN | {"name": "Ada Lovelace", "email": "ada@example.org", "sub": "7"}
+BOB = KNOWN | {"name": "Bob", "email": "Bob@Example.org", "sub": "8"}
 PAGES = [f"pages/{path.name}" for path in sorted((ROOT / "pages").glob("[!_]*.py"))]
 
 
@@ -118,15 +127,15 @@ def test_a_decision_bears_the_name_too(opened: Callable[..., AppTest]) -> None:
 @pytest.mark.parametrize(
     ("user", "name"),
     [
-        ({"is_logged_in": True, "name": "Ada"}, "Ada"),
-        ({"is_logged_in": True, "email": "ada@example.org"}, "ada@example.org"),
-        ({"is_logged_in": True, "sub": "7"}, "7"),
+        (KNOWN | {"name": "Ada", "sub": "7"}, f"Ada ({ISSUER}|7)"),
+        (KNOWN | {"email": "ada@example.org", "sub": "7"}, "ada@example.org"),
+        (KNOWN | {"sub": "7"}, f"{ISSUER}|7"),
     ],
 )
 def test_whoever_has_no_name_is_known_by_what_the_provider_says(
     opened: Callable[..., AppTest], user: dict[str, object], name: str
 ) -> None:
-    assert name in [caption.value for caption in opened(user).sidebar.caption]
+    assert escape(name) in [caption.value for caption in opened(user).sidebar.caption]
 
 
 def test_a_reader_finds_the_buttons_of_curators_disabled_with_the_reason(
@@ -215,7 +224,7 @@ def test_an_admin_gives_a_role_which_holds_at_the_next_click(opened: Callable[..
     app.switch_page("pages/admin.py")
     app.query_params["tab"] = "people"
     app.run()
-    next(one for one in app.selectbox if one.label == "Role of Bob (Bob@Example.org)").set_value("curator").run()
+    next(one for one in app.selectbox if one.label == "Role of Bob (bob@example.org)").set_value("curator").run()
     assert not app.exception
     assert [one.role for one in known_people(tmp_path / "workspace")] == ["admin", "curator"]
     next(one for one in app.selectbox if one.label.startswith("Role of Ada")).set_value("reader").run()
@@ -288,12 +297,55 @@ def test_a_person_lets_admins_see_a_rating_who_keep_its_question(
     assert not any("How long is a local plan" in one.value for one in feedback().markdown)
 
 
-@pytest.mark.parametrize("claim", [False, "false", "False", 0])
-def test_an_address_that_the_provider_has_not_verified_gives_nobody_its_role(
+def _roles(tmp_path: Path) -> dict[str, str]:
+    return {one.key: one.role for one in known_people(tmp_path / "workspace")}
+
+
+@pytest.mark.parametrize("claim", [None, False, "false", "", 0, 1, "yes"])
+def test_an_address_that_the_provider_does_not_call_verified_gives_nobody_its_role(
     opened: Callable[..., AppTest], tmp_path: Path, claim: object
 ) -> None:
-    opened(ADA | {"email_verified": claim, "iss": "https://login.example.org"})
-    assert [one.role for one in known_people(tmp_path / "workspace") if one.key.endswith("|7")] == ["reader"]
+    said = {} if claim is None else {"email_verified": claim}
+    app = opened({name: value for name, value in ADA.items() if name != "email_verified"} | said)
+    assert _roles(tmp_path) == {"ada@example.org": "admin", f"{ISSUER}|7": "reader"}
+    assert escape(f"Ada Lovelace ({ISSUER}|7)") in [caption.value for caption in app.sidebar.caption]
+
+
+@pytest.mark.parametrize(("vouched", "claims", "role"), [
+    (True, {}, "admin"),
+    (False, {}, "reader"),
+    ("true", {}, "reader"),
+    # The provider itself says that it is not.
+    (True, {"email_verified": False}, "reader"),
+])  # fmt: skip
+def test_an_address_has_its_role_where_the_file_vouches_for_those_of_its_provider(
+    opened: Callable[..., AppTest], tmp_path: Path, vouched: object, claims: dict[str, object], role: str
+) -> None:
+    ada = {name: value for name, value in ADA.items() if name != "email_verified"} | claims
+    providers = {"ours": {"client_id": "a", "vouch_for_addresses": vouched}, "theirs": {"client_id": "b"}}
+    opened(ada | {"provider": "ours"}, {"auth": AUTH["auth"] | providers})
+    assert _roles(tmp_path).get(f"{ISSUER}|7", "admin") == role
+    opened(ada | {"provider": "theirs", "sub": "8"}, {"auth": AUTH["auth"] | providers})
+    assert _roles(tmp_path)[f"{ISSUER}|8"] == "reader"
+
+
+def test_two_providers_do_not_share_a_person_by_the_address(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    opened(ADA)
+    elsewhere = ADA | {"iss": "https://other.example", "sub": "7"}
+    app = opened(elsewhere)
+    assert _roles(tmp_path) == {"ada@example.org": "admin", "https://other.example|7": "reader"}
+    assert escape("Ada Lovelace (https://other.example|7)") in [caption.value for caption in app.sidebar.caption]
+    # Nor does another account of the same provider that was given the address later.
+    opened(ADA | {"sub": "9"})
+    assert _roles(tmp_path)[f"{ISSUER}|9"] == "reader"
+
+
+def test_a_person_stays_the_same_when_the_address_changes(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    opened(ADA)
+    opened(ADA | {"email": "ada.king@example.org"})
+    opened(ADA | {"email": "", "name": "Ada King"})
+    assert _roles(tmp_path) == {"ada@example.org": "admin"}
+    assert [one.name for one in known_people(tmp_path / "workspace")] == ["Ada King (ada@example.org)"]
 
 
 def test_without_a_login_nobody_is_asked(opened: Callable[..., AppTest]) -> None:
@@ -302,12 +354,72 @@ def test_without_a_login_nobody_is_asked(opened: Callable[..., AppTest]) -> None
     assert not app.exception
 
 
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Return a function that asks a guarded app for a path from a machine, and returns the status."""
+    monkeypatch.setattr(st, "secrets", Secrets())
+    monkeypatch.delenv(LOGIN_REQUIRED, raising=False)
+    set_option("secrets.files", [str(tmp_path / "secrets.toml")])
+    inner = Starlette(routes=[Route("/{any:path}", lambda _: PlainTextResponse("in"))])
+
+    def asked(path: str = "/", client: str = "127.0.0.1", cookie: str = "") -> int:
+        visitor = TestClient(login.guarded(inner), client=(client, 1), cookies={"_streamlit_user": cookie})
+        return visitor.get(path).status_code
+
+    return asked
+
+
 @pytest.mark.parametrize(("client", "status"), [("127.0.0.1", 200), ("::1", 200), ("192.168.1.7", 403), ("host", 403)])
 def test_other_machines_are_refused_while_nobody_has_to_log_in(
-    client: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ask: Callable[..., int], client: str, status: int
 ) -> None:
-    monkeypatch.setattr(login, "login_settings", dict)
-    inner = Starlette(
-        routes=[Route("/", lambda _: PlainTextResponse("in"))], middleware=[Middleware(login.only_this_machine)]
-    )
-    assert TestClient(inner, client=(client, 1)).get("/").status_code == status
+    assert ask(client=client) == status
+
+
+def _unreadable(file: Path, kind: str) -> None:
+    if kind == "folder":
+        file.mkdir()
+    elif kind == "a loop of links":
+        file.symlink_to(file)
+    else:
+        file.write_bytes(kind.encode("latin-1"))
+
+
+UNREADABLE = ["[auth\n", "auth = 'yes'\n", "# \xe9\n[auth]\n", "folder", "a loop of links"]
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_a_file_that_cannot_be_read_lets_nobody_in(ask: Callable[..., int], tmp_path: Path, kind: str) -> None:
+    _unreadable(tmp_path / "secrets.toml", kind)
+    assert [ask(), ask("/media/a.png"), ask(client="192.168.1.7")] == [503, 503, 503]
+    with pytest.raises(InputError, match="Nobody can log in"):
+        login.login_settings()
+
+
+def test_once_people_log_in_a_file_that_is_gone_lets_nobody_in(ask: Callable[..., int], tmp_path: Path) -> None:
+    assert ask() == 200
+    login.keep_login()
+    assert ask() == 200
+    (tmp_path / "secrets.toml").write_text("[auth]\ncookie_secret = 'x'\n", encoding="utf-8")
+    login.keep_login()
+    assert ask() == 200
+    st.secrets._reset()
+    (tmp_path / "secrets.toml").unlink()
+    assert ask() == 503
+
+
+@pytest.mark.parametrize("path", ["/media/figure.png", "/_stcore/upload_file/session/file", "/_stcore/metrics"])
+def test_what_pages_show_and_take_is_for_those_who_are_logged_in(
+    ask: Callable[..., int], tmp_path: Path, path: str
+) -> None:
+    assert ask(path) == 200
+    (tmp_path / "secrets.toml").write_text("[auth]\ncookie_secret = 'the one'\n", encoding="utf-8")
+    cookies = {
+        name: create_signed_value(secret, "_streamlit_user", json.dumps({"is_logged_in": known})).decode("ascii")
+        for name, secret, known in (("ours", "the one", True), ("forged", "a guess", True), ("out", "the one", False))
+    }
+    assert {name: ask(path, cookie=cookie) for name, cookie in cookies.items()} == {
+        "ours": 200, "forged": 403, "out": 403,
+    }  # fmt: skip
+    assert ask(path) == 403
+    assert ask("/") == 200

@@ -93,7 +93,7 @@ NAMES = frozenset(
     "English Español Français Italiano Sextant JSON OCR PDF Word Excel CSV BibTeX RIS UTC MB".split()  # noqa: SIM905
 )
 # Answers to other machines, before there is a session.
-IN_ENGLISH = ("This server asks nobody to log in",)
+IN_ENGLISH = ("This server asks nobody to log in", "Log in first: this server answers")
 _MARKUP = re.compile(r":material/\w+:|:[a-z]+-(?:badge|background)\[|:[a-z]+\[|</?\w[^>]*>|https?://\S+|&\w+;")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 

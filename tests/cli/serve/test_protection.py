@@ -40,7 +40,7 @@ def test_on_this_machine_alone_nobody_has_to_log_in(host: str, secrets: Path) ->
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "sextant.example.org", "localhost.example.org"])
-@pytest.mark.parametrize("text", ["", "[database]\npassword = 'x'\n", "auth = 'yes'\n", "[auth]\n"])
+@pytest.mark.parametrize("text", ["", "[database]\npassword = 'x'\n", "[auth]\n"])
 def test_beyond_it_nothing_starts_without_a_login(host: str, text: str, secrets: Path) -> None:
     secrets.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"nobody is asked to log in.*OpenID Connect provider"):
@@ -71,12 +71,26 @@ def test_a_login_that_cannot_work_is_refused_by_what_it_lacks(line: str, secrets
         ("https://sextant.example.org", "http://sextant.example.org", "https"),
         ("0123456789abcdef0123456789abcdef", "short", "openssl rand"),
         ("[auth]", "[auth", "cannot be read"),
+        ("[auth]", "auth = 'yes'\n[others]", "table"),
+        ("[auth]", "[auth]\nvouch_for_addresses = 'yes'", "true or false"),
     ],
 )
 def test_a_login_that_protects_nobody_is_refused(before: str, after: str, message: str, secrets: Path) -> None:
     secrets.write_text(LOGIN.replace(before, after, 1), encoding="utf-8")
     with pytest.raises(InputError, match=message):
         check_protected("0.0.0.0", [secrets])
+
+
+@pytest.mark.usefixtures("authlib")
+@pytest.mark.parametrize("tenant", ["common", "organizations", "consumers"])
+def test_nobody_vouches_for_the_addresses_of_everybody(tenant: str, secrets: Path) -> None:
+    own, anybody = (f"https://login.example.com/{one}/v2.0/.well-known/openid-configuration" for one in ("1f", tenant))
+    text = LOGIN.replace("https://login.example.org/.well-known/openid-configuration", own)
+    secrets.write_text(text + "vouch_for_addresses = true\n", encoding="utf-8")
+    assert check_protected("127.0.0.1", [secrets]).address
+    secrets.write_text(text.replace(own, anybody) + "vouch_for_addresses = true\n", encoding="utf-8")
+    with pytest.raises(InputError, match="your own tenant"):
+        check_protected("127.0.0.1", [secrets])
 
 
 def test_a_login_without_its_package_is_refused_with_the_cure(secrets: Path, monkeypatch: pytest.MonkeyPatch) -> None:

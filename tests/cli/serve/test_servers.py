@@ -28,9 +28,11 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import JobQueue
 from rag_engine import workspace as paths
 from rag_engine.backends.chroma import collection_name, lock_folder
+from rag_engine.config import cache_folder
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import open_catalog
+from tests.cli.serve.test_protection import LOGIN
 from tests.conftest import ROOT
 
 
@@ -207,6 +209,27 @@ def test_a_server_that_dies_is_started_again_at_its_address(
     assert paths.find_serving(workspace) == before
     assert process.poll() is None
     assert run("search", "flood", "-w", str(workspace)).returncode == 0
+
+
+@pytest.mark.needs("authlib")
+@pytest.mark.parametrize("text", ["[auth\n", ""])
+def test_a_page_whose_login_cannot_be_read_any_more_is_not_started_again(
+    small_workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    workspace = Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+    secrets = tmp_path / ".streamlit" / "secrets.toml"
+    secrets.parent.mkdir()
+    secrets.write_text(LOGIN, encoding="utf-8")
+    monkeypatch.setenv("SEXTANT_CACHE", str(cache_folder()))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with serving(workspace) as (process, address):
+        secrets.write_text(text, encoding="utf-8")
+        [page] = [one for one in psutil.Process(process.pid).children() if "cli.serve.page" in one.cmdline()]
+        page.kill()
+        assert process.wait(120) == 2
+        assert process.stdout is not None
+        assert "secrets.toml" in json.loads(process.stdout.read())["error"]
+        assert not _answers(address)
 
 
 def test_the_command_ends_with_the_log_named_when_a_server_dies_again_and_again(

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
+from pages._uploads.bounds import offer_upload
 from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema, read_schema, shipped_schemas
 
 _OWN = "own schema"
@@ -32,6 +33,7 @@ def draw_schema_choice(label: str, place: str, *, first: str = "", help: str | N
 
 
 def _draw_own_schema(place: str) -> AnswerSchema | None:
+    offer_upload()
     file = st.file_uploader(_("JSON schema"), type="json", key=f"{place} schema")
     if file is None:
         st.caption(_("Upload a JSON schema with one list of records whose `citation` is the number of a source."))

@@ -1,0 +1,1 @@
+"""Uploads through the browser, and the choice of a schema that may be one."""
