@@ -1,4 +1,4 @@
-"""A graph as OpenVINO computes it: without the table of word embeddings and, where that is faster, in 8 bit.
+"""A graph as OpenVINO computes it: without the table of word embeddings, its weights in no more bits than it uses.
 
 Four fifths of a small multilingual model are the table, of which a text needs a few hundred rows. It is taken out of
 the graph into a file of its own that is mapped into memory, so that the encoder and the reader, which read the same
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,8 @@ WORDS = "words"
 _WORDS_FILE = "words.npy"
 # Inputs of a layer that are brought into 8 bit with one scale; of larger groups vectors differ more from torch's.
 _GROUP = 64
+# Ends the name of a conversion of a layer's weights.
+_HALVES = "_halves"
 # Layers with fewer inputs or outputs take no time worth saving.
 _LEAST_WIDTH = 64
 
@@ -67,8 +71,12 @@ def _prepare(file: Path, folder: Path, precision: GraphPrecision) -> None:
         np.save(folder / _WORDS_FILE, table)
     if precision == "int8":
         _to_8_bit(model)
+    if precision == "bf16":
+        _to_bfloat16(model)
     model.validate_nodes_and_infer_types()
     openvino.save_model(model, folder / GRAPH, compress_to_fp16=False)
+    if precision == "bf16":
+        _keep_halves(folder / GRAPH)
 
 
 def _take_out_words(model: Any) -> NDArray[np.float32] | None:
@@ -93,16 +101,50 @@ def _to_8_bit(model: Any) -> None:
     """Keep the weights of every layer in 8 bit with a scale for each output, and have OpenVINO multiply in it."""
     from openvino import opset13
 
-    for node in model.get_ordered_ops():
-        weights = node.input_value(1).get_node() if node.get_type_name() == "MatMul" else None
-        if weights is None or weights.get_type_name() != "Constant":
-            continue
-        values = weights.get_data()
-        if values.ndim != 2 or min(values.shape) < _LEAST_WIDTH:
-            continue
+    for node, values in _layers(model):
         by_output = values if node.get_attributes()["transpose_b"] else values.T
         scales = np.maximum(np.abs(by_output).max(axis=1, keepdims=True), np.finfo(np.float32).tiny) / 127
         whole = opset13.constant(np.round(by_output / scales).astype(np.int8))
         exact = opset13.multiply(opset13.convert(whole, "f32"), opset13.constant(scales.astype(np.float32)))
         product = opset13.matmul(node.input_value(0), exact, False, True)
         node.output(0).replace(product.output(0))
+
+
+def _to_bfloat16(model: Any) -> None:
+    """Keep the weights of every layer in bfloat16, rounded as OpenVINO itself does before it multiplies."""
+    from openvino import Shape, Tensor, Type, opset13
+    from openvino.op import Constant
+
+    for node, values in _layers(model):
+        bits = np.ascontiguousarray(values).view(np.uint32)
+        half = Tensor(Type.bf16, Shape(values.shape))
+        # To the nearest, of two that are equally near to the even one.
+        half.data.view(np.uint16)[:] = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+        exact = opset13.convert(Constant(half), "f32")
+        exact.set_friendly_name(f"{node.get_friendly_name()}{_HALVES}")
+        node.input(1).replace_source_output(exact.output(0))
+
+
+def _keep_halves(file: Path) -> None:
+    """Mark the conversions of weights in a saved graph as such: they are held and multiplied as they are then.
+
+    Else OpenVINO makes single precision of them when it reads the graph. Its interface for Python cannot mark them.
+    """
+    graph = ElementTree.parse(file)
+    for layer in graph.iterfind("layers/layer"):
+        if layer.get("name", "").endswith(_HALVES):
+            noted = layer.find("rt_info")
+            noted = ElementTree.SubElement(layer, "rt_info") if noted is None else noted
+            ElementTree.SubElement(noted, "attribute", name="decompression", version="0")
+    graph.write(file)
+
+
+def _layers(model: Any) -> Iterator[tuple[Any, NDArray[np.float32]]]:
+    """Yield the products of a graph with a matrix of weights that are worth storing smaller, and the weights."""
+    for node in model.get_ordered_ops():
+        weights = node.input_value(1).get_node() if node.get_type_name() == "MatMul" else None
+        if weights is None or weights.get_type_name() != "Constant":
+            continue
+        values = weights.get_data()
+        if values.ndim == 2 and min(values.shape) >= _LEAST_WIDTH:
+            yield node, values

@@ -1,4 +1,4 @@
-"""A graph as OpenVINO computes it: its words in a file of their own, its layers in 8 bit."""
+"""A graph as OpenVINO computes it: its words in a file of their own, its layers in 8 or 16 bit."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import onnx
+import openvino
 import pytest
 import torch
+from onnx import numpy_helper
 
 from rag_engine.backends.model_runtime import open_onnx, open_openvino
-from rag_engine.backends.openvino_graph import GraphPrecision, prepared_graph, read_words
+from rag_engine.backends.openvino_graph import GRAPH, GraphPrecision, prepared_graph, read_words
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +40,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.mark.parametrize(("precision", "difference"), [("f32", 1e-4), ("int8", 0.03)])
+@pytest.mark.parametrize(("precision", "difference"), [("f32", 1e-4), ("int8", 0.03), ("bf16", 0.02)])
 def test_a_prepared_graph_computes_what_the_file_says(
     graph: Path, precision: GraphPrecision, difference: float
 ) -> None:
@@ -64,3 +67,16 @@ def test_a_graph_that_was_made_anew_is_prepared_anew(graph: Path) -> None:
     (first / "stale").touch()
     os.utime(first, (0, 0))
     assert not (prepared_graph(graph, "f32") / "stale").exists()
+
+
+def test_the_layers_of_a_bfloat16_graph_are_rounded_as_torch_rounds_and_never_made_whole_again(graph: Path) -> None:
+    folder = prepared_graph(graph, "bf16")
+    layers = [node for node in openvino.Core().read_model(folder / GRAPH).get_ops() if node.get_type_name() == "MatMul"]
+    exact = [numpy_helper.to_array(one) for one in onnx.load(graph).graph.initializer]
+    for layer in layers:
+        held = layer.input_value(1).get_node().input_value(0).get_node().get_data()
+        wanted = [torch.tensor(one).bfloat16().view(torch.int16).numpy() for one in exact if one.shape == held.shape]
+        assert any(np.array_equal(held.view(np.int16), one) for one in wanted)
+    open_openvino(graph, "bf16")
+    (compiled,) = (folder / "compiled").glob("*.blob")
+    assert compiled.stat().st_size < 3 * (128 * 256 + 256 * 64)
