@@ -10,6 +10,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from rag_engine.backends.reader.export import CHECK_QUESTION, CHECK_TEXTS
+
 RANK = 32
 SCALE = 2.0
 
@@ -62,3 +64,17 @@ class ReaderModel(nn.Module):
         for name, parameter in self.named_parameters():
             if parameter.requires_grad:
                 yield name, parameter
+
+
+@torch.no_grad()
+def check_values(model: ReaderModel, tokenizer: Any) -> list[list[float]]:
+    """Return what a model in evaluation reads at the first token of each check text: start, end and relevance.
+
+    They stand in the adapter's card, and every runtime is compared with them.
+    """
+    values = []
+    for text in CHECK_TEXTS:
+        given = tokenizer(CHECK_QUESTION, text, return_tensors="pt")
+        spans, relevance = model(given["input_ids"], given["attention_mask"])
+        values.append([round(float(one), 4) for one in (*spans[0, 0], relevance[0])])
+    return values

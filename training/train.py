@@ -30,7 +30,7 @@ from training.card import WEIGHTS, complete_card, write_card
 from training.corpus import of_corpus, trained_on
 from training.evaluate import QUESTIONS, figures_of
 from training.measured import LEFT_OUT, measured_texts, word_runs
-from training.model import RANK, SCALE, ReaderModel
+from training.model import RANK, SCALE, ReaderModel, check_values
 from training.samples import EVERY, LICENSED, Sample, across_languages, counts, of_set, split, with_families
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -195,6 +195,7 @@ def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None
                 best, kept = found, {name: one.detach().to("cpu", torch.float16) for name, one in model.learned()}
     out.mkdir(parents=True, exist_ok=True)
     save_file({name: one.contiguous() for name, one in kept.items()}, out / WEIGHTS)
+    model.load_state_dict({name: one.float() for name, one in kept.items()}, strict=False)
     known = {
         "encoder": packaged_name(),
         "rank": RANK,
@@ -205,6 +206,7 @@ def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None
         "steps": steps,
         "checked_loss": round(best, 4),
         "seconds": round(time.perf_counter() - started),
+        "check": check_values(model.eval().cpu(), tokenizer),
     }
     write_card(out, {**card, **known})
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from benchmarks.report import machine
 from rag_engine.backends.encoder.load import Encoder, RuntimeModel, TorchModel, exported_folder, load_encoder, locate
+from rag_engine.backends.encoder.packaged_e5 import packaged_words
 from rag_engine.backends.model_runtime import open_onnx, open_openvino
 from rag_engine.calibration import Languages, calibrate, read_pairs
 from rag_engine.protocols import Embedder, Vectors
@@ -99,15 +100,16 @@ def open_all(folder: Path, scratch: Path) -> dict[str, Encoder]:
     """Return the model on every runtime, torch first."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    for name in ("tokenizer.json", "encoder.json"):
+    for name in ("sentencepiece.model", "encoder.json"):
         (scratch / name).symlink_to(folder / name)
     quantize_dynamic(folder / "model.onnx", scratch / "model.onnx", weight_type=QuantType.QInt8)
+    graph, words = folder / "model.onnx", packaged_words()
     models = {
-        "ONNX f32": RuntimeModel(folder, open_onnx(folder / "model.onnx")),
-        "ONNX int8 (dynamic)": RuntimeModel(scratch, open_onnx(scratch / "model.onnx")),
-        "OpenVINO f32": RuntimeModel(folder, open_openvino(folder / "model.onnx", "f32")),
-        "OpenVINO bf16": RuntimeModel(folder, open_openvino(folder / "model.onnx", "bf16")),
-        "OpenVINO int8": RuntimeModel(folder, open_openvino(folder / "model.onnx", "int8")),
+        "ONNX f32": RuntimeModel(folder, open_onnx(graph, words)),
+        "ONNX int8 (dynamic)": RuntimeModel(scratch, open_onnx(scratch / "model.onnx", words)),
+        "OpenVINO f32": RuntimeModel(folder, open_openvino(graph, "f32", words)),
+        "OpenVINO bf16": RuntimeModel(folder, open_openvino(graph, "bf16", words)),
+        "OpenVINO int8": RuntimeModel(folder, open_openvino(graph, "int8", words)),
     }
     torch = Encoder(MODEL, TorchModel(locate(MODEL), CACHE, "torch"))
     return {"torch f32": torch} | {name: Encoder(MODEL, model) for name, model in models.items()}

@@ -18,7 +18,7 @@ from statistics import median
 import psutil
 
 from benchmarks.report import machine, write_table
-from rag_engine.backends.encoder.load import exported_folder, locate
+from rag_engine.backends.encoder.load import exported_folder, locate, model_folder
 from rag_engine.backends.tokenizer.rust import RustTokenizer
 from rag_engine.backends.tokenizer.sentencepiece import SentencePieceTokenizer
 from rag_engine.backends.tokenizer.tokens import TokenizedText, Tokenizer
@@ -70,10 +70,10 @@ def passages() -> list[str]:
 
 def opened(name: str) -> Tokenizer:
     """Return the tokenizer by the library of that name."""
-    folder = exported_folder(locate("multilingual-e5-small"), cache_folder())
+    source, cache = locate("multilingual-e5-small"), cache_folder()
     if name == "Rust":
-        return RustTokenizer(folder / "tokenizer.json")
-    return SentencePieceTokenizer(folder / "sentencepiece.model")
+        return RustTokenizer(Path(model_folder(source, cache)) / "tokenizer.json")
+    return SentencePieceTokenizer(exported_folder(source, cache) / "sentencepiece.model")
 
 
 def read(name: str) -> list[TokenizedText]:

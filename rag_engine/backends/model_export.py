@@ -1,4 +1,4 @@
-"""Models of sentence-transformers as folders that start without torch.
+"""Models as folders that start without torch.
 
 A folder holds `model.onnx`, the tokenizer, settings, and `check.npy`, what torch itself computes of a few texts,
 against which every runtime is checked at each start.
@@ -6,17 +6,24 @@ against which every runtime is checked at each start.
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any, TypeVar
 
 from filelock import FileLock
 
 from rag_engine.backends.tokenizer.load import save_tokenizer
+from rag_engine.confinement.parent import end_with_parent
 from rag_engine.errors import BackendError
 
+GRAPH = "model.onnx"
 CHECK = "check.npy"
 # The runtimes compute attention in one go only where the graph spells it out.
 PLAIN_ATTENTION = {"attn_implementation": "eager"}
@@ -57,6 +64,38 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
             error=error,
         ) from error
     return folder
+
+
+def build_apart(build: Callable[..., None], *arguments: Path) -> None:
+    """Call a function of a module with paths, in a process of its own, so that what it needs of memory ends with it.
+
+    BackendError of the function as it is; of anything else that ends the process with its last words.
+    """
+    command = [sys.executable, "-P", "-m", __name__, build.__module__, build.__name__, *map(str, arguments)]
+    # Its standard input is held open: it ends when we do.
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True, encoding="utf-8") as process:
+        said = process.stdout.read() if process.stdout else ""
+        told = process.stderr.read() if process.stderr else ""
+    if said:
+        stated = json.loads(said)
+        raise BackendError(stated["template"], help=stated["cure"], **stated["values"])
+    if process.returncode:
+        raise BackendError(
+            "{folder} cannot be made: {error}.",
+            help="Free memory and space there, or set SEXTANT_CACHE to another folder.",
+            folder=arguments[0],
+            error=(told.strip().splitlines() or [f"the process ended with {process.returncode}"])[-1].rstrip("."),
+        )
+
+
+def _build_here(module: str, name: str, arguments: Sequence[str]) -> None:
+    """Call the function that another process asks for, and tell it of a BackendError on standard output."""
+    end_with_parent()
+    try:
+        getattr(import_module(module), name)(*map(Path, arguments))
+    except BackendError as error:
+        values = {name: str(value) for name, value in error.values.items()}
+        sys.stdout.write(json.dumps({"template": error.template, "cure": error.cure, "values": values}))
 
 
 def open_quietly(kind: str, location: str, load: Callable[[], Loaded], cure: str) -> Loaded:
@@ -114,7 +153,7 @@ def export_model(
             torch.onnx.export(
                 Traced().eval(),
                 tuple(sample[name] for name in inputs),
-                str(folder / "model.onnx"),
+                str(folder / GRAPH),
                 dynamo=False,
                 opset_version=17,
                 input_names=list(inputs),
@@ -124,3 +163,7 @@ def export_model(
     except (RuntimeError, TypeError, ValueError, AttributeError, KeyError) as error:
         return f"{type(error).__name__}: {error}"[:500]
     return ""
+
+
+if __name__ == "__main__":
+    _build_here(sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -31,6 +31,8 @@ from rag_engine.protocols import Vectors
 
 TokenIds = NDArray[np.int64]
 Compute = Callable[[Mapping[str, TokenIds]], Vectors]
+# From token ids to the rows of the words' table, (*ids.shape, width).
+Words = Callable[[TokenIds], Vectors]
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
@@ -53,10 +55,13 @@ class Runtime:
     compute: Compute
 
 
-def open_openvino(file: Path, precision: GraphPrecision | None = None, *, ordering: bool = False) -> Runtime:
+def open_openvino(
+    file: Path, precision: GraphPrecision | None = None, words: Words | None = None, *, ordering: bool = False
+) -> Runtime:
     """Return the graph in OpenVINO, in the precision that this processor is fastest in unless another is given.
 
-    `ordering` says that only the order of its outputs counts (see `fastest_precision`).
+    `words` look up what a graph without the table takes; `ordering` says that only the order of its outputs counts
+    (see `fastest_precision`).
 
     What openvino_graph.py makes of the file, and the compiled model, are kept beside it, so that a later start takes a
     fraction of a second.
@@ -68,22 +73,28 @@ def open_openvino(file: Path, precision: GraphPrecision | None = None, *, orderi
         openvino.Type.f32.to_dtype()
     precision = precision or fastest_precision(ordering=ordering)
     folder = prepared_graph(file, precision)
-    words = read_words(folder)
+    words = words or read_words(folder)
     core = openvino.Core()
     core.set_property({"CACHE_DIR": str(folder / "compiled")})
     # Without pinning, the window and the worker that indexes do not fight for the same cores.
     options = {"PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False} | precision_options(precision)
-    request = core.compile_model(folder / GRAPH, "CPU", options).create_infer_request()
+    compiled = core.compile_model(folder / GRAPH, "CPU", options)
+    request, names = compiled.create_infer_request(), {name for one in compiled.inputs for name in one.names}
     lock = threading.Lock()
 
     def compute(inputs: Mapping[str, TokenIds]) -> Vectors:
-        given: dict[str, Any] = dict(inputs)
-        if words is not None:
-            given[WORDS] = words[inputs["input_ids"]]
+        given = _given(inputs, names, words)
         with lock:
             return np.array(request.infer(given, share_inputs=True)[0], dtype=np.float32)
 
     return Runtime(f"openvino {precision}", compute)
+
+
+def prepare_openvino(file: Path, *, ordering: bool = False) -> None:
+    """Prepare a graph for OpenVINO as `open_openvino` would, if it can; that says what is wrong if it cannot."""
+    keep_openvino_quiet()
+    with suppress(ImportError, RuntimeError):
+        prepared_graph(file, fastest_precision(ordering=ordering))
 
 
 def fastest_precision(processor: Path = Path("/proc/cpuinfo"), *, ordering: bool = False) -> GraphPrecision:
@@ -104,8 +115,11 @@ def fastest_precision(processor: Path = Path("/proc/cpuinfo"), *, ordering: bool
     return "int8" if ordering and "avx512_vnni" in flags else "f32"
 
 
-def open_onnx(file: Path) -> Runtime:
-    """Return the graph in ONNX Runtime, whose own errors share no base class: they come as RuntimeError."""
+def open_onnx(file: Path, words: Words | None = None) -> Runtime:
+    """Return the graph in ONNX Runtime, whose own errors share no base class: they come as RuntimeError.
+
+    `words` look up what a graph without the table takes.
+    """
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
@@ -114,14 +128,23 @@ def open_onnx(file: Path) -> Runtime:
         session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
     except failures as error:
         raise RuntimeError(str(error)) from error
+    names = {one.name for one in session.get_inputs()}
 
     def compute(inputs: Mapping[str, TokenIds]) -> Vectors:
         try:
-            return np.asarray(session.run(None, dict(inputs))[0], dtype=np.float32)
+            return np.asarray(session.run(None, _given(inputs, names, words))[0], dtype=np.float32)
         except failures as error:
             raise RuntimeError(str(error)) from error
 
     return Runtime("onnx", compute)
+
+
+def _given(inputs: Mapping[str, TokenIds], names: Collection[str], words: Words | None) -> dict[str, Any]:
+    """Return what a graph with inputs of these names takes."""
+    given: dict[str, Any] = {name: value for name, value in inputs.items() if name in names}
+    if words is not None:
+        given[WORDS] = words(inputs[INPUTS[0]])
+    return given
 
 
 def check_execution(execution: str) -> None:

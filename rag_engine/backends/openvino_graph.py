@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,10 +55,13 @@ def prepared_graph(file: Path, precision: GraphPrecision) -> Path:
     return build_once(folder, lambda partial: _prepare(file, partial, precision))
 
 
-def read_words(folder: Path) -> NDArray[np.float32] | None:
-    """Return the table of a prepared graph, (words, width), mapped into memory; None where the graph holds it."""
+def read_words(folder: Path) -> Callable[[NDArray[np.int64]], NDArray[np.float32]] | None:
+    """Return the look-up in the table of a prepared graph, which is mapped into memory; None without a table."""
     file = folder / _WORDS_FILE
-    return np.load(file, mmap_mode="r", allow_pickle=False) if file.is_file() else None
+    if not file.is_file():
+        return None
+    table: NDArray[np.float32] = np.load(file, mmap_mode="r", allow_pickle=False)
+    return table.__getitem__
 
 
 def _prepare(file: Path, folder: Path, precision: GraphPrecision) -> None:
@@ -130,12 +132,14 @@ def _keep_halves(file: Path) -> None:
 
     Else OpenVINO makes single precision of them when it reads the graph. Its interface for Python cannot mark them.
     """
-    graph = ElementTree.parse(file)
+    from lxml import etree
+
+    graph = etree.parse(file)
     for layer in graph.iterfind("layers/layer"):
         if layer.get("name", "").endswith(_HALVES):
             noted = layer.find("rt_info")
-            noted = ElementTree.SubElement(layer, "rt_info") if noted is None else noted
-            ElementTree.SubElement(noted, "attribute", name="decompression", version="0")
+            noted = etree.SubElement(layer, "rt_info") if noted is None else noted
+            etree.SubElement(noted, "attribute", name="decompression", version="0")
     graph.write(file)
 
 

@@ -1,20 +1,26 @@
 """An encoder as a folder that starts without torch: pooling and normalisation are inside its graph.
 
-Beside what model_export.py writes it holds `encoder.json` with what else has to be known.
+Torch writes the graph of a model that a user names, the packaged one's is written from its weights. Beside what
+model_export.py writes the folder holds `encoder.json` with what else has to be known.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_engine.backends.model_export import CHECK, PLAIN_ATTENTION, export_model, limits, open_quietly
-from rag_engine.backends.model_runtime import INPUTS
+from rag_engine.backends.bert_graph import BertGraph
+from rag_engine.backends.encoder.packaged_e5 import PackagedModel, packaged_file, settings
+from rag_engine.backends.model_export import CHECK, GRAPH, PLAIN_ATTENTION, export_model, limits, open_quietly
+from rag_engine.backends.model_runtime import INPUTS, prepare_openvino
+from rag_engine.backends.tokenizer.load import save_pieces
+from rag_engine.config import DATA
 from rag_engine.protocols import Vectors
 
 if TYPE_CHECKING:
@@ -33,6 +39,10 @@ CHECK_TEXTS = (
         ["Recovery plans protect archives, museums and listed buildings before, during and after a disaster."] * 5
     ),
 )
+
+
+# `torch_vectors` of the packaged model for these.
+PACKAGED_CHECK = DATA / "multilingual-e5-small.npy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,5 +102,24 @@ def export(location: str, name: str, folder: Path) -> None:
     sample = model.tokenizer(list(CHECK_TEXTS[:3]), padding=True, return_tensors="pt")
     failure = export_model(model, folder, forward, sample, INPUTS[:2], "vectors")
     np.save(folder / CHECK, torch_vectors(model, list(CHECK_TEXTS)))
-    settings = json.dumps(asdict(describe(model, name, failure)), indent=2)
-    (folder / "encoder.json").write_text(settings, encoding="utf-8")
+    _write_settings(folder, describe(model, name, failure))
+
+
+def export_packaged(folder: Path) -> None:
+    """Write the packaged model's graph and tokenizer into `folder`, without torch; its words stay in the package.
+
+    What torch says of the check texts comes with Sextant.
+    """
+    model, config = PackagedModel(packaged_file()), settings()["config.json"]
+    save_pieces(model.pieces(), model.special, folder)
+    graph = BertGraph(model.weights(), config)
+    graph.save(graph.pool(), "vectors", folder / GRAPH)
+    shutil.copyfile(PACKAGED_CHECK, folder / CHECK)
+    prompts = settings()["config_sentence_transformers.json"]["prompts"]
+    limits = config["max_position_embeddings"], config["pad_token_id"]
+    _write_settings(folder, EncoderSettings(config["hidden_size"], *limits, prompts["query"], prompts["passage"]))
+    prepare_openvino(folder / GRAPH)
+
+
+def _write_settings(folder: Path, settings: EncoderSettings) -> None:
+    (folder / "encoder.json").write_text(json.dumps(asdict(settings), indent=2), encoding="utf-8")

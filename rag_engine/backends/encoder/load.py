@@ -18,13 +18,14 @@ from rag_engine.backends.encoder.export import (
     CHECK_TEXTS,
     describe,
     export,
+    export_packaged,
     open_sentence_transformer,
     read_settings,
     torch_vectors,
 )
-from rag_engine.backends.encoder.packaged_e5 import packaged_file, packaged_name, unpack
+from rag_engine.backends.encoder.packaged_e5 import packaged_file, packaged_name, packaged_words, unpack
 from rag_engine.backends.exported_model import ExportedModel
-from rag_engine.backends.model_export import CHECK, build_once
+from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_once
 from rag_engine.backends.model_runtime import (
     INPUTS,
     Runtime,
@@ -41,7 +42,7 @@ from rag_engine.protocols import Embedder, Vectors
 
 _DEFAULT = "intfloat/multilingual-e5-small"
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
-_EXPORTS = "exported-3"
+_EXPORTS = "exported-4"
 # Least cosine between a runtime's vector and torch's; bfloat16 reaches .9999.
 _AGREEMENT = 0.999
 # Tokens that each runtime computes at once.
@@ -112,9 +113,10 @@ class TorchModel:
 def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) -> Embedder:
     """Return an encoder ready to use: a local folder, a model of the hub's cache or of the hub, or the packaged one.
 
-    The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant), later ones do not
-    import torch. A runtime that fails or whose vectors differ from torch's is not used, and `execution` says so. Raises
-    BackendError for a model that is nowhere or cannot be loaded and InputError for an unknown execution.
+    The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant); no load of the
+    packaged one and no later one of another imports torch. A runtime that fails or whose vectors differ from
+    torch's is not used, and `execution` says so. Raises BackendError for a model that is nowhere or cannot be
+    loaded and InputError for an unknown execution.
     """
     check_execution(execution)
     cache = cache or cache_folder()
@@ -122,13 +124,13 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
     passed_over: list[str] = []
     if execution != "torch":
         folder = exported_folder(source, cache)
-        graph = folder / "model.onnx"
+        graph, words = folder / GRAPH, packaged_words() if source.folder is None else None
         if read_settings(folder).failure:
             passed_over.append("cannot be exported")
         elif model := first_that_agrees(
             execution,
             folder,
-            {"openvino": lambda: open_openvino(graph), "onnx": lambda: open_onnx(graph)},
+            {"openvino": lambda: open_openvino(graph, words=words), "onnx": lambda: open_onnx(graph, words)},
             lambda runtime: RuntimeModel(folder, runtime),
             lambda model, count: agrees(model, folder, count),
             passed_over,
@@ -139,10 +141,15 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
 
 def exported_folder(source: ModelSource, cache: Path) -> Path:
     """Return the folder of the exported model; exports it if it is not there."""
-    return build_once(
-        cache / _EXPORTS / source.folder_name,
-        lambda partial: export(model_folder(source, cache), source.name, partial),
-    )
+    location = source.folder
+
+    def build(partial: Path) -> None:
+        if location is None:
+            build_apart(export_packaged, partial)
+        else:
+            export(str(location), source.name, partial)
+
+    return build_once(cache / _EXPORTS / source.folder_name, build)
 
 
 def agrees(model: RuntimeModel, folder: Path, count: int | None = None) -> bool:

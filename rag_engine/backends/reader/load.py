@@ -10,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_engine.backends.encoder.load import locate, model_folder
-from rag_engine.backends.encoder.packaged_e5 import packaged_name
+from rag_engine.backends.encoder.packaged_e5 import packaged_name, packaged_words
 from rag_engine.backends.exported_model import ExportedModel
-from rag_engine.backends.model_export import CHECK, build_once
+from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_once
 from rag_engine.backends.model_runtime import (
     INPUTS,
     Runtime,
@@ -37,7 +36,7 @@ from rag_engine.errors import BackendError
 from rag_engine.protocols import PassageReader, Scores
 from rag_engine.types import PassageReading
 
-_EXPORTS = "readers-3"
+_EXPORTS = "readers-4"
 # Logits of bfloat16 differ from torch's by a few hundredths.
 _DISAGREEMENT = 0.25
 _BATCH_TOKENS = 2048
@@ -130,28 +129,22 @@ def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path |
             adapter=adapter,
         )
     name = f"{adapter.name}@{digest[:12]}"
-    folder = build_once(
-        cache / _EXPORTS / name,
-        lambda partial: export(model_folder(locate(packaged_name()), cache), adapter, partial),
-    )
+    folder = build_once(cache / _EXPORTS / name, lambda partial: build_apart(export, partial, adapter.absolute()))
     passed_over: list[str] = []
-    settings = read_settings(folder)
-    graph = folder / "model.onnx"
-    found = None
-    if not settings.failure:
-        found = first_that_agrees(
-            "auto" if execution == "torch" else execution,
-            folder,
-            {"openvino": lambda: open_openvino(graph), "onnx": lambda: open_onnx(graph)},
-            lambda runtime: AdapterReader(name, folder, runtime),
-            lambda reader, count: _agrees(reader, folder, count),
-            passed_over,
-        )
+    graph, words = folder / GRAPH, packaged_words()
+    found = first_that_agrees(
+        "auto" if execution == "torch" else execution,
+        folder,
+        {"openvino": lambda: open_openvino(graph, words=words), "onnx": lambda: open_onnx(graph, words)},
+        lambda runtime: AdapterReader(name, folder, runtime),
+        lambda reader, count: _agrees(reader, folder, count),
+        passed_over,
+    )
     if found is None:
         raise BackendError(
             "The reader cannot be computed: {error}.",
             help="Set SEXTANT_READER to none; answers are quoted by likeness then.",
-            error=settings.failure or "; ".join(passed_over),
+            error="; ".join(passed_over),
         )
     return found
 

