@@ -486,15 +486,18 @@ class Engine:
         self._page_renderer.start()
         self.begin_loading_models()
 
-    def begin_loading_models(self, language: str = PACKAGED_LANGUAGE) -> None:
-        """Begin to load what a question in a language needs, two models at a time; `close` waits until they are."""
-        self._loading = threading.Thread(target=self._load_models, args=(language,), name="load models", daemon=True)
+    def begin_loading_models(self, question: str = "") -> None:
+        """Begin to load what a question needs, two models at a time; `close` waits until they are.
+
+        Its language, which takes as long to tell as a model to load, counts for the last of them alone.
+        """
+        self._loading = threading.Thread(target=self._load_models, args=(question,), name="load models", daemon=True)
         self._loading.start()
 
-    def _load_models(self, language: str) -> None:
+    def _load_models(self, question: str) -> None:
         loads: list[Callable[[], object]] = [self.embedder, self._models.reader]
         if self.config.retrieval.rerank:
-            loads.append(lambda: self._models.reranker(language))
+            loads.append(lambda: self._models.reranker(self.language_of(question) if question else PACKAGED_LANGUAGE))
         with ThreadPoolExecutor(_MODELS_AT_ONCE) as threads:
             begun = [threads.submit(load) for load in loads]
         for one in begun:

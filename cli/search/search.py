@@ -53,7 +53,7 @@ def search(
     from rag_engine.text.file_kinds import pages_text
 
     with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
-        engine.begin_loading_models(engine.language_of(words))
+        engine.begin_loading_models(words)
         evidence = engine.search(words, parse_filters(filters or []), retrieval_of(engine, top_k))
     if as_json:
         print_json(search_json(evidence))

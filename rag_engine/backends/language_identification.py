@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ _CITATION = 6
 _SPANISH_SIGNS = re.compile("[¿¡]")
 _SPANISH_WEIGHT = 4.0
 _LEAST = 1e-6
+# Two threads that need the models at once would load them twice.
+_LOADING = threading.Lock()
 _ABBREVIATION = 5
 _WORD = re.compile(r"[^\W\d_]+")
 # An abbreviation has two capitals.
@@ -72,7 +75,8 @@ def identify_language(text: str, likely: Mapping[str, float] | None = None) -> s
     # An abbreviation is the same in every language.
     if all(word.isupper() and len(word) <= _ABBREVIATION for word in words) and len(words) < 3:
         return ""
-    identifier = _identifier()
+    with _LOADING:
+        identifier = _identifier()
     if len(words) <= _CITATION and not any(fold(word) in identifier.weights for word in words):
         sample = _uncited(sample)
     trigrams = _by_trigrams(sample, identifier)
