@@ -32,7 +32,7 @@ from rag_engine.protocols import Vectors
 TokenIds = NDArray[np.int64]
 Compute = Callable[[Mapping[str, TokenIds]], Vectors]
 # From token ids to the rows of the words' table, (*ids.shape, width).
-Words = Callable[[TokenIds], Vectors]
+WordLookup = Callable[[TokenIds], Vectors]
 
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
@@ -56,7 +56,7 @@ class Runtime:
 
 
 def open_openvino(
-    file: Path, precision: GraphPrecision | None = None, words: Words | None = None, *, ordering: bool = False
+    file: Path, precision: GraphPrecision | None = None, words: WordLookup | None = None, *, ordering: bool = False
 ) -> Runtime:
     """Return the graph in OpenVINO, in the precision that this processor is fastest in unless another is given.
 
@@ -115,7 +115,7 @@ def fastest_precision(processor: Path = Path("/proc/cpuinfo"), *, ordering: bool
     return "int8" if ordering and "avx512_vnni" in flags else "f32"
 
 
-def open_onnx(file: Path, words: Words | None = None) -> Runtime:
+def open_onnx(file: Path, words: WordLookup | None = None) -> Runtime:
     """Return the graph in ONNX Runtime, whose own errors share no base class: they come as RuntimeError.
 
     `words` look up what a graph without the table takes.
@@ -139,7 +139,7 @@ def open_onnx(file: Path, words: Words | None = None) -> Runtime:
     return Runtime("onnx", compute)
 
 
-def _given(inputs: Mapping[str, TokenIds], names: Collection[str], words: Words | None) -> dict[str, Any]:
+def _given(inputs: Mapping[str, TokenIds], names: Collection[str], words: WordLookup | None) -> dict[str, Any]:
     """Return what a graph with inputs of these names takes."""
     given: dict[str, Any] = {name: value for name, value in inputs.items() if name in names}
     if words is not None:
