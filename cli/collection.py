@@ -127,13 +127,16 @@ def erase(
     """
     from ingestion.operations import documents
 
-    with desk_of(workspace, as_json) as desk:
+    # The act itself finishes an erasure of this document that was broken off, and says what it did.
+    with desk_of(workspace, as_json, erases=False) as desk:
+        begun = documents.unfinished_erasures(desk)
         erasure = documents.erase(desk, document, author_of(by), note, redact=redact)
     if as_json:
         print_json(asdict(erasure))
     else:
         left = f"still found: {', '.join(erasure.left_behind)}" if erasure.left_behind else "nothing was left behind"
-        out.print(f"Erased {erasure.file}: {erasure.children} passages; looked again, {left}.", markup=False)
+        what = f"{erasure.file}, begun before and finished now" if erasure.file in begun else erasure.file
+        out.print(f"Erased {what}: {erasure.children} passages; looked again, {left}.", markup=False)
         if not redact:
             kept = "Conversations, notebooks, test questions and the runs of these keep the sentences they quote of it"
             out.print(f"{kept}; --redact removes them too.", soft_wrap=True)

@@ -50,7 +50,8 @@ app.add_typer(evaluate.app, name="eval")
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; what it and the processes that it starts write is their owner's alone."""
+    os.umask(0o077)
     os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
     app()
 

@@ -43,7 +43,8 @@ from rag_engine.geography import Gazetteer, load_gazetteer
 from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, fingerprint, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.analyzer import has_analyser
-from rag_engine.text.file_kinds import why_no_file
+from rag_engine.text.control_characters import without_direction_marks
+from rag_engine.text.file_kinds import is_of_system, why_no_file
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
 
@@ -54,6 +55,9 @@ _LATE = kept_sentence("Chroma did not answer; it takes this document up by itsel
 _FORMER_KEPT = kept_sentence("What it said before is kept as a former version.")
 
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
+
+# Bytes; a disk with less room is full, whatever is added to it.
+_FULL = 2**25
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
     found: dict[Path, None] = {}
     refused: dict[Path, str] = {}
     for path in paths:
-        if path.is_dir():
+        if path.is_dir() and not is_of_system(path):
             inside = sorted(p for p in path.rglob("*") if (p.is_symlink() or not p.is_dir()) and p.name != NAME)
             visible = [p for p in inside if not any(part.startswith(".") for part in p.relative_to(path).parts)]
             found.update(dict.fromkeys(p.absolute() for p in visible))
@@ -433,6 +437,16 @@ def _keep_copy(path: Path, files: Path) -> Path:
     """Return a copy of the file under its own name, in a folder named by the hash of what was copied."""
     incoming = _incoming(files)
     incoming.mkdir(parents=True, exist_ok=True)
+    size, free = path.stat().st_size, shutil.disk_usage(incoming).free
+    if _FULL < free < size:
+        raise Refusal(
+            "too_large",
+            "{file} has {size:,} bytes; the disk of the workspace has room for {free:,}.",
+            help="Free space on it, then add the file again.",
+            file=path.name,
+            size=size,
+            free=free,
+        )
     folder = Path(mkdtemp(dir=incoming))
     with path.open("rb") as original, (folder / path.name).open("wb") as copy:
         shutil.copyfileobj(original, copy, 1 << 20)
@@ -442,8 +456,8 @@ def _keep_copy(path: Path, files: Path) -> Path:
 
 
 def _shown(path: Path | str) -> str:
-    """Return a path as it can be shown and stored: bytes that are no UTF-8 become question marks."""
-    return os.fsencode(path).decode("utf-8", "replace")
+    """Return a path as it can be shown and stored: without marks of direction; what is no UTF-8 is a question mark."""
+    return without_direction_marks(os.fsencode(path).decode("utf-8", "replace"))
 
 
 def _added(record: DocumentRecord) -> Added:

@@ -16,6 +16,11 @@ def uploads(workspace: Path) -> Path:
     return workspace / "uploads"
 
 
+def previews(workspace: Path) -> Path:
+    """Folder of uploads that somebody looks at, of which nothing stays."""
+    return workspace / ".previews"
+
+
 def downloads(workspace: Path) -> Path:
     """Folder of files that were fetched from the list of sources."""
     return workspace / "downloads"

@@ -17,6 +17,8 @@ from filelock import FileLock, Timeout
 _STAGING, _HELD = ".sextant-{}.part", "lock"
 # The process that writes a file or folder of such a name has the number with which the digits begin.
 _WRITTEN = re.compile(r"\.(?:sextant-)?([0-9a-f]{8})[0-9a-f]{8}\.part")
+# Bytes of a log, and those that are kept of one that is longer.
+_LONGEST_LOG, _KEPT_LOG = 10_000_000, 1_000_000
 # When a process began is known to so many seconds.
 _CLOCK_SECONDS = 2.0
 
@@ -48,6 +50,18 @@ def write_atomic(path: Path, content: bytes, *, durable: bool = False, private: 
     with replacing(path, durable=durable) as temporary:
         temporary.touch(mode=0o600 if private else 0o666)
         temporary.write_bytes(content)
+
+
+def bound_log(path: Path) -> None:
+    """Keep the last lines of a log that has grown past 10 MB; processes that append to it go on in the same file."""
+    if not path.exists() or path.stat().st_size <= _LONGEST_LOG:
+        return
+    with path.open("rb+") as log:
+        log.seek(-_KEPT_LOG, os.SEEK_END)
+        last = log.read().partition(b"\n")[2]
+        log.truncate(0)
+        log.seek(0)
+        log.write(last)
 
 
 def make_private(folder: Path) -> None:

@@ -25,6 +25,7 @@ def serve(
 ) -> None:
     """Open Sextant in the browser until Ctrl-C: on this machine alone, or with --host for people who log in."""
     from cli.serve.servers import serving
+    from ingestion.jobs.uploads import remove_previews
     from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.documents import add_sample, resume_erasures
     from ingestion.status.invented_samples import SAMPLES
@@ -35,6 +36,7 @@ def serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     with engine_of(workspace, as_json) as engine, serving(engine, port, exposure) as servers:
+        remove_previews(engine.config.workspace)
         resume_erasures(open_desk(engine, local_person()))
         filling = sample and add_sample(open_desk(engine, local_person()), SAMPLES)
         if as_json:

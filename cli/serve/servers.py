@@ -25,6 +25,7 @@ from sqlalchemy.exc import OperationalError
 from cli.serve.protection import LOOPBACK, Exposure, check_protected
 from ingestion.jobs.process import end_worker
 from rag_engine import workspace as paths
+from rag_engine.atomic_write import bound_log
 from rag_engine.backends.chroma import check_database, lock_folder
 from rag_engine.config import ROOT, Config
 from rag_engine.engine import Engine
@@ -77,6 +78,7 @@ class Servers:
             if waiting and not _who_writes(self.engine.config.workspace):
                 self.start_chroma()
                 waiting = False
+            bound_log(self.log)
             if time.monotonic() >= next_try:
                 next_try = self._catch_up()
 

@@ -6,16 +6,18 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import sqlalchemy as sql
+
 from ingestion.backup.archive import Advance, ArchiveManifest, opened_archive, unpack
 from ingestion.backup.back_up import require_space
-from ingestion.backup.check_catalog import check_foreign_catalog, check_foreign_paths, tables_of
+from ingestion.backup.check_catalog import check_foreign_paths, check_foreign_values
 from ingestion.backup.contents import CATALOG
-from ingestion.backup.copy_stores import check_whole
+from ingestion.backup.copy_catalog import NO_OTHER, copy_catalog, no_catalog
 from rag_engine.atomic_write import staging
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import READ_SCHEMAS, SCHEMA
@@ -61,19 +63,26 @@ class _Made:
 
 
 def restore_files(
-    archive: Path, workspace: Path, progress: Advance, finish: Callable[[Path, Restored], Restored]
+    archive: Path,
+    workspace: Path,
+    known: Sequence[sql.MetaData],
+    progress: Advance,
+    finish: Callable[[Path, Restored], Restored],
 ) -> Restored:
     """Make the workspace that an archive holds; nothing is left of one that is broken off.
 
-    Every file is checked before the first is in place. `finish` gets the folder as it is about to be put in place and
-    what is restored, and returns what is to be said of it.
+    Of its catalog the rows of the `known` tables are taken over. Every file is checked before the first is in place.
+    `finish` gets the folder as it is about to be put in place and what is restored, and returns what is to be said
+    of it.
     """
     workspace = workspace.expanduser().absolute()
     _check_place(workspace)
     with opened_archive(archive) as (opened, manifest):
-        _check_version(archive, manifest)
+        _check_version(archive, str(manifest.schema))
         workspace.parent.mkdir(parents=True, exist_ok=True)
-        require_space(workspace.parent, manifest.size + manifest.index_bytes, kept_sentence("The restored workspace"))
+        # While the catalog is copied there are no indexes yet.
+        beside = max(manifest.index_bytes, next(one.size for one in manifest.files if one.name == CATALOG))
+        require_space(workspace.parent, manifest.size + beside, kept_sentence("The restored workspace"))
         with staging(workspace) as folder:
             made = folder / "workspace"
             made.mkdir(mode=0o700)
@@ -82,7 +91,7 @@ def restore_files(
                 unpack(opened, one, made)
                 done += one.size
                 progress(done, manifest.size, one.name)
-            own = _make_own(made / CATALOG, manifest, workspace, archive)
+            own = _make_own(made / CATALOG, known, manifest, workspace, archive)
             restored = Restored(
                 workspace,
                 manifest.made,
@@ -115,48 +124,52 @@ def _check_place(workspace: Path) -> None:
         )
 
 
-def _check_version(archive: Path, manifest: ArchiveManifest) -> None:
-    """Raise WorkspaceError before anything is unpacked where this Sextant cannot read the catalog.
-
-    An older one is migrated where it is first opened, before the workspace has its place.
-    """
-    if str(manifest.schema) not in READ_SCHEMAS:
+def _check_version(archive: Path, schema: str) -> None:
+    """Raise WorkspaceError where a catalog has not the tables of this Sextant."""
+    if schema != str(SCHEMA):
+        age = "an older" if schema in READ_SCHEMAS else "a newer"
         raise WorkspaceError(
-            f"{archive} was made by a newer Sextant: its catalog has schema {manifest.schema}, "
-            f"this one reads {SCHEMA}.",
-            help="Restore it with a Sextant at least as new as the one that made it.",
+            f"{archive} was made by {age} Sextant: its catalog has schema {schema}, this one restores {SCHEMA}.",
+            help="Restore it with a Sextant as old as it: this one updates the workspace when it first opens it."
+            if schema in READ_SCHEMAS
+            else "Restore it with a Sextant at least as new as the one that made it.",
         )
 
 
-def _make_own(catalog: Path, manifest: ArchiveManifest, workspace: Path, archive: Path) -> _Made:
-    """Make a catalog that of this workspace: with an id of its own, with the places of its own files, and at rest.
+def _make_own(
+    catalog: Path, known: Sequence[sql.MetaData], manifest: ArchiveManifest, workspace: Path, archive: Path
+) -> _Made:
+    """Make a catalog of ours of the one that was unpacked: with an id of its own and the places of its own files.
 
     By the id a Chroma server tells the collections of workspaces apart: with that of the former one, the restored
     workspace would change the index of the one that was backed up. Runs that had not ended were asked for elsewhere,
     perhaps by somebody else: no worker is to carry them out here.
     """
-    check_whole(catalog, archive / CATALOG)
+    foreign = catalog.rename(catalog.parent.with_name("foreign.sqlite"))
     try:
+        held = copy_catalog(foreign, catalog, known, archive)
+        foreign.unlink()
         with closing(sqlite3.connect(catalog, isolation_level=None)) as connection:
-            connection.execute("PRAGMA trusted_schema=OFF")
-            check_foreign_catalog(connection, archive)
+            [schema] = connection.execute("SELECT value FROM state WHERE name = 'schema'").fetchone() or [""]
+            if not schema:
+                raise no_catalog(archive, "no schema")
+            _check_version(archive, schema)
+            check_foreign_values(connection, held, archive)
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("UPDATE state SET value = ? WHERE name = 'workspace'", (secrets.token_hex(4),))
-            held = tables_of(connection)
             _move_paths(connection, held, manifest.workspace, workspace)
-            check_foreign_paths(connection, workspace, archive)
+            check_foreign_paths(connection, held, workspace, archive)
             cancelled = _end_runs(connection) if "runs" in held else ()
             documents, passages = connection.execute(_COUNT).fetchone()
             connection.execute("COMMIT")
     except (sqlite3.Error, ValueError) as error:
         raise WorkspaceError(
-            f"{archive} is damaged: its catalog is not one of Sextant ({error}).",
-            help="Nothing was restored; take another backup.",
+            f"{archive} is damaged: its catalog is not one of Sextant ({error}).", help=NO_OTHER
         ) from error
     return _Made(int(documents), int(passages), cancelled)
 
 
-def _move_paths(connection: sqlite3.Connection, held: set[str], former: str, workspace: Path) -> None:
+def _move_paths(connection: sqlite3.Connection, held: Container[str], former: str, workspace: Path) -> None:
     """Give files of the former workspace their places in this one."""
     old, new = former.rstrip("/") + "/", f"{workspace}/"
     values = {"old": old, "new": new, "last": len(old), "length": len(old) + 1}

@@ -16,10 +16,10 @@ from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.storage.catalog import Catalog, all_active
 from rag_engine.types import Attribute
 
-_tables = sql.MetaData()
+TABLES = sql.MetaData()
 forms = sql.Table(
     "answer_forms",
-    _tables,
+    TABLES,
     sql.Column("id", sql.String, primary_key=True),
     sql.Column("question", sql.String, nullable=False),
     sql.Column("schema", sql.String, nullable=False),
@@ -27,7 +27,7 @@ forms = sql.Table(
 )
 answers = sql.Table(
     "document_answers",
-    _tables,
+    TABLES,
     sql.Column("form", sql.String, primary_key=True),
     sql.Column("document_id", sql.String, primary_key=True),
     sql.Column("answer", sql.String, nullable=False),
@@ -90,7 +90,7 @@ class AnswerStore:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         with catalog.begin() as connection:
-            _tables.create_all(connection)
+            TABLES.create_all(connection)
 
     def open(self, question: str, schema: AnswerSchema) -> AnsweredForm:
         """Return a form with what documents have replied so far; it is kept from now on."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from ingestion import workspace as folders
 from ingestion.jobs.queue import JobQueue, Run
 from rag_engine import workspace as paths
+from rag_engine.atomic_write import bound_log
 from rag_engine.config import ROOT
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
@@ -32,6 +33,7 @@ def ensure_worker(workspace: Path) -> None:
     with _starting:
         if _may_start(workspace):
             command = [sys.executable, "-m", "ingestion.jobs.worker", str(workspace.absolute())]
+            bound_log(workspace / "worker.log")
             with (workspace / "worker.log").open("ab") as log:
                 process = subprocess.Popen(
                     [*command, str(server_of(workspace))],

@@ -24,10 +24,10 @@ DEAD_AFTER_SECONDS = 15.0
 # What a language model reads passages for.
 _ASKING = ("ask", "compare", "gate", "ground", "test")
 
-_tables = sql.MetaData()
+TABLES = sql.MetaData()
 runs = sql.Table(
     "runs",
-    _tables,
+    TABLES,
     sql.Column("id", sql.Integer, primary_key=True, autoincrement=True),
     sql.Column("action", sql.String, nullable=False),
     sql.Column("arguments", sql.String, nullable=False),
@@ -95,7 +95,7 @@ class JobQueue:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         with catalog.begin() as connection:
-            _tables.create_all(connection)
+            TABLES.create_all(connection)
             if "person" not in {column["name"] for column in sql.inspect(connection).get_columns(runs.name)}:
                 connection.execute(sql.text("ALTER TABLE runs ADD COLUMN person VARCHAR NOT NULL DEFAULT ''"))
 

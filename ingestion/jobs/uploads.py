@@ -18,17 +18,23 @@ from rag_engine.workspace import is_inside
 _SETTLED = ("indexed", "unchanged", "rejected")
 
 
-def keep_upload(workspace: Path, name: str, data: IO[bytes]) -> Path:
+def keep_upload(workspace: Path, name: str, data: IO[bytes], *, to_add: bool = True) -> Path:
     """Where the upload was written, in portions; visible under its name only when it is whole.
 
-    It has a folder of its own, so that two people may upload different files of one name.
+    It has a folder of its own, so that two people may upload different files of one name. One that is not `to_add` is
+    only looked at.
     """
-    folder = folders.uploads(workspace) / secrets.token_hex(8)
+    folder = (folders.uploads if to_add else folders.previews)(workspace) / secrets.token_hex(8)
     folder.mkdir(parents=True)
     path = folder / safe_name(name)
     with replacing(path) as temporary, temporary.open("wb") as file:
         shutil.copyfileobj(data, file, 1 << 20)
     return path
+
+
+def remove_previews(workspace: Path) -> None:
+    """Remove what people look at; a page that still shows one keeps it anew from what was uploaded."""
+    shutil.rmtree(folders.previews(workspace), ignore_errors=True)
 
 
 def upload_name(workspace: Path, path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import sys
 import threading
@@ -407,6 +408,7 @@ _ACTIONS = {
 
 
 def _main(workspace: Path, server: int) -> None:
+    os.umask(0o077)
     with closing(open_engine(read_config(workspace))) as engine:
         jobs, mine = JobQueue(engine.catalog), True
         # Looks once more when the lock is free: a run queued at the last moment found the lock taken.

@@ -16,11 +16,15 @@ from ingestion.backup.back_up import BackupMade, back_up
 from ingestion.backup.bring_back import CatalogBroughtBack, bring_back_catalog
 from ingestion.backup.read_again import ReadAgain, read_documents_again
 from ingestion.backup.restore import Restored, restore_files
+from ingestion.dataset import answer_store
+from ingestion.dataset.comparison import store as comparison_store
+from ingestion.jobs import queue
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import ActingPlace, ClosedDesk, act, enter, entered_as_begun
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import Desk, queue_once
 from ingestion.operations.documents import finish_erasures
+from ingestion.records import document_corrections, erasures, file_descriptions, source_store
 from ingestion.records.audit import end_copied
 from ingestion.records.people import known_people
 from rag_engine.backends.sqlite_copy import keep_records
@@ -28,12 +32,24 @@ from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.settings import drop_servers
+from rag_engine.storage import schema
 from rag_engine.text.templates import kept_sentence
 
 Shown = Callable[[int, int, str], None]
 
 # What the worker calls a backup among its runs.
 BACKUP = "backup"
+# All that a catalog may hold, by the rooms that declare it.
+_TABLES = (
+    schema.TABLES,
+    queue.TABLES,
+    erasures.TABLES,
+    document_corrections.TABLES,
+    file_descriptions.TABLES,
+    source_store.TABLES,
+    answer_store.TABLES,
+    comparison_store.TABLES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +160,7 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
                 collection.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
         return missing
 
-    return restore_files(archive, desk.workspace, progress, finish)
+    return restore_files(archive, desk.workspace, _TABLES, progress, finish)
 
 
 @act

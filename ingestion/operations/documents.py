@@ -18,7 +18,7 @@ from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
 from ingestion.indexing.phase import code_of
 from ingestion.jobs.queue import Run
-from ingestion.jobs.uploads import keep_upload, remove_erased
+from ingestion.jobs.uploads import keep_upload, remove_erased, remove_previews
 from ingestion.operations.acts import act, enter, entered_as_begun, signed
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
@@ -94,7 +94,7 @@ def queue_uploads(
 @act
 def preview_upload(desk: Desk, name: str, data: IO[bytes]) -> Path:
     """Keep a file in the workspace while a person looks at what is in it; `discard_upload` removes it."""
-    return keep_upload(desk.workspace, name, data)
+    return keep_upload(desk.workspace, name, data, to_add=False)
 
 
 def discard_upload(file: Path) -> None:
@@ -384,6 +384,8 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     """
     unread: list[Path] = []
     aside = lists_aside(desk.workspace)
+    # Whether a list that somebody looks at repeats the document is not known.
+    remove_previews(desk.workspace)
     alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
     if all(one.source == source for one in alike):
         # No document has this content any more.

@@ -18,10 +18,10 @@ from rag_engine.storage.catalog import Catalog
 # "agree" confirms the value that is there, "undo" takes back the latest of the other two that was not undone.
 CorrectionAct = Literal["correct", "agree", "undo"]
 
-_tables = sql.MetaData()
+TABLES = sql.MetaData()
 journal = sql.Table(
     "document_corrections",
-    _tables,
+    TABLES,
     sql.Column("id", sql.Integer, primary_key=True, autoincrement=True),
     sql.Column("code", sql.String, nullable=False, index=True),
     *(
@@ -59,7 +59,7 @@ class CorrectionJournal:
         with catalog.begin() as connection:
             known = sql.inspect(connection)
             fresh = not known.has_table(journal.name) and known.has_table("corrections")
-            _tables.create_all(connection)
+            TABLES.create_all(connection)
             if fresh:
                 _take_over(connection)
 

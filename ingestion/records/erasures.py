@@ -14,10 +14,10 @@ from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.catalog import Catalog
 
-_tables = sql.MetaData()
+TABLES = sql.MetaData()
 erasures = sql.Table(
     "erasures",
-    _tables,
+    TABLES,
     sql.Column("key", sql.Integer, primary_key=True, autoincrement=False),
     *(
         sql.Column(name, sql.String, nullable=False)
@@ -49,7 +49,7 @@ class BegunErasures:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         with catalog.begin() as connection:
-            _tables.create_all(connection)
+            TABLES.create_all(connection)
 
     def all(self) -> list[BegunErasure]:
         """Return them, oldest document first."""

@@ -16,10 +16,10 @@ from ingestion.types import ALL_FIELDS, FIELDS, LIST_FIELDS, FieldName, FieldVal
 from rag_engine.storage.catalog import Catalog, metadata_json, read_metadata
 from rag_engine.types import DocumentRecord, Metadata
 
-_tables = sql.MetaData()
+TABLES = sql.MetaData()
 descriptions = sql.Table(
     "file_descriptions",
-    _tables,
+    TABLES,
     sql.Column("source", sql.String, primary_key=True),
     sql.Column("metadata", sql.String, nullable=False),
     sql.Column("values", sql.String, nullable=False),
@@ -73,7 +73,7 @@ class FileDescriptions:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         with catalog.begin() as connection:
-            _tables.create_all(connection)
+            TABLES.create_all(connection)
 
     def all(self) -> Mapping[str, FileDescription]:
         """Return every description."""

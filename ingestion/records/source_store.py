@@ -35,6 +35,7 @@ from ingestion.types import (
 )
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog
+from rag_engine.text.control_characters import without_direction_marks
 
 _EVIDENCE: Mapping[Phase, TypeAdapter[Any]] = {
     "licence": TypeAdapter(LicenceVerdict),
@@ -52,10 +53,10 @@ def _texts(*names: str, key: bool = False) -> list[sql.Column[str]]:
     return [sql.Column(name, sql.String, primary_key=key, nullable=False) for name in names]
 
 
-_tables = sql.MetaData()
+TABLES = sql.MetaData()
 sources = sql.Table(
     "sources",
-    _tables,
+    TABLES,
     sql.Column("position", sql.Integer, primary_key=True, autoincrement=True),
     sql.Column("code", sql.String, nullable=False, unique=True),
     *_texts(*(field.name for field in fields(SeedSource) if field.name != "code"), "added"),
@@ -63,7 +64,7 @@ sources = sql.Table(
 )
 outcomes = sql.Table(
     "outcomes",
-    _tables,
+    TABLES,
     *_texts("code", "phase", key=True),
     *_texts("fingerprint", "model", "status", "reason", "message", "evidence"),
     sql.Column("retryable", sql.Boolean, nullable=False),
@@ -72,18 +73,18 @@ outcomes = sql.Table(
 )
 history = sql.Table(
     "history",
-    _tables,
+    TABLES,
     sql.Column("id", sql.Integer, primary_key=True, autoincrement=True),
     sql.Column("code", sql.String, nullable=False, index=True),
     *_texts("when", "event", "status", "reason", "message", "author"),
     sql.Column("seconds", sql.Float, nullable=False),
 )
 decisions = sql.Table(
-    "decisions", _tables, *_texts("code", "phase", key=True), *_texts("choice", "author", "note", "when")
+    "decisions", TABLES, *_texts("code", "phase", key=True), *_texts("choice", "author", "note", "when")
 )
 # Every file that was ever fetched for a source, former versions too.
-source_files = sql.Table("source_files", _tables, *_texts("code", "path", key=True), *_texts("sha256"))
-kept = sql.Table("kept", _tables, *_texts("name", "code", key=True), *_texts("fingerprint", "value"))
+source_files = sql.Table("source_files", TABLES, *_texts("code", "path", key=True), *_texts("sha256"))
+kept = sql.Table("kept", TABLES, *_texts("name", "code", key=True), *_texts("fingerprint", "value"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ class SourceStore:
         self.journal = CorrectionJournal(catalog)
         with catalog.begin() as connection:
             files_known = sql.inspect(connection).has_table(source_files.name)
-            _tables.create_all(connection)
+            TABLES.create_all(connection)
         if not files_known:
             self._note_present_files()
 
@@ -443,9 +444,9 @@ def _unquoted(evidence: object) -> object:
 
 
 def _scrubbed(value: Any) -> Any:
-    """Return the value with a question mark for every half of a character pair."""
+    """Return the value without marks of direction, and with a question mark for every half of a character pair."""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return without_direction_marks(value.encode("utf-8", "replace").decode())
     if isinstance(value, dict):
         return {name: _scrubbed(one) for name, one in value.items()}
     return [_scrubbed(one) for one in value] if isinstance(value, list | tuple) else value

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -14,15 +16,25 @@ from pages._shared.elements import why_disabled
 from pages._uploads.bounds import let_go, offer_upload
 
 
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class _Preview:
+    """A file that was uploaded to be looked at, and where it is kept meanwhile."""
+
+    file_id: str
+    path: Path
+
+
 def stored_preview(place: str, file: UploadedFile) -> Path:
     """Store the uploaded file once and return its path; the one before it at this place of the page is discarded."""
-    before = st.session_state.get(place)
-    if before is not None and before[0] == file.file_id and Path(before[1]).exists():
-        return Path(before[1])
+    before: _Preview | None = st.session_state.get(place)
+    if before is not None and before.file_id == file.file_id and before.path.exists():
+        return before.path
     _discard(place)
-    path = preview_upload(resources.desk(), file.name, file)
-    st.session_state[place] = file.file_id, str(path)
-    return path
+    preview = _Preview(file.file_id, preview_upload(resources.desk(), file.name, file))
+    # With the session it ends as well: then nothing refers to it any more.
+    weakref.finalize(preview, discard_upload, preview.path)
+    st.session_state[place] = preview
+    return preview.path
 
 
 def draw_uploader(place: str, label: str, types: Sequence[str]) -> UploadedFile | None:
@@ -48,4 +60,4 @@ def leave(place: str) -> None:
 def _discard(place: str) -> None:
     before = st.session_state.pop(place, None)
     if before is not None:
-        discard_upload(Path(before[1]))
+        discard_upload(before.path)

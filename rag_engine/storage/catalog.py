@@ -32,6 +32,7 @@ from rag_engine.storage.schema import (
     texts,
     vectors,
 )
+from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
 from rag_engine.workspace import catalog_file, files, make_folder, records_file, write_lock
 
@@ -372,7 +373,8 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
             "The catalog {catalog} cannot be opened: {error}.",
             help="Check that the file is a Sextant catalog, the disk has room and the folder can be written, or name "
             "another --workspace.",
-            catalog=engine.url.render_as_string(hide_password=True),
+            # Of a file its path: an address of a database is nothing that a person has named.
+            catalog=engine.url.database if engine.dialect.name == "sqlite" else engine.url.render_as_string(),
             error=error.orig,
         ) from error
     return Catalog(workspace, engine)
@@ -453,8 +455,8 @@ def describe_document(connection: Connection, key: int, metadata: Metadata, fing
 
 
 def metadata_json(metadata: Metadata) -> str:
-    """Return the metadata as one line of JSON with stable order."""
-    return json.dumps(asdict(metadata), ensure_ascii=False, sort_keys=True)
+    """Return the metadata as one line of JSON with stable order, without marks of direction."""
+    return without_direction_marks(json.dumps(asdict(metadata), ensure_ascii=False, sort_keys=True))
 
 
 def read_metadata(values: Mapping[str, Any]) -> Metadata:

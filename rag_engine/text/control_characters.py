@@ -1,4 +1,4 @@
-"""Control characters of foreign texts, which a terminal would obey."""
+"""Control characters of foreign texts, which a terminal or the reader's eye would obey."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ import sys
 # All of C0 but tab and line feed, delete, and C1, whose CSI some terminals take for ESC and a bracket; and what stands
 # for bytes of a file's name that are not UTF-8, which no stream takes.
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+# They turn the order in which what follows is shown: a name that ends in "fdp.exe" is read as one in "exe.pdf".
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def without_direction_marks(text: str) -> str:
+    """Return a name or title without the marks that change the direction in which it is read."""
+    return _TURNING.sub("", text)
 
 
 def without_controls(text: str) -> str:

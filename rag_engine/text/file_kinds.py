@@ -11,6 +11,9 @@ from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
 from rag_engine.text.wording import ENGLISH, Wording
 
+# Where Linux shows what it knows as files.
+_OF_SYSTEM = ("/proc", "/sys")
+
 PageName = Literal["page", "slide", "sheet", ""]
 
 _KINDS: tuple[tuple[PageName, str], ...] = (
@@ -58,6 +61,11 @@ def pages_text(file: str, pages: Iterable[int], words: Wording = ENGLISH) -> str
     return one[kind]
 
 
+def is_of_system(path: Path) -> bool:
+    """Return whether a path leads to where the system shows itself as files: they have no size, and may never end."""
+    return any(Path(os.path.realpath(path)).is_relative_to(folder) for folder in _OF_SYSTEM)
+
+
 def why_no_file(path: Path, folder: Path | None = None) -> str:
     """Return why a path is nothing to be read as a document, or ""; `folder` is the one that is being walked.
 
@@ -67,7 +75,11 @@ def why_no_file(path: Path, folder: Path | None = None) -> str:
     if folder is not None and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         return kept_sentence("{file} is a link that leads out of the folder", file=path.name)
     # Neither there nor reachable: what is wrong is reported when it is read.
-    if not os.path.exists(path) or os.path.isfile(path):  # noqa: PTH110, PTH113 - Path's raise for too long a name
+    if not os.path.exists(path):  # noqa: PTH110 - Path's raises for too long a name
+        return ""
+    if is_of_system(path):
+        return kept_sentence("{file} is made by the system and is no file of a disk", file=path.name)
+    if os.path.isfile(path):  # noqa: PTH113 - as above
         return ""
     if path.is_dir():
         return kept_sentence("{file} is a folder and no file", file=path.name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from cli.main import app
 from cli.terminal import PlainConsole, errors_end, spinner, watched
 from rag_engine.types import Evidence, QueryPlan
 from rag_engine.waiting import still_waiting
+from tests.conftest import ROOT
 
 
 @pytest.fixture
@@ -106,3 +109,20 @@ def test_no_title_acts_on_the_terminal_it_is_printed_on(hostile: str, capsys: py
     assert json.loads(written) == {"title": title}
     assert isinstance(terminal.out, PlainConsole)
     assert isinstance(terminal.err, PlainConsole)
+
+
+def test_an_error_of_the_catalog_names_its_path_and_no_address(tmp_path: Path) -> None:
+    (tmp_path / "catalog.sqlite").mkdir()
+    result = CliRunner().invoke(app, ["list", "--workspace", str(tmp_path)])
+    said = "".join(result.output.split())
+    assert result.exit_code == 2
+    assert f"Thecatalog{tmp_path}/catalog.sqlitecannotbeopened" in said
+    assert "sqlite:" not in said
+
+
+def test_what_the_command_writes_is_its_owners_alone(tmp_path: Path) -> None:
+    (tmp_path / "plan.txt").write_text("The mayor keeps the plan. " * 20)
+    command = [sys.executable, "-m", "cli.main", "add", str(tmp_path / "plan.txt"), "--workspace"]
+    subprocess.run([*command, str(tmp_path / "made")], cwd=ROOT, check=True, umask=0o022, capture_output=True)
+    written = [path for path in (tmp_path / "made").rglob("*") if path.stat().st_mode & 0o077]
+    assert written == []

@@ -6,6 +6,7 @@ import ast
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -436,3 +437,38 @@ def test_a_file_that_stops_the_worker_twice_is_set_aside_and_the_rest_is_added(t
     assert found["a.txt"][0] in ("indexed", "unchanged")
     assert found["killer.txt"][0] == "failed"
     assert "killer.txt stopped the worker 2 times and is set aside" in found["killer.txt"][1]
+
+
+def test_no_mark_of_direction_gets_into_a_name_or_a_title(engine: Engine, folder: Path) -> None:
+    (folder / "plan\u202efdp.txt").write_text(FIRST)
+    line = {"file": "plan\u202efdp.txt", "title": "The \u2067first\u2069 plan\u200f", "authority": "The \u061cmayor"}
+    (folder / "metadata.jsonl").write_text(json.dumps(line))
+    [added] = add_paths([folder], engine)
+    [record] = engine.collection.documents()
+    shown = (Path(added.path).name, record.file, record.metadata.title, record.metadata.authority)
+    assert shown == ("planfdp.txt", "planfdp.txt", "The first plan", "The mayor")
+    assert engine.collection.stored_file(record).read_text() == FIRST
+
+
+@pytest.mark.needs("linux")
+def test_what_the_system_shows_as_files_is_refused_and_the_others_are_added(engine: Engine, folder: Path) -> None:
+    (folder / "good.txt").write_text(FIRST)
+    given = [Path("/proc/cpuinfo"), Path("/proc"), Path("/sys/kernel"), folder]
+    added = {Path(one.path).name: one for one in add_paths(given, engine)}
+    assert {name: one.status for name, one in added.items()} == {
+        "cpuinfo": "rejected", "proc": "rejected", "kernel": "rejected", "good.txt": "indexed"
+    }  # fmt: skip
+    assert "cpuinfo is made by the system and is no file of a disk. Add the file itself." in added["cpuinfo"].reason
+
+
+def test_a_file_for_which_the_disk_has_no_room_is_refused_and_the_others_are_added(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "good.txt").write_text(FIRST)
+    with (folder / "large.txt").open("wb") as file:
+        file.truncate(200 * 2**20)
+    usage = type(shutil.disk_usage(folder))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(2**30, 2**30 - 2**26, 2**26))
+    added = {Path(one.path).name: one for one in add_paths([folder], engine)}
+    assert {name: one.status for name, one in added.items()} == {"good.txt": "indexed", "large.txt": "rejected"}
+    assert "has 209,715,200 bytes; the disk of the workspace has room for 67,108,864." in added["large.txt"].reason

@@ -27,6 +27,7 @@ from ingestion.operations.documents import (
     add_files,
     erase,
     finish_erasures,
+    preview_upload,
     queue_uploads,
     resume_erasures,
     unfinished_erasures,
@@ -555,4 +556,26 @@ def test_a_damaged_index_is_made_anew_though_it_keeps_an_erasure_from_being_fini
         assert [one.file for one in engine.collection.documents()] == ["bay.md"]
         assert unfinished_erasures(desk_of(engine)) == []
         assert engine.search("The bay has other rules").hits
+    assert list(holding(workspace)) == []
+
+
+def test_nothing_of_a_list_that_was_only_looked_at_outlives_an_erasure(tmp_path: Path) -> None:
+    with closing(open_engine(tmp_path / "workspace")) as engine:
+        (tmp_path / "own.md").write_text(TEXT)
+        add_files(desk_of(engine), [tmp_path / "own.md"])
+        preview = preview_upload(desk_of(engine), "list.csv", BytesIO(TEXT.encode()))
+        assert preview.read_text() == TEXT
+        assert erase(desk_of(engine), "own.md").left_behind == ()
+    assert list(holding(tmp_path / "workspace")) == []
+
+
+def test_an_erasure_that_was_killed_and_is_asked_for_again_is_finished_and_said(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    with closing(open_engine(workspace)) as engine:
+        (tmp_path / "own.md").write_text(TEXT)
+        add_files(desk_of(engine), [tmp_path / "own.md"])
+    kill(workspace, "rag_engine.storage.deletion.leave_no_words")
+    again = CliRunner().invoke(terminal, ["erase", "own.md", "--workspace", str(workspace)])
+    assert again.exit_code == 0, again.output
+    assert "own.md, begun before and finished now" in " ".join(again.output.split())
     assert list(holding(workspace)) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections.abc import Callable
 from contextlib import closing
@@ -89,3 +90,14 @@ def test_an_index_table_is_previewed_applied_and_removed(start: Start, collectio
     assert "terms\\.csv" not in words(app)
     with opened(workspace) as engine:
         assert index_sources(engine.catalog) == {}
+
+
+def test_a_table_that_was_only_looked_at_goes_with_the_session(start: Start, collection: Path, tmp_path: Path) -> None:
+    workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
+    app = admin(start(workspace), "knowledge")
+    uploader = next(one for one in app.file_uploader if one.label == "Index table")
+    uploader.set_value(("terms.csv", b"term,file,page\npenalty,flood-act.txt,1\n", "text/csv")).run()
+    assert [path.name for path in workspace.rglob("terms.csv")] == ["terms.csv"]
+    del app, uploader
+    gc.collect()
+    assert list(workspace.rglob("terms.csv")) == []

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from rag_engine.atomic_write import remove_abandoned, replacing, staging, write_atomic
+from rag_engine.atomic_write import bound_log, remove_abandoned, replacing, staging, write_atomic
 
 
 @pytest.mark.parametrize("durable", [False, True])
@@ -95,3 +95,15 @@ def test_what_another_user_is_making_in_the_folder_keeps_nobody_from_making_one(
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
         assert list(shared.iterdir()) == [held]
+
+
+def test_a_log_keeps_its_last_lines_and_its_writer_goes_on(tmp_path: Path) -> None:
+    log = tmp_path / "serving.log"
+    with log.open("ab", buffering=0) as writer:
+        for number in range(12):
+            writer.write(f"{number:07}\n".encode() * 125_000)
+        bound_log(log)
+        writer.write(b"the last\n")
+    lines = log.read_text().splitlines()
+    assert log.stat().st_size < 1_100_000
+    assert (set(lines[:-1]), lines[-1]) == ({"0000011"}, "the last")

@@ -15,10 +15,10 @@ from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog, all_active
 
-_tables = sql.MetaData()
+TABLES = sql.MetaData()
 comparisons = sql.Table(
     "comparisons",
-    _tables,
+    TABLES,
     sql.Column("id", sql.String, primary_key=True),
     sql.Column("name", sql.String, nullable=False),
     sql.Column("columns_by", sql.String, nullable=False),
@@ -27,7 +27,7 @@ comparisons = sql.Table(
 )
 cells = sql.Table(
     "comparison_cells",
-    _tables,
+    TABLES,
     sql.Column("comparison", sql.String, primary_key=True),
     sql.Column("question", sql.String, primary_key=True),
     sql.Column("column_key", sql.String, primary_key=True),
@@ -43,7 +43,7 @@ class ComparisonStore:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         with catalog.begin() as connection:
-            _tables.create_all(connection)
+            TABLES.create_all(connection)
 
     def list(self) -> list[Comparison]:
         """Return every comparison, the newest first."""
