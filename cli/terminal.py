@@ -23,6 +23,7 @@ from rag_engine.config import default_workspace, read_config
 from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.text.control_characters import escaped_controls, without_controls
 from rag_engine.waiting import while_waiting
+from rag_engine.workspace import is_writable
 
 if TYPE_CHECKING:
     from ingestion.operations.acts import ClosedDesk
@@ -70,6 +71,8 @@ def engine_of(
     from rag_engine.engine import open_engine
 
     with errors_end(as_json, shape), closing(open_engine(read_config(workspace, profile, mmr))) as engine:
+        if not is_writable(engine.config.workspace):
+            warn((f"{engine.config.workspace} cannot be written: it is read, and nothing of this is kept.",))
         yield engine
 
 

@@ -83,6 +83,11 @@ def make_folder(workspace: Path) -> None:
         ) from error
 
 
+def is_writable(workspace: Path) -> bool:
+    """Return whether something can be kept in a workspace; False for one on a disk or in a folder that is only read."""
+    return not workspace.is_dir() or os.access(workspace, os.W_OK)
+
+
 def _why_no_folder(error: OSError | UnicodeEncodeError) -> str:
     if isinstance(error, UnicodeEncodeError):
         return "its path is not UTF-8"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import math
+import os
 import shutil
 import struct
 import threading
@@ -12,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from tempfile import mkdtemp
 
 import tantivy
 from tantivy import Occur, Query
@@ -49,10 +52,21 @@ def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
         folder.mkdir(parents=True)
     check_files(folder)
     with _readable(folder):
-        index = tantivy.Index(_schema(), path=str(folder), reuse=True)
+        index = tantivy.Index(_schema(), path=str(_lockable(folder)), reuse=True)
         # The default reader polls from a thread of its own; ours looks when it is asked.
         index.config_reader("manual")
     return TantivyIndex(index, folder, writable=writable)
+
+
+def _lockable(folder: Path) -> Path:
+    """Return the folder, or where it cannot be written one of links to its files: a reader makes a lock beside them."""
+    if os.access(folder, os.W_OK):
+        return folder
+    links = Path(mkdtemp(prefix="sextant-keywords-"))
+    atexit.register(shutil.rmtree, links, ignore_errors=True)
+    for path in (one for one in folder.iterdir() if one.suffix != ".lock"):
+        (links / path.name).symlink_to(path.absolute())
+    return links
 
 
 def check_files(folder: Path) -> None:

@@ -34,7 +34,7 @@ from rag_engine.storage.schema import (
 )
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
-from rag_engine.workspace import catalog_file, files, make_folder, records_file, write_lock
+from rag_engine.workspace import catalog_file, files, is_writable, make_folder, records_file, write_lock
 
 Item = TypeVar("Item")
 
@@ -336,15 +336,18 @@ class Catalog:
 
 
 def open_catalog(workspace: Path, url: str = "") -> Catalog:
-    """Return the workspace's catalog, made when it is not there; `url` names another database (PostgreSQL)."""
+    """Return the workspace's catalog, made when it is not there; `url` names another database (PostgreSQL).
+
+    Where the folder cannot be written the catalog is read as it lies there, and nothing is kept in it.
+    """
+    written = bool(url) or is_writable(workspace)
     if not url:
-        make_folder(workspace)
+        if written:
+            make_folder(workspace)
         _check_not_lost(workspace)
-        # Of its parts: within an address a "?" of the path would begin a query, and another file be opened.
-        url = sql.URL.create("sqlite", database=str(catalog_file(workspace))).render_as_string()
     try:
         # An error of the database ends in logs and records, which no erasure looks into: it repeats no values.
-        engine = sql.create_engine(url, hide_parameters=True)
+        engine = sql.create_engine(url or _file_address(workspace, written=written), hide_parameters=True)
     except (sql.exc.ArgumentError, ModuleNotFoundError) as error:
         raise InputError(
             # Neither the address, which may hold a password, nor SQLAlchemy's words where they quote it.
@@ -353,8 +356,9 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
             error=str(error).replace(url, "…"),
         ) from error
     if engine.dialect.name == "sqlite":
-        path = Path(engine.url.database or "")
-        sql.event.listen(engine, "connect", partial(_configure_sqlite, path))
+        path = Path(engine.url.database or "") if url else catalog_file(workspace)
+        if written:
+            sql.event.listen(engine, "connect", partial(_configure_sqlite, path))
         sql.event.listen(engine, "handle_error", partial(_report_damage, path))
     try:
         with engine.connect() as connection:
@@ -363,21 +367,44 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
             older = _schema(connection) in _MIGRATED
         if older:
             _migrate(engine, workspace)
-        TABLES.create_all(engine)
-        with engine.begin() as connection:
-            if _value(connection, "schema") is None:
-                set_state(connection, "schema", str(SCHEMA))
-                set_state(connection, "workspace", secrets.token_hex(4))
+        if written:
+            TABLES.create_all(engine)
+            with engine.begin() as connection:
+                if _value(connection, "schema") is None:
+                    set_state(connection, "schema", str(SCHEMA))
+                    set_state(connection, "workspace", secrets.token_hex(4))
     except sql.exc.DatabaseError as error:
         raise WorkspaceError(
             "The catalog {catalog} cannot be opened: {error}.",
             help="Check that the file is a Sextant catalog, the disk has room and the folder can be written, or name "
             "another --workspace.",
             # Of a file its path: an address of a database is nothing that a person has named.
-            catalog=engine.url.database if engine.dialect.name == "sqlite" else engine.url.render_as_string(),
+            catalog=path if engine.dialect.name == "sqlite" else engine.url.render_as_string(),
             error=error.orig,
         ) from error
     return Catalog(workspace, engine)
+
+
+def _file_address(workspace: Path, *, written: bool) -> sql.URL:
+    """Return the address of the catalog's file; WorkspaceError where it cannot be written and lacks what is in its log.
+
+    Of its parts: within an address a "?" of the path would begin a query, and another file be opened.
+    """
+    path = catalog_file(workspace)
+    if written:
+        return sql.URL.create("sqlite", database=str(path))
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise WorkspaceError(
+            "{workspace} cannot be written, and its latest changes are still in {log}.",
+            help="Run `sextant list` once where the folder can be written, then copy it again.",
+            workspace=workspace,
+            log=log,
+        )
+    # Neither a lock nor a log can be made there, and nobody changes the file meanwhile.
+    return sql.URL.create(
+        "sqlite", database=path.absolute().as_uri(), query={"uri": "true", "mode": "ro", "immutable": "1"}
+    )
 
 
 def check_catalog(workspace: Path, url: str = "") -> None:

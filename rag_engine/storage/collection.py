@@ -137,6 +137,8 @@ class Collection:
         self.catalog = catalog
         self._backends = backends
         self._lock = threading.RLock()
+        # Of a workspace that cannot be written, for the time of this process.
+        self._measured: dict[str, int] = {}
         self._snapshot: Snapshot | None = None
         self._view: CollectionView | None = None
         # Rows of the vector file that were held against their checksums.
@@ -174,13 +176,16 @@ class Collection:
 
     def rerank_depth(self, reranker: str, measure: Callable[[], int]) -> int:
         """Return how many passages a reranker of this name reads, measured where that was not done yet."""
-        kept = self.catalog.state(f"rerank depth {reranker}")
+        name = f"rerank depth {reranker}"
+        kept = self._measured.get(name) or self.catalog.state(name)
         if kept:
             return int(kept)
         with self._lock:
             depth = measure()
-            with self.catalog.begin() as connection:
-                set_state(connection, f"rerank depth {reranker}", str(depth))
+            self._measured[name] = depth
+            if paths.is_writable(self.workspace):
+                with self.catalog.begin() as connection:
+                    set_state(connection, name, str(depth))
         return depth
 
     def view(self) -> CollectionView:

@@ -152,7 +152,8 @@ def read_only_disk(start: Scene) -> Iterator[Tally]:
     if os.geteuid():
         yield Tally("a disk that cannot be written, a verb each", 0, left_out=_NOT_ROOT)
         return
-    verbs = (SEARCH, DOCTOR, ("list",), ("add", str(start.given)), ("erase", "flood.txt"), ("rebuild",), ("status",))
+    reads = (SEARCH, ("list",), ("ask", "What does the plan say?"))
+    verbs = (*reads, DOCTOR, ("add", str(start.given)), ("erase", "flood.txt"), ("rebuild",), ("status",))
     before = state_now(start)
     ended = run(_read_only, start, verbs)
     if isinstance(ended, Failure):
@@ -162,7 +163,7 @@ def read_only_disk(start: Scene) -> Iterator[Tally]:
     lost += [
         f"{' '.join(verb)}: {one.code} {one.said!r}"
         for verb, one in zip(verbs, ended, strict=True)
-        if one.code and not _SAYS_DISK.search(one.said)
+        if one.code and (verb in reads or not _SAYS_DISK.search(one.said))
     ]
     lost += differences(state_now(start), before)
     yield Tally("a disk that cannot be written, a verb each", len(verbs), tuple(lost))
