@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -16,25 +14,15 @@ from pages._shared.elements import why_disabled
 from pages._uploads.bounds import let_go, offer_upload
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class _Preview:
-    """A file that was uploaded to be looked at, and where it is kept meanwhile."""
-
-    file_id: str
-    path: Path
-
-
 def stored_preview(place: str, file: UploadedFile) -> Path:
     """Store the uploaded file once and return its path; the one before it at this place of the page is discarded."""
-    before: _Preview | None = st.session_state.get(place)
-    if before is not None and before.file_id == file.file_id and before.path.exists():
-        return before.path
-    _discard(place)
-    preview = _Preview(file.file_id, preview_upload(resources.desk(), file.name, file))
-    # With the session it ends as well: then nothing refers to it any more.
-    weakref.finalize(preview, discard_upload, preview.path)
-    st.session_state[place] = preview
-    return preview.path
+    before, preview = st.session_state.get(place, ("", None))
+    if before != file.file_id or not preview.path.exists():
+        _discard(place)
+        preview = preview_upload(resources.desk(), file.name, file)
+        st.session_state[place] = file.file_id, preview
+    path: Path = preview.path
+    return path
 
 
 def draw_uploader(place: str, label: str, types: Sequence[str]) -> UploadedFile | None:
@@ -58,6 +46,6 @@ def leave(place: str) -> None:
 
 
 def _discard(place: str) -> None:
-    before = st.session_state.pop(place, None)
-    if before is not None:
-        discard_upload(before.path)
+    _, preview = st.session_state.pop(place, ("", None))
+    if preview is not None:
+        discard_upload(preview.path)
