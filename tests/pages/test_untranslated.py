@@ -46,6 +46,7 @@ TRANSLATED = (
     "_search",
     "search.py",
     "_shared",
+    "_uploads",
 )
 FILES = sorted(
     path for name in TRANSLATED for path in ((PAGES / name).glob("*.py") if name.startswith("_") else [PAGES / name])
@@ -93,7 +94,12 @@ NAMES = frozenset(
     "English Español Français Italiano Sextant JSON OCR PDF Word Excel CSV BibTeX RIS UTC MB".split()  # noqa: SIM905
 )
 # Answers to other machines, before there is a session.
-IN_ENGLISH = ("This server asks nobody to log in", "Log in first: this server answers")
+IN_ENGLISH = (
+    "This server asks nobody to log in",
+    "Log in first: this server answers",
+    "There is no room",
+    "No page of this",
+)
 _MARKUP = re.compile(r":material/\w+:|:[a-z]+-(?:badge|background)\[|:[a-z]+\[|</?\w[^>]*>|https?://\S+|&\w+;")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
