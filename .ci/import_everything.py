@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import re
 from importlib.metadata import files
 
 from streamlit.errors import NoSessionContext
 
+# Streamlit warns of each call outside of its server.
+logging.disable(logging.WARNING)
 for file in files("sextant") or ():
     name = file.as_posix()
     if not re.fullmatch(r"\w+/.*(?<!__main__)\.py", name):

@@ -163,9 +163,15 @@ def serving(installed: Installed, *words: str) -> Iterator[str]:
         command, cwd=installed.elsewhere, env=installed.variables, stdout=subprocess.PIPE, encoding="utf-8"
     ) as process:
         assert process.stdout is not None
-        said = "".join(iter(process.stdout.readline, "}\n"))
-        yield json.loads(said + "}")["address"]
-        process.terminate()
+        try:
+            said = ""
+            for line in process.stdout:
+                said += line
+                if line == "}\n":
+                    break
+            yield json.loads(said)["address"]
+        finally:
+            process.terminate()
 
 
 def test_a_wheel_holds_the_program_with_what_it_reads_and_nothing_of_anybody(installed: Installed) -> None:
