@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import takewhile
 from pathlib import Path
 from typing import ClassVar
 
@@ -67,7 +68,8 @@ def serving(workspace: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8")
     assert process.stdout is not None
     try:
-        said = "".join(iter(process.stdout.readline, "}\n"))
+        # Of a server that ends at once there is no last line.
+        said = "".join(takewhile(lambda line: line != "}\n", process.stdout))
         address = re.search(r"http://127\.0\.0\.1:\d+", said)
         assert address, said
         yield process, address[0]
