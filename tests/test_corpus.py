@@ -9,6 +9,7 @@ import pytest
 from ingestion.add_files import add_paths
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
+from rag_engine.passage_search.example_questions import find_examples
 from rag_engine.types import Answer
 
 FILES = (
@@ -48,3 +49,13 @@ def test_the_warsaw_decision_is_cited_with_its_page_in_every_language(engine: En
     for citation in answer.citations:
         document = engine.catalog.find_document(citation.document_id)
         assert engine.catalog.text(document.key)[citation.start : citation.end] == citation.quote
+
+
+def test_real_documents_suggest_questions_that_their_own_words_answer(engine: Engine) -> None:
+    suggested = find_examples(engine, "de")
+    assert len(suggested) >= 2
+    for one in suggested:
+        assert "„" not in one.question
+        *_, answer = engine.ask(one.question)
+        assert isinstance(answer, Answer)
+        assert answer.citations[0].document_id == one.document_id

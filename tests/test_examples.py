@@ -9,7 +9,7 @@ import pytest
 from ingestion.add_files import add_paths
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.engine import Engine, open_engine
-from rag_engine.passage_search.example_questions import find_examples
+from rag_engine.passage_search.example_questions import candidates, find_examples
 from rag_engine.types import Answer
 from tests.conftest import ROOT
 
@@ -55,11 +55,22 @@ def ask(engine: Engine, question: str) -> Answer:
     return answer
 
 
-def test_the_questions_that_the_collection_suggests_are_answered_in_several_languages(engine: Engine) -> None:
-    suggested = find_examples(engine, "en")
+@pytest.mark.parametrize("language", ["en", "it"])
+def test_the_first_quotation_answers_each_suggested_question_from_its_own_sentence(
+    engine: Engine, language: str
+) -> None:
+    suggested = find_examples(engine, language)
     assert len(suggested) == 4
-    assert [one.language == "en" for one in suggested] == [True, True, True, False]
-    assert {ask(engine, one.question).status for one in suggested} == {"answered"}
+    assert [one.language == language for one in suggested] == [True, True, True, False]
+    for one in suggested:
+        assert "“" not in one.question
+        document = engine.catalog.find_document(one.document_id)
+        text = engine.catalog.text(document.key)
+        [made] = [each for each in candidates(text, (), one.language) if each.question == one.question]
+        first = ask(engine, one.question).citations[0]
+        assert first.document_id == one.document_id
+        assert first.start < made.end
+        assert made.start < first.end
 
 
 def test_most_of_them_are_in_the_language_that_is_wanted_or_else_in_others(engine: Engine) -> None:

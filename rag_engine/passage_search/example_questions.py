@@ -6,33 +6,44 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from itertools import chain, islice, zip_longest
 
 from rag_engine.engine import Engine
 from rag_engine.filters import DOCUMENT, Filter
-from rag_engine.storage.catalog import set_state
+from rag_engine.geography import load_gazetteer
+from rag_engine.planning.plan import plan_question
+from rag_engine.storage.catalog import ParentRecord, set_state
+from rag_engine.text.folding import fold
+from rag_engine.text.sentences import sentence_spans
+from rag_engine.text.stopwords import stopwords
 from rag_engine.text.tables import read_table
-from rag_engine.types import DocumentRecord
+from rag_engine.types import Answer, Citation, DocumentRecord
 
-# Numbers and names of sections in front of a heading: "3.3", "II.", "§ 4", "Article 2:".
-_NUMBER = re.compile(r"^(?:[§\W]*(?:\d+(?:\.\d+)*[a-z]?|[IVX]+|[A-Z])[.)]?\s+|§+\s*\d+[a-z]?\s*)(?=\w)")
-# A section's label in front of what it is about: "Erster Abschnitt", "Seção II", "Chapter 3:".
-_LABEL = re.compile(
-    r"^(?:(?:erste|zweite|dritte|vierte|fünfte|sechste)[rs]?\s+(?:abschnitt|kapitel|teil|titel)"
-    r"|(?:section|chapter|part|title|annex|abschnitt|kapitel|teil|titel|anhang|chapitre|partie|titre|annexe|capítulo"
-    r"|sección|seção|título|parte|anexo|capo|sezione|titolo|allegato|bölüm|kısım)\s+(?:[ivxlc]+|\d+)\b)\W*(?=\w)",
-    re.IGNORECASE,
+# Numbers in front of a heading or a sentence: "3.3", "II.", "§ 4", "(2)", "Art. 5".
+_NUMBER = re.compile(
+    r"^(?:(?:Art\.|Article|Artikel|Madde)\s*\d+(?:-\w)?[.ºo]*\s*[-–:]?\s*"
+    r"|[§\W]*(?:\d+(?:\.\d+)*[a-z]?[.)]?|[IVX]{2,}[.)]?|[A-Z][.)])\s+|§+\s*\d+[a-z]?\s*|\(\w{1,3}\)\s*)+(?=\w)"
 )
-_SECTION = re.compile(r"\w+\.?\s*(?:\d+[\w/.º°]*|[IVX]+)\W*", re.IGNORECASE)
-_WORDS, _CHARACTERS = range(2, 10), range(12, 80)
-# Documents that are tried, those of them in the language that is wanted where there are others, and candidates of each:
-# they take no longer in a large collection, and keep the processor from a question that is asked meanwhile for a few
-# searches at most. More are read, since many suggest nothing, as tables do.
+# Words of a question, and how many of so many letters say what it is about.
+_WORDS, _TOPIC_WORDS, _TOPIC_LETTERS = range(5, 17), 3, 5
+# Documents that are tried, those of them in the language that is wanted where there are others, and questions of each
+# that are asked: they take no longer in a large collection, and keep the processor from a question that is asked
+# meanwhile for a few searches at most. More are read, since many suggest nothing, as tables do.
 _TRIED, _WANTED, _OF_ONE, _READ = 8, 5, 2, 40
-# Characters of a text in which definitions are looked for.
+# Characters of a text whose sentences are read.
 _OPENING = 60_000
 # Name under which the catalog keeps what was found, with the state of the collection that it was found in.
 _KEPT = "example questions"
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """A question and the words that answer it: characters [start, end) of its document's text."""
+
+    question: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +90,8 @@ def find_examples(
 ) -> tuple[ExampleQuestion, ...]:
     """Return questions that the collection answers, each from another document: most in a language, one in another.
 
-    With `only` they are drawn from the documents of these ids. A candidate counts where its own document is the best
-    source and the evidence is enough. EncoderError where the collection cannot be searched.
+    With `only` they are drawn from the documents of these ids. A candidate counts where the first quotation that
+    answers it is of the words that it was made from. EncoderError where the collection cannot be searched.
     """
     documents = [one for one in engine.collection.documents() if not only or one.document_id in only]
     wanted = [one for one in reversed(documents) if one.metadata.language == language]
@@ -102,49 +113,100 @@ def _in_turn(documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:
     return [document for document in turns if document is not None]
 
 
-def _suggesting(engine: Engine, documents: Sequence[DocumentRecord]) -> Iterator[tuple[DocumentRecord, list[str]]]:
+def _suggesting(
+    engine: Engine, documents: Sequence[DocumentRecord]
+) -> Iterator[tuple[DocumentRecord, list[AnsweredQuestion]]]:
     """Yield those of the documents that suggest questions, each with its first ones."""
     for document in documents[:_READ]:
         text = engine.catalog.text(document.key)[:_OPENING]
-        headings = [name for child in engine.catalog.document_children(document.key) for name in child.parent.headings]
-        if questions := list(islice(candidates(text, headings, document.metadata.language), _OF_ONE)):
+        parents = dict.fromkeys(child.parent for child in engine.catalog.document_children(document.key))
+        suggested = candidates(text, parents, document.metadata.language)
+        if questions := list(islice(suggested, _OF_ONE)):
             yield document, questions
 
 
 def _answered(
-    engine: Engine, suggested: Iterable[tuple[DocumentRecord, list[str]]], within: Filter
+    engine: Engine, suggested: Iterable[tuple[DocumentRecord, list[AnsweredQuestion]]], within: Filter
 ) -> Iterator[ExampleQuestion]:
     """Yield of each document the first of its questions that the collection answers from it, if there is one."""
     for document, questions in suggested:
-        for question in questions:
-            evidence = engine.search(question, within)
-            if evidence.ground == "enough" and evidence.sources[0].document.key == document.key:
-                yield ExampleQuestion(question, document.metadata.language, document.document_id)
+        for one in questions:
+            cited = _first_citation(engine, one.question, within)
+            if cited and cited.document_id == document.document_id and cited.start < one.end and one.start < cited.end:
+                yield ExampleQuestion(one.question, document.metadata.language, document.document_id)
                 break
 
 
-def candidates(text: str, headings: Sequence[str], language: str) -> Iterator[str]:
-    """Yield questions that a document suggests: headings that ask one, terms that it defines, then other headings."""
-    bare = [_bare(heading) for heading in dict.fromkeys(headings)]
-    yield from dict.fromkeys(one for one in bare if one.endswith("?") and len(one) in _CHARACTERS)
-    table = read_table("example_questions").get(language)
-    if table is None:
-        return
-    for pattern in table["definitions"]:
-        terms = (" ".join(term.split()) for term in re.findall(pattern, text))
-        yield from (table["meaning"].format(words=term) for term in dict.fromkeys(terms))
-    # "Why a plan": the start of a question, and no topic.
-    asks = re.compile(rf"(?:{read_table('follow_ups')[language]['interrogatives']})(?!\w)", re.IGNORECASE)
-    topics = (one for one in dict.fromkeys(bare) if _is_topic(one) and not asks.match(one))
-    yield from (table["topic"].format(words=one) for one in topics)
+def _first_citation(engine: Engine, question: str, within: Filter) -> Citation | None:
+    """Return the first quotation that answers a question, without a language model; None where none does."""
+    plan = plan_question(
+        question, identify=engine.language_of, gazetteer=load_gazetteer(), generator=None, config=engine.config
+    )
+    evidence = engine.find(plan, within)
+    if evidence.ground != "enough":
+        return None
+    *_, answer = engine.answer_from(evidence, None)
+    return answer.citations[0] if isinstance(answer, Answer) and answer.citations else None
 
 
-def _bare(heading: str) -> str:
-    return _LABEL.sub("", _NUMBER.sub("", " ".join(heading.split()), count=1), count=1)
+def candidates(text: str, parents: Iterable[ParentRecord], language: str) -> Iterator[AnsweredQuestion]:
+    """Yield questions that a document suggests: headings that ask one, then those that its sentences answer."""
+    headings = ((_bare(parent.headings[-1]), parent) for parent in parents if parent.headings)
+    found = chain(
+        (AnsweredQuestion(heading, parent.start, parent.end) for heading, parent in headings if heading.endswith("?")),
+        _from_sentences(text, language),
+    )
+    unclear = _patterns(language)[1]
+    asked = set()
+    for one in found:
+        fits = len(one.question.split()) in _WORDS and not unclear.search(one.question)
+        if fits and one.question not in asked:
+            asked.add(one.question)
+            yield one
 
 
-def _is_topic(heading: str) -> bool:
-    """Return whether a heading says what is below it: not a number alone, a sentence, or shouted words."""
-    fits = len(heading.split()) in _WORDS and len(heading) in _CHARACTERS
-    known = heading.isupper() or any(letter.isdigit() for letter in heading)
-    return fits and not known and heading[-1].isalnum() and not _SECTION.fullmatch(heading)
+def _from_sentences(text: str, language: str) -> Iterator[AnsweredQuestion]:
+    """Yield the questions that the sentences of a text answer, kind by kind."""
+    patterns = _patterns(language)[0]
+    spans = sentence_spans(text, language) if patterns else []
+    sentences = [(_bare(text[start:end]), start, end) for start, end in spans]
+    for pattern, question in patterns:
+        for sentence, start, end in sentences:
+            found = pattern.fullmatch(sentence)
+            if found and _names_topic(found, language):
+                yield AnsweredQuestion(_asked(question, found), start, end)
+
+
+def _names_topic(found: re.Match[str], language: str) -> bool:
+    """Return whether the words that a question takes from its sentence say what it is about; a term does."""
+    taken = " ".join(filter(None, found.groups())).split()
+    known = stopwords(language)
+    topic = [word for word in taken if len(word) >= _TOPIC_LETTERS and fold(word) not in known]
+    return "term" in found.groupdict() or (len(topic) >= _TOPIC_WORDS and fold(taken[-1]) not in known)
+
+
+def _asked(question: str, found: re.Match[str]) -> str:
+    """Return a question with the words that its sentence has; what opened the sentence stands within the question."""
+    words = {name: value or "" for name, value in found.groupdict().items()}
+    for name, value in words.items():
+        if value and found.start(name) == 0:
+            words[name] = value[0].lower() + value[1:]
+    made = question.format(**words)
+    return made[0].upper() + made[1:]
+
+
+@cache
+def _patterns(language: str) -> tuple[tuple[tuple[re.Pattern[str], str], ...], re.Pattern[str]]:
+    """Return the patterns of a language with their questions, and one of the words that leave a question unclear."""
+    table = read_table("example_questions").get(language, {"names": {}, "patterns": [], "unclear": "(?!)"})
+    patterns = []
+    for one in table["patterns"]:
+        sentence = one["sentence"]
+        for name, part in table["names"].items():
+            sentence = sentence.replace(name, part)
+        patterns.append((re.compile(sentence), one["question"]))
+    return tuple(patterns), re.compile(rf"\b(?:{table['unclear']})\b", re.IGNORECASE)
+
+
+def _bare(words: str) -> str:
+    return _NUMBER.sub("", " ".join(words.split()), count=1)

@@ -1,4 +1,4 @@
-"""Questions are drawn from headings and definitions, in the document's own language."""
+"""Questions are drawn from headings that ask and from sentences that answer, in the document's own language."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.passage_search import example_questions
 from rag_engine.passage_search.example_questions import ExampleQuestion, candidates, forget_examples
+from rag_engine.storage.catalog import ParentRecord
 from tests.rag_engine.conftest import CountingEmbedder
 
 FOUND = ExampleQuestion("Who keeps the dyke?", "en", "d1")
@@ -24,45 +25,124 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
         yield engine
 
 
-def test_a_heading_that_asks_comes_first_then_a_term_then_a_topic() -> None:
-    text = "For the purpose of this Agreement “Convention” means the Framework Convention."
-    headings = ("3.1 Reporting of national plans", "Article 2", "II. Who pays for the maps?", "ALL ABOUT MONEY")
-    assert list(candidates(text, headings, "en")) == [
+def asked(text: str, language: str, *headings: str) -> list[str]:
+    parents = [ParentRecord(n, 1, n, 0, len(text), 1, 1, text, "", "", 0, (one,)) for n, one in enumerate(headings)]
+    return [one.question for one in candidates(text, parents, language)]
+
+
+def test_a_heading_that_asks_comes_first_then_sentences_then_terms() -> None:
+    text = (
+        "For this Agreement “heritage asset” means a listed building.\n\n"
+        "(2) The Agency must publish maps of flood zones, with their scale.\n\n"
+        "The river flood of 2002 cost the county 40 million euro."
+    )
+    assert asked(text, "en", "3.1 Reporting of national plans", "Article 2", "II. Who pays for the maps?") == [
         "Who pays for the maps?",
-        "What does “Convention” mean?",
-        "What do the documents say about “Reporting of national plans”?",
-    ]
-
-
-def test_a_topic_is_asked_about_in_the_language_of_its_document() -> None:
-    assert list(candidates("", ("§ 5 Schutz der Bevölkerung",), "de")) == [
-        "Was steht in den Dokumenten über „Schutz der Bevölkerung“?"
+        "How much did the river flood of 2002 cost the county?",
+        "Who must publish maps of flood zones?",
+        "What does “heritage asset” mean?",
     ]
 
 
 @pytest.mark.parametrize(
-    ("heading", "topic"),
+    ("language", "sentence", "question"),
     [
-        ("Erster Abschnitt Schutz der Bevölkerung", "Schutz der Bevölkerung"),
-        ("Seção II Do Tratamento de Dados Pessoais", "Do Tratamento de Dados Pessoais"),
-        ("Chapter 3: Keepers of the maps", "Keepers of the maps"),
-        ("Part of the national plan", "Part of the national plan"),
+        (
+            "en",
+            "The State pays 500 euro for every trained drone pilot.",
+            "How much does the State pay for every trained",
+        ),
+        (
+            "en",
+            "The owner must report damage to dykes within 28 days.",
+            "Within what time must the owner report damage to",
+        ),
+        ("en", "The map of flood zones must be reviewed every six years.", "How often must the map of flood zones be"),
+        (
+            "en",
+            "Each county must publish an evacuation map by 30 June 2026.",
+            "By when must each county publish an evacuation",
+        ),
+        ("en", "The mayor orders the evacuation of flooded streets.", "Who orders the evacuation of flooded streets?"),
+        ("it", "Il sindaco è responsabile dei luoghi freschi: uno per quartiere.", "Chi è responsabile dei luoghi"),
+        ("it", "Entro il 30 aprile ogni comune compila l’elenco delle fontane.", "Entro quando ogni comune compila"),
+        ("fr", "Le préfet déclenche le niveau orange dans le département.", "Qui déclenche le niveau orange dans le"),
+        (
+            "fr",
+            "Le budget annuel du plan canicule s’élève à 12 millions d’euros.",
+            "À combien s’élève le budget annuel du",
+        ),
+        (
+            "de",
+            "Das Land schafft bis zum 31. Dezember 2027 neue Polder im Rheintal.",
+            "Bis wann schafft das Land neue Polder",
+        ),
+        (
+            "de",
+            "(1) Die obere Wasserbehörde setzt Überschwemmungsgebiete durch Verordnung fest.",
+            "Wer setzt Überschwemmungsgebiete durch Verordnung fest?",
+        ),
+        (
+            "de",
+            "Die Förderung je geschulte Einsatzkraft beträgt 300 Euro.",
+            "Wie hoch ist die Förderung je geschulte Einsatzkraft?",
+        ),
+        (
+            "es",
+            "La ayuda por vivienda tradicional es de 120 000 pesos.",
+            "¿De cuánto es la ayuda por vivienda tradicional?",
+        ),
+        (
+            "es",
+            "El alcalde ordena la evacuación de los barrios inundados.",
+            "¿Quién ordena la evacuación de los barrios",
+        ),
+        (
+            "pt",
+            "O prefeito decide a evacuação preventiva das encostas.",
+            "Quem decide a evacuação preventiva das encostas?",
+        ),
+        (
+            "tr",
+            "Muhtar, yaşlı ve engellilerin listesini rızalarıyla tutar.",
+            "Yaşlı ve engellilerin listesini rızalarıyla kim",
+        ),
+        (
+            "tr",
+            "Deprem sigortasının kapsamı 2012'de yüzde 27'dir.",
+            "Deprem sigortasının kapsamı 2012'de yüzde kaçtır?",
+        ),
     ],
 )
-def test_the_label_of_a_section_is_no_part_of_its_topic(heading: str, topic: str) -> None:
-    assert list(candidates("", (heading,), "en")) == [f"What do the documents say about “{topic}”?"]
+def test_a_sentence_that_states_a_figure_a_duty_a_date_or_a_body_is_asked_for_it(
+    language: str, sentence: str, question: str
+) -> None:
+    [one] = asked(sentence, language)[:1]
+    assert one.startswith(question)
+    assert one.endswith("?")
 
 
 @pytest.mark.parametrize(
-    ("heading", "language"),
-    [("Why a plan for a cool country", "en"), ("Wie gewarnt wird", "de"), ("Cómo avisar", "es")],
+    ("language", "text"),
+    [
+        ("en", "Reporting of national plans"),
+        ("en", "The council must publish it within the county every spring."),
+        ("en", "The council must keep the register under section 12 open for citizens."),
+        ("en", "The council must, where possible, comply."),
+        ("en", "The register must be updated every year."),
+        ("en", "The council must not close libraries during heat warnings."),
+        ("it", "Il Presidente della Repubblica nomina il capo del Governo e, su proposta di questo, i ministri."),
+        ("de", "Die Gemeinde ist im Sommer über die Gefahren zu unterrichten."),
+        ("de", "Die Wasserbehörde wird durch das Ministerium unterstützt."),
+        ("tr", "Yönetici her yıl toplantıda kurul kararıyla yeniden atanır."),
+    ],
 )
-def test_half_a_question_is_no_topic(heading: str, language: str) -> None:
-    assert list(candidates("", (heading,), language)) == []
+def test_what_is_no_topic_without_its_document_is_not_asked(language: str, text: str) -> None:
+    assert asked(text, language, text) == []
 
 
 def test_a_language_without_patterns_offers_only_what_is_a_question_already() -> None:
-    assert list(candidates("", ("Kto płaci za mapy?", "Mapy powodziowe gminy"), "pl")) == ["Kto płaci za mapy?"]
+    assert asked("", "pl", "Kto płaci za nowe mapy?", "Mapy powodziowe gminy") == ["Kto płaci za nowe mapy?"]
 
 
 def test_examples_are_looked_for_once_until_the_collection_changes_or_a_document_is_erased(
