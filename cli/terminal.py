@@ -23,7 +23,6 @@ from rag_engine.config import default_workspace, read_config
 from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.text.control_characters import escaped_controls, without_controls
 from rag_engine.waiting import while_waiting
-from rag_engine.workspace import is_writable
 
 if TYPE_CHECKING:
     from ingestion.operations.acts import ClosedDesk
@@ -69,6 +68,7 @@ def engine_of(
 ) -> Iterator[Engine]:
     """Open the engine, for a recipe where one is named; errors end the command with message, remedy and exit code 2."""
     from rag_engine.engine import open_engine
+    from rag_engine.workspace import is_writable
 
     with errors_end(as_json, shape), closing(open_engine(read_config(workspace, profile, mmr))) as engine:
         if not is_writable(engine.config.workspace):

@@ -68,6 +68,7 @@ def test_an_example_that_was_found_before_asks_at_once_and_what_is_typed_then_is
         page.get_by_role("button", name=QUESTION).click()
 
         expect(page.locator(".st-key-question-0")).to_contain_text(QUESTION)
+        expect(page.get_by_role("button", name="Ask again")).to_be_visible()
         ask(page, typed)
         expect(page.locator(".st-key-question-1")).to_contain_text(typed)
 
