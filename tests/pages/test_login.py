@@ -13,8 +13,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from streamlit.config import set_option
-from streamlit.runtime.secrets import Secrets
+from streamlit.config import get_option, set_option
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
@@ -355,18 +354,23 @@ def test_without_a_login_nobody_is_asked(opened: Callable[..., AppTest]) -> None
 
 
 @pytest.fixture
-def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """Return a function that asks a guarded app for a path from a machine, and returns the status."""
-    monkeypatch.setattr(st, "secrets", Secrets())
-    monkeypatch.delenv(LOGIN_REQUIRED, raising=False)
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
+    """Yield a function that asks a guarded app for a path from a machine, and returns the status."""
+    # Set first: a variable that was not there is taken away again only if it was set by the fixture.
+    monkeypatch.setenv(LOGIN_REQUIRED, "yes")
+    monkeypatch.delenv(LOGIN_REQUIRED)
+    files = get_option("secrets.files")
     set_option("secrets.files", [str(tmp_path / "secrets.toml")])
+    st.secrets._reset()
     inner = Starlette(routes=[Route("/{any:path}", lambda _: PlainTextResponse("in"))])
 
     def asked(path: str = "/", client: str = "127.0.0.1", cookie: str = "") -> int:
         visitor = TestClient(login.guarded(inner), client=(client, 1), cookies={"_streamlit_user": cookie})
         return visitor.get(path).status_code
 
-    return asked
+    yield asked
+    set_option("secrets.files", files)
+    st.secrets._reset()
 
 
 @pytest.mark.parametrize(("client", "status"), [("127.0.0.1", 200), ("::1", 200), ("192.168.1.7", 403), ("host", 403)])

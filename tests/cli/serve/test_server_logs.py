@@ -30,7 +30,8 @@ OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def test_the_error_of_a_page_is_logged_whole_but_for_what_a_terminal_would_obey(tmp_path: Path) -> None:
     page, log = tmp_path / "page.py", tmp_path / "log"
-    page.write_text(f"import sys\ntitle = {TITLE!r}\nprint(title)\nraise ValueError(title + chr(10) + 'Its end')\n")
+    script = f"import sys\ntitle = {TITLE!r}\nprint(title)\nraise ValueError(title + chr(10) + 'Its end')\n"
+    page.write_text(script, encoding="utf-8")
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         port = probe.getsockname()[1]

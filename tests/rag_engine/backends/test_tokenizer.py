@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer as Rust
 from tokenizers.models import WordLevel
 
-from rag_engine.backends.encoder.load import exported_folder, locate
+from rag_engine.backends.encoder.load import exported_folder, locate, model_folder
 from rag_engine.backends.tokenizer.load import load_tokenizer, save_tokenizer
 from rag_engine.backends.tokenizer.rust import RustTokenizer
 from rag_engine.backends.tokenizer.sentencepiece import SentencePieceTokenizer
@@ -33,9 +33,9 @@ def folder() -> Path:
 
 
 @pytest.fixture(scope="module")
-def rust(folder: Path) -> RustTokenizer:
-    """Return its tokenizer by the Rust library."""
-    return RustTokenizer(folder / "tokenizer.json")
+def rust() -> RustTokenizer:
+    """Return the tokenizer that its package gives torch, by the Rust library."""
+    return RustTokenizer(Path(model_folder(locate("multilingual-e5-small"), cache_folder())) / "tokenizer.json")
 
 
 @pytest.fixture(scope="module")
