@@ -4,10 +4,10 @@
 
 A checkout is asked by its own .venv, in processes and workspaces of its own, with no language model. Both get the
 questions that both have. What each gives is kept under DIR by its commit and not asked again there, unless files of
-the checkout differ from the commit. The command ends with 1 where something differs. Parts: answers_sample and
-answers_corpus (status, text, citations, refusals), exports_sample and exports_corpus (list and every form of the
-data set), runs (ranked documents of the development sets by the default, the paper's and the statutes' profile),
-licences, metadata, tables, and doors (what each act leaves behind in a workspace through each door).
+the checkout differ from the commit. The command ends with 1 where something differs. Parts: sample and corpus (the
+list of the documents, every form of the data set, and of each question the status, text, citations and refusals),
+runs (ranked documents of the development sets by the default, the paper's and the statutes' profile), licences,
+metadata, tables, and doors (what each act leaves behind in a workspace through each door).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
-# Development sets in the folder of the benchmarks; the statutes of India, put together by another command, are not.
-DATASETS = ("scifact", "aila_statutes", "legalquad_de", "squad_it", "faquad_pt", "xquad/en", "xquad/tr")
-QUESTIONS = {"sample": "data/eval/gold/sample.jsonl", "corpus": "data/eval/passages.jsonl"}
-PARTS = (
-    "licences", "tables", "metadata", "doors", "exports_sample", "exports_corpus", "answers_sample", "answers_corpus",
-    "runs",
+# Development sets in the folder of the benchmarks; behind a colon the set whose questions are asked of the corpus.
+DATASETS = (
+    "statutes_in", "scifact", "aila_statutes", "legalquad_de", "squad_it", "faquad_pt",
+    "xquad/en", "xquad/en:xquad/es", "xquad/en:xquad/de", "xquad/en:xquad/tr", "xquad/es", "xquad/de", "xquad/tr",
 )  # fmt: skip
+QUESTIONS = {"sample": "data/eval/gold/sample.jsonl", "corpus": "data/eval/passages.jsonl"}
+PARTS = ("licences", "tables", "metadata", "doors", "sample", "corpus", "runs")
 FIRST, SHOWN = 10, 12
 # What differs from one run to the next: times of day, seconds, and names that are drawn.
 _SECONDS = {"seconds", "milliseconds", "index_seconds", "encode_seconds", "query_encode_ms"}
@@ -110,20 +110,16 @@ def _command(
     """Return the arguments of a checkout's interpreter, and the variables that it takes."""
     away, data = written.parent, shared / "data"
     probe = [str(FOLDER / "probe.py")]
-    kind, _, collection = part.partition("_")
-    documents = str(before / "data" / "sample" / "documents" if collection == "sample" else data / "corpus")
     if part == "doors":
         tests = ["-m", "pytest", "tests/ingestion/test_doors.py", "-p", "doors_plugin", "-p", "no:cacheprovider"]
         variables = {"PYTHONPATH": str(FOLDER), "FROZEN_FILE": str(written), "FROZEN_LIMIT": str(limit)}
         return [*tests, "--basetemp", str(away / "doors")], variables
-    if kind == "answers":
+    if part in QUESTIONS:
+        documents = before / "data" / "sample" / "documents" if part == "sample" else data / "corpus"
         (away / "questions.json").write_text(json.dumps(questions[: limit or None]), encoding="utf-8")
-        return [*probe, kind, str(written), str(away / "workspace"), documents, str(away / "questions.json")], {}
-    if kind == "exports":
-        return [*probe, kind, str(written), str(away / "workspace"), documents, str(away)], {}
+        return [*probe, part, str(written), str(documents), str(away)], {}
     if part == "runs":
-        sets = [str(data / "benchmarks" / name) for name in DATASETS[: limit or None]]
-        return [*probe, part, str(written), str(away / "runs"), *sets], {}
+        return [*probe, part, str(written), str(away), str(data / "benchmarks"), *DATASETS[: limit or None]], {}
     arguments = {"licences": [str(before / "data" / "eval")], "tables": [str(data / "corpus")], "metadata": []}
     return [*probe, part, str(written), *arguments[part]], {}
 
@@ -202,8 +198,7 @@ def main() -> None:
     ]
     differing = 0
     for part in [one for one in PARTS if one in arguments.only]:
-        collection = part.partition("_")[2]
-        questions = common_questions(collection, *folders) if part.startswith("answers") else []
+        questions = common_questions(part, *folders) if part in QUESTIONS else []
         shared = arguments.shared.resolve()
         before, after = (ask(one, part, arguments.limit, shared, folders[0], questions) for one in checkouts)
         if part == "runs":

@@ -35,42 +35,49 @@ def terminal(*words: str, recipe: str = "") -> str:
     return result.stdout
 
 
-def answers(workspace: str, documents: str, questions: str) -> Iterator[tuple[str, Any]]:
-    """Add the documents, and ask each question that has no answer of a kept collection."""
-    terminal("add", documents, "--workspace", workspace)
-    for question in json.loads(Path(questions).read_text(encoding="utf-8")):
-        yield question, json.loads(terminal("ask", question, "--workspace", workspace, "--json"))
-
-
-def exports(workspace: str, documents: str, away: str) -> Iterator[tuple[str, Any]]:
-    """Add the documents, and export the collection in each form; a row of a sheet is a line."""
+def collection(documents: str, away: str) -> Iterator[tuple[str, Any]]:
+    """Add the documents, list them, export them in each form, and ask each question; a row of a sheet is a line."""
     from openpyxl import load_workbook
 
-    terminal("add", documents, "--workspace", workspace)
-    yield "list", json.loads(terminal("list", "--workspace", workspace, "--json"))
+    workspace = ("--workspace", str(Path(away) / "workspace"))
+    terminal("add", documents, *workspace)
+    yield "list", json.loads(terminal("list", *workspace, "--json"))
     for form in ("jsonl", "csv", "bib", "ris", "xlsx"):
         file = Path(away) / f"dataset.{form}"
-        terminal("export", str(file), "--workspace", workspace)
+        terminal("export", str(file), *workspace)
         if form == "xlsx":
             for sheet in load_workbook(file).worksheets:
                 yield f"xlsx {sheet.title}", [str(row) for row in sheet.iter_rows(values_only=True)]
         else:
             yield form, file.read_text(encoding="utf-8").splitlines()
+    for question in json.loads((Path(away) / "questions.json").read_text(encoding="utf-8")):
+        yield question, json.loads(terminal("ask", question, *workspace, "--json"))
 
 
-def runs(folder: str, *datasets: str) -> Iterator[tuple[str, Any]]:
+def runs(away: str, benchmarks: str, *datasets: str) -> Iterator[tuple[str, Any]]:
     """Return the ranked documents of each question, and the figures."""
     for dataset, (profile, configuration, recipe) in product(datasets, PROFILES):
-        away = Path(folder) / profile
-        words = ("--split", "dev", "--config", configuration, "--run", str(away), "--json")
-        yield f"figures {profile} {dataset}", json.loads(terminal("eval", "retrieval", dataset, *words, recipe=recipe))
-    for path in sorted(Path(folder).rglob("*.run")):
+        corpus, *asking = (_dataset(Path(benchmarks) / name, Path(away)) for name in dataset.split(":"))
+        run = f"{profile} {dataset}"
+        folder = Path(away) / run.replace("/", " ")
+        words = ["--split", "dev", "--config", configuration, "--run", str(folder), "--json"]
+        words += [word for one in asking for word in ("--queries-from", str(one))]
+        yield f"figures {run}", json.loads(terminal("eval", "retrieval", str(corpus), *words, recipe=recipe))
         ranked: dict[str, list[str]] = {}
-        for line in path.read_text(encoding="utf-8").splitlines():
-            question, _, document, *_ = line.split()
-            ranked.setdefault(question, []).append(document)
-        run = f"{path.parent.name} {path.name}"
-        yield from ((f"{run} {question}", documents) for question, documents in ranked.items())
+        for path in folder.rglob("*.run"):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                question, _, document, *_ = line.split()
+                ranked.setdefault(question, []).append(document)
+        yield from ((f"{run}.run {question}", documents) for question, documents in ranked.items())
+
+
+def _dataset(folder: Path, away: Path) -> Path:
+    """Return a data set, put together with the checkout's own questions where it holds acts alone."""
+    from benchmarks.retrieval.statutes import assemble_statutes
+
+    if (folder / "corpus.jsonl").exists():
+        return folder
+    return assemble_statutes(folder, Path("data") / "eval" / folder.name, away / folder.name)
 
 
 def licences(folder: str) -> Iterator[tuple[str, Any]]:
@@ -99,8 +106,8 @@ def tables(corpus: str) -> Iterator[tuple[str, Any]]:
 
 
 PARTS: dict[str, Part] = {
-    "answers": answers,
-    "exports": exports,
+    "sample": collection,
+    "corpus": collection,
     "runs": runs,
     "licences": licences,
     "metadata": metadata,
