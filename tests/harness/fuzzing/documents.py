@@ -1,4 +1,4 @@
-"""Parsers of files: documents of every format, workbooks of seeds and of corrections, backups.
+"""Parsers of files: documents of every format, workbooks of seeds and of corrections, backups and their catalogs.
 
 An input is what a package holds, each part below a line with its name. It is packed again after it was changed, since
 of a changed archive hardly more than the reader of archives sees.
@@ -10,13 +10,19 @@ import hashlib
 import io
 import json
 import re
+import sqlite3
 import stat
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import cache
 from pathlib import Path
+
+import sqlalchemy as sql
 
 from ingestion.backup.archive import ARCHIVE_FORMAT, opened_archive, unpack
 from ingestion.backup.contents import CATALOG
+from ingestion.backup.copy_catalog import copy_catalog
 from ingestion.book_index.read import index_of_document
 from ingestion.dataset.corrections import read_corrections
 from ingestion.extraction.extract import extract
@@ -25,6 +31,7 @@ from ingestion.extraction.properties import read_properties
 from ingestion.seeds.read import read_seeds
 from ingestion.types import ExtractionLimits, FileReading, Refusal
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.storage.schema import TABLES
 from tests.harness.fuzzing.seam import Seam
 from tests.harness.fuzzing.texts import PAGES
 from tests.ingestion.source_records import source_record
@@ -48,6 +55,7 @@ def document_seams(folder: Path) -> Mapping[str, Seam]:
         ("tables of corrections", "csv", _whole, _corrections, _EDITED_TABLES, of_a_table),
         ("manifests of backups", "zip", _with_manifest, _restored, (_MANIFEST,), of_a_backup),
         ("backups", "zip", _whole, _restored, (_with_manifest(_MANIFEST),), of_a_backup),
+        ("schemas of backups", "sqlite", _with_schema, _taken_over, (_ADDED,), (WorkspaceError, sqlite3.Error)),
     ):
         seams[what] = _file(folder, suffix, made, parse, seeds, promised)
     return seams
@@ -112,6 +120,42 @@ def _with_manifest(content: bytes) -> bytes:
     return _zipped({b"manifest.json": content, CATALOG.encode(): _CATALOG, b"settings.toml": b""})
 
 
+def _with_schema(content: bytes) -> bytes:
+    """Return a catalog with more rows in its schema: a line holds kind, name, table and statement between tabs."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.deserialize(_empty_catalog())
+        connection.execute("PRAGMA writable_schema=ON")
+        for line in content.decode("latin-1").split("\n"):
+            row = (line.split("\t") + [""] * 3)[:4]
+            connection.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, 0, ?)", row)
+        connection.commit()
+        return connection.serialize()
+
+
+@cache
+def _empty_catalog() -> bytes:
+    engine = sql.create_engine("sqlite://")
+    with engine.begin() as connection:
+        TABLES.create_all(connection)
+    with engine.connect() as connection:
+        written: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
+        return written.serialize()
+
+
+def _taken_over(path: Path) -> None:
+    """Copy a foreign catalog, of whose schema nothing may come along."""
+    copied = path.with_name("copied.sqlite")
+    copied.unlink(missing_ok=True)
+    copy_catalog(path, copied, [TABLES], path)
+    assert _schema(copied.read_bytes()) == _schema(_empty_catalog())
+
+
+def _schema(catalog: bytes) -> set[tuple[object, ...]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.deserialize(catalog)
+        return set(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"))
+
+
 def _restored(path: Path) -> None:
     folder = path.parent / "restored"
     with opened_archive(path) as (archive, manifest):
@@ -146,6 +190,10 @@ _EDITED = (
     ("ADM001", "Piano", "Heatwaves; Flood", "National (Italy)", "Italy", "30.6.2021", "Italian", "'=1+1"),
 )
 _EDITED_TABLES = tuple("\n".join(sign.join(f'"{cell}"' for cell in row) for row in _EDITED).encode() for sign in ",;")
+_ADDED = (
+    b"TRIGGER\tkeep\tdocuments\tCREATE TRIGGER keep AFTER DELETE ON documents BEGIN DELETE FROM state; END\n"
+    b"view\tseen\tseen\tCREATE VIEW seen AS SELECT file FROM documents"
+)
 _CATALOG = b"SQLite format 3\0" + bytes(84)
 _MANIFEST = json.dumps(
     {
