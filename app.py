@@ -1,5 +1,6 @@
 """The app: `streamlit run app.py` (or any ASGI server) serves it, and each session runs this file as its script."""
 
+import os
 from pathlib import Path
 
 import streamlit as st
@@ -26,6 +27,7 @@ if get_script_run_ctx(suppress_warning=True) is None:
         Middleware(with_address, PAGE_NAMES, Path(get_static_dir())),
     ]
     app = st.App(__file__, middleware=middleware)
+    os.umask(0o077)
     keep_login()
     warm_up()
 else:
