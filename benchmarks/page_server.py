@@ -43,11 +43,11 @@ def serving(script: Path = ROOT / "app.py", log: Path | None = None, **settings:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    code = _BEGINNING + (_SLOWING if _SLOW in os.environ else "") + _SERVER
+    environment = os.environ | settings
+    code = _BEGINNING + (_SLOWING if _SLOW in environment else "") + _SERVER
     command = [sys.executable, "-c", code, "run", str(script), "--server.headless", "true"]
     command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
     with (log or Path(os.devnull)).open("wb") as output:
-        environment = os.environ | settings
         server = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=output, stderr=output
         )

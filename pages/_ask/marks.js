@@ -5,7 +5,7 @@
 (() => {
   window.sextantMarks?.abort();
   window.sextantMarks = new AbortController();
-  const LONGEST = 30_000;
+  const LONGEST = 30_000, SETTLED = 50;
   const SOURCE = /^#answer-(\d+)-source-(\d+)$/;
 
   let drawing;
@@ -24,12 +24,25 @@
     // There the words are read, and the page is a thumbnail below them.
     const narrow = matchMedia("(max-width: 1000px)").matches;
     const row = `${within} [class*="-source-${number}-page"]`;
-    let unfolded = false, found = false, pressed = false;
+    let unfolded = false, found = false, pressed = false, due;
+    // React is not done with what it has drawn when this hears of it: what is opened at once is closed again.
+    function lookSoon() {
+      due ??= setTimeout(look, SETTLED);
+    }
     function look() {
+      due = undefined;
+      // What is scrolled to while the page is still drawn moves on.
+      if (document.querySelector("[data-testid=stApp]").dataset.testScriptState !== "notRunning") return;
       const folded = document.querySelector(`.st-key-sources-${turn} details`);
       if (folded && !unfolded) {
         unfolded = true;
         if (!folded.open) folded.querySelector("summary").click();
+      }
+      // Where it scrolls to while it unfolds is not where that lies in the end.
+      const unfolding = folded?.getAnimations() ?? [];
+      if (unfolding.length) {
+        Promise.allSettled(unfolding.map((one) => one.finished)).then(lookSoon);
+        return;
       }
       const source = document.getElementById(id);
       if (source && !found) {
@@ -46,17 +59,20 @@
       }
       const picture = pressed && document.querySelector(`${within} img`);
       if (!picture && !(pressed && narrow)) return;
-      drawing.disconnect();
+      mine.disconnect();
       if (!narrow) picture.decode().finally(() => scrollTo(document.querySelector(row)));
     }
     drawing?.disconnect();
-    const mine = drawing = new MutationObserver(look);
-    drawing.observe(document.body, {childList: true, subtree: true});
-    const stop = () => mine.disconnect();
+    const mine = drawing = new MutationObserver(lookSoon);
+    drawing.observe(document.body, {childList: true, subtree: true, attributeFilter: ["data-test-script-state"]});
+    const stop = () => {
+      clearTimeout(due);
+      mine.disconnect();
+    };
     setTimeout(stop, LONGEST);
     const once = {once: true, passive: true, signal: window.sextantMarks.signal};
     for (const moved of ["wheel", "touchmove"]) addEventListener(moved, stop, once);
-    look();
+    lookSoon();
   }
 
   document.addEventListener("click", (event) => {

@@ -304,6 +304,25 @@ def test_an_address_leads_to_a_source_as_a_mark_clicked_early_does(page: Page, a
     assert page.url == asked
 
 
+@pytest.mark.parametrize("by", ["click", "link"])
+def test_a_page_that_is_not_drawn_to_its_end_leaves_a_source_where_it_was_led_to(
+    page: Page, workspace: Path, tmp_path: Path, by: str
+) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    id = converse(workspace, citing_two(workspace)).id
+    source = page.locator("h3[id='answer-0-source-2']")
+    with serving(workspace, tmp_path / "log", SLOW_PAGES="0.15") as address:
+        page.goto(f"{address}/?conversation={id}{'#answer-0-source-2' if by == 'link' else ''}")
+        if by == "click":
+            expect(source).to_be_attached()
+            page.locator("p a[href='#answer-0-source-2']").click()
+        expect(source).to_be_in_viewport()
+
+        expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+        page.wait_for_load_state("networkidle")
+        assert source.evaluate("shown => shown.getBoundingClientRect().top") < 400
+
+
 def test_a_mark_shows_its_page_where_the_latest_answer_is_a_refusal(page: Page, address: str, workspace: Path) -> None:
     refused = replace(REPLY, status="insufficient_evidence", citations=())
     page.goto(f"{address}/?conversation={converse(workspace, citing_two(workspace), refused).id}")
