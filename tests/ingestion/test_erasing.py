@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import shutil
 import subprocess
 import sys
 import threading
@@ -75,13 +76,25 @@ class Killed(BaseException):
     """The end of a process, which no step may catch."""
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    """Return a workspace of two documents."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two documents and a workspace of them."""
+    return make(tmp_path_factory.mktemp("made"))
+
+
+def make(folder: Path) -> Path:
+    """Return the folder, in which two documents and a workspace of them were made."""
     for name, text in (("own.md", TEXT), ("bay.md", "# The bay\n\n" + "The bay has other rules. " * 20)):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    with closing(open_engine(tmp_path / "workspace")) as engine:
-        add_files(desk_of(engine), [tmp_path / "own.md", tmp_path / "bay.md"])
+        (folder / name).write_text(text, encoding="utf-8")
+    with closing(open_engine(folder / "workspace")) as engine:
+        add_files(desk_of(engine), [folder / "own.md", folder / "bay.md"])
+    return folder
+
+
+@pytest.fixture
+def workspace(made: Path, tmp_path: Path) -> Path:
+    """Return a workspace of two documents, which lie beside it."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     return tmp_path / "workspace"
 
 
@@ -111,7 +124,8 @@ def holding(workspace: Path, *more: bytes) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("what", ["document", "former version"])
-def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_document(workspace: Path, what: str) -> None:
+def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_document(tmp_path: Path, what: str) -> None:
+    workspace = make(tmp_path) / "workspace"
     with closing(open_engine(workspace)) as engine:
         desk, named = desk_of(engine), "own.md"
         text = engine.catalog.text(engine.catalog.find_document(named).key)
