@@ -1,10 +1,11 @@
 """Time, memory and cache of a question in the terminal, and memory of the page after twenty questions.
 
-    python -m benchmarks.models.first_answer CHECKOUT [CHECKOUT] [--rounds N] [--documents DIR]
+    python -m benchmarks.models.first_answer CHECKOUT [CHECKOUT] [--rounds N] [--workspace DIR]
 
 Each checkout is a folder with its own `.venv`; they are measured by turns. Empty means that nothing was ever exported,
 filled that it was. Memory is the highest sum of the resident memory of a process and all that it started, looked at
-forty times a second; a page shared by two processes counts in each. The page is opened over DIR, in a browser.
+forty times a second; a page shared by two processes counts in each. The page is opened over the corpus, in a browser;
+DIR is a workspace that holds it already.
 """
 
 from __future__ import annotations
@@ -121,9 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", type=Path, nargs="+")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument(
-        "--documents", type=Path, default=shared_folder() / "data" / "corpus", help="what the page is asked of"
-    )
+    parser.add_argument("--workspace", type=Path, help="one that holds the corpus already")
     arguments = parser.parse_args()
     checkouts = [one.absolute() for one in arguments.checkouts]
     with tempfile.TemporaryDirectory() as scratch:
@@ -148,7 +147,10 @@ def main() -> None:
             print(f"{one.name:32} {state:7} {columns[0]:8.1f} {columns[1]:10.1f} {columns[2]:8.0f} {columns[3]:9.0f}")
         for at, one in enumerate(checkouts):
             workspace = folder / f"page-{at}"
-            run(one, filled[one], "add", str(arguments.documents), "-w", str(workspace))
+            if arguments.workspace:
+                shutil.copytree(arguments.workspace, workspace)
+            else:
+                run(one, filled[one], "add", str(shared_folder() / "data" / "corpus"), "-w", str(workspace))
             print(f"{one.name:32} page process after {PAGE_QUESTIONS} questions: ", end="", flush=True)
             print(f"{page_memory(one, filled[one], workspace):.0f} MB", flush=True)
 
