@@ -15,6 +15,7 @@ from math import exp
 from typing import Any
 
 from rag_engine.answering.answer_spans import answer_score
+from rag_engine.answering.shared_words import share_sounding_alike
 from rag_engine.config import DATA
 from rag_engine.protocols import PassageReader
 from rag_engine.text.analyzer import analyse
@@ -109,19 +110,19 @@ def _ground(hits: Sequence[Hit], model: ChanceModel) -> Ground:
 
 
 def signals_of(hit: Hit, plan: QueryPlan, reading: PassageReading | None) -> dict[str, float]:
-    """Return the signals that speak for a passage, by name."""
+    """Return the signals that speak for a passage, by name.
+
+    A passage in another language than the question's has signals of its own: words are compared by their sound, and
+    the reader, which hardly tells answers from near misses across languages, is not heard.
+    """
     metadata = hit.document.metadata
-    foreign = not plan.language or metadata.language != plan.language
-    terms = set(analyse(plan.question, plan.language))
     shown = f"{metadata.title} {hit.act} {' '.join(hit.headings)} {hit.text}"
+    if not plan.language or metadata.language != plan.language:
+        alike = share_sounding_alike(plan.question, plan.language, shown)
+        return {"foreign": 1.0, "similarity_foreign": hit.similarity, "shared_foreign": alike}
+    terms = set(analyse(plan.question, plan.language))
     shared = len(terms.intersection(analyse(shown, plan.language))) / len(terms) if terms else 0.0
-    signals = {
-        "constant": 1.0,
-        "similarity": hit.similarity,
-        "shared": shared,
-        "foreign": float(foreign),
-        "similarity_foreign": hit.similarity * foreign,
-    }
+    signals = {"constant": 1.0, "similarity": hit.similarity, "shared": shared}
     if reading is not None:
         found = answer_score(reading, 0, len(hit.text))
         signals |= {

@@ -6,17 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz, process
-
+from rag_engine.answering.shared_words import SHORTEST_ALIKE, is_known
 from rag_engine.answering.support.claim_words import clauses, denies, denies_throughout, limits, universals
 from rag_engine.geography import GLOBAL, find_places, load_gazetteer
 from rag_engine.text.analyzer import analyse, shared_terms
 from rag_engine.text.folding import fold
 from rag_engine.text.quantities import CalendarDate, calendar_dates, quantities
 
-# From here on (of 100) two words of different languages count as one: gouvernement and government.
-_ALIKE = 75.0
-_SHORTEST_ALIKE = 5
 # The number of a paragraph or item: no number that its text states.
 _ENUMERATOR = re.compile(r"^\W{0,3}\d{1,3}[.)]\s", re.MULTILINE)
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -109,7 +105,7 @@ def evidence_for(sentence: str, language: str, passage: CitedPassage) -> Support
             if not any(date.agrees(other) for other in facts.dates)
         ),
         places=tuple(place for place in places if place not in facts.places),
-        names=tuple(name for name in names if not _is_known(fold(name), facts.words)),
+        names=tuple(name for name in names if not is_known(fold(name), facts.words)),
         named=len(names),
         universals=tuple(word for kind, word in claimed.items() if kind not in known),
         denied=denied and not limited and not denies(text, passage.language),
@@ -128,15 +124,6 @@ def _names(sentence: str, language: str) -> Iterator[str]:
         for part in _WORD.findall(term):
             if not part.isdigit() and (language not in _NOUNS_IN_CAPITALS or part.isupper()):
                 yield part
-
-
-def _is_known(word: str, known: frozenset[str]) -> bool:
-    """Return whether a word is among those known, in another form or the spelling of another language too."""
-    if word in known:
-        return True
-    if len(word) < _SHORTEST_ALIKE:
-        return False
-    return process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_ALIKE) is not None
 
 
 def _turned(sentence: str, language: str, passage: str) -> float:
@@ -158,6 +145,6 @@ def _overlap(sentence: str, language: str, passage: str, written: str) -> float:
     if language == written:
         stems = set(analyse(sentence, language))
         return len(stems.intersection(analyse(passage, language))) / len(stems) if stems else 0.0
-    terms = {word for word in map(fold, _LETTERS.findall(sentence)) if len(word) >= _SHORTEST_ALIKE}
+    terms = {word for word in map(fold, _LETTERS.findall(sentence)) if len(word) >= SHORTEST_ALIKE}
     known = frozenset(_LETTERS.findall(fold(passage)))
-    return sum(_is_known(term, known) for term in terms) / len(terms) if terms else 0.0
+    return sum(is_known(term, known) for term in terms) / len(terms) if terms else 0.0

@@ -49,7 +49,7 @@ def test_what_is_nearer_shares_more_or_reads_surer_is_likelier_to_answer(with_re
     weights = chance_model(with_reader).weights
     low = dict.fromkeys(weights, 0.0) | {"constant": 1.0, "similarity": 0.4}
     assert 0 < chance(low, weights) < 1
-    for name in weights.keys() - {"constant", "foreign", "similarity_foreign", "relevance"}:
+    for name in weights.keys() - {"constant", "foreign", "relevance"}:
         assert chance(low | {name: low[name] + 0.5}, weights) > chance(low, weights)
 
 
@@ -99,4 +99,11 @@ def test_words_are_compared_within_one_language_and_not_missed_across_two(found:
     evidence = found("Quem define os orçamentos?")
     abroad = replace(evidence.plan, language="pt")
     assert signals_of(evidence.hits[0], abroad, None)["foreign"] == 1.0
-    assert signals_of(evidence.hits[0], evidence.plan, None)["foreign"] == 0.0
+    assert "foreign" not in signals_of(evidence.hits[0], evidence.plan, None)
+
+
+def test_a_reader_is_not_heard_of_a_passage_in_another_language(found: Callable[..., Evidence]) -> None:
+    evidence = found("Quem define os orçamentos?", similarity=0.7)
+    evidence = replace(evidence, plan=replace(evidence.plan, language="pt"))
+    sure, unsure = (judge(evidence, SureReader(logits)).hits[0].chance for logits in (8.0, -8.0))
+    assert sure == unsure
