@@ -47,7 +47,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _RIDGE = 0.5
 # The share of questions with an answer that may be refused, on the development half, as it was fitted.
 FALSE_REFUSALS = 0.03
-# The same where all passages are in another language, whose constant is then moved. At .03 half as many of the questions
+# The same where all passages are in another language, whose constant is then moved. At .03 half as many of those
 # without an answer would be refused in a collection of many languages.
 FALSE_REFUSALS_ACROSS = 0.1
 # The chance from which a passage is called strong, and moderate; what share is right in each is measured.
