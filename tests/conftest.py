@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("any machine", deadline=None)
@@ -49,6 +54,13 @@ DESCRIPTIONS = """{"file": "flood.md", "hazards": ["Flood"], "geographical_level
 
 
 CHROMIUM = Path("/usr/bin/chromium")
+BROWSER_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 SHARED = Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared"))
 
 # What a test may need beyond the packages, whether it is here, and how to get it.
@@ -116,6 +128,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep processes that a test forks from running the script that a test of the page has left as the main one."""
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Yield Debian's Chromium, the only one of a worker: Playwright cannot be started a second time in a process."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(BROWSER_FLAGS))
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from rag_engine.config import cache_folder
-from tests.conftest import CHROMIUM, ROOT
-from tests.e2e.conftest import BROWSER_FLAGS
+from tests.conftest import ROOT
 
 # Folders of the checkout that a wheel holds, and what it leaves out of them: where the samples come from, and notes.
 HELD = ("rag_engine", "ingestion", "pages", "cli", "data", ".streamlit")
@@ -226,13 +225,11 @@ def test_answers_are_measured(said: Mapping[str, Said]) -> None:
 
 
 @pytest.mark.needs("chromium")
-def test_the_page_shows_the_samples_in_our_style(installed: Installed, tmp_path: Path) -> None:
+def test_the_page_shows_the_samples_in_our_style(installed: Installed, tmp_path: Path, browser: Browser) -> None:
     with (
         serving(installed, "--sample", "--workspace", str(tmp_path / "workspace")) as address,
-        sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=CHROMIUM, args=list(BROWSER_FLAGS)) as browser,
+        browser.new_page() as page,
     ):
-        page = browser.new_page()
         answer = page.goto(address)
         assert answer is not None
         assert answer.status == 200

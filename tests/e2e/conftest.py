@@ -9,20 +9,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from benchmarks import page_server
 from tests.e2e.slow_model import CITING_TWO, slow_model
 from tests.pages.collection import build_collection
 
 ROOT = Path(__file__).resolve().parents[2]
-BROWSER_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 @pytest.fixture(scope="session")
@@ -85,15 +78,6 @@ def misled_address(workspace: Path, tmp_path: Path) -> Iterator[str]:
 def serving(workspace: Path, log: Path, **settings: str) -> AbstractContextManager[str]:
     """Return a block in which a server over the workspace answers at the address that it yields."""
     return page_server.serving(ROOT / "app.py", log, SEXTANT_WORKSPACE=str(workspace), **settings)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(BROWSER_FLAGS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -30,8 +30,8 @@ from rag_engine.notebook.store import change_notebook, create_notebook
 from rag_engine.passage_search.query import PassageQuery
 from rag_engine.passage_search.saved import save_search
 from rag_engine.types import Citation
-from tests.conftest import CHROMIUM
-from tests.e2e.conftest import BROWSER_FLAGS, leaves, serving
+from tests.conftest import BROWSER_FLAGS, CHROMIUM
+from tests.e2e.conftest import leaves, serving
 from tests.harness.admin_fields import administered, compared
 from tests.harness.tally import Effort, Tally
 from tests.rag_engine.conversations.test_store import REPLY, SOURCE
