@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 # Each takes from a tenth of a second to several seconds to import, and none of them quotes.
 NOT_NEEDED = {
-    "PIL", "chromadb", "ingestion", "onnxruntime", "openai", "pages", "pandas", "playwright", "prompt_toolkit",
+    "PIL", "chromadb", "ingestion", "onnx", "onnxruntime", "openai", "pages", "pandas", "playwright", "prompt_toolkit",
     "pypdfium2", "scipy", "sentence_transformers", "sklearn", "streamlit", "torch", "transformers",
 }  # fmt: skip
 SCRIPT = """

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_engine.backends.bert_graph import BertGraph
 from rag_engine.backends.encoder.packaged_e5 import PackagedModel, packaged_file, settings
 from rag_engine.backends.model_export import CHECK, GRAPH, PLAIN_ATTENTION, export_model, limits, open_quietly
 from rag_engine.backends.model_runtime import INPUTS, prepare_openvino
@@ -110,6 +109,8 @@ def export_packaged(folder: Path) -> None:
 
     What torch says of the check texts comes with Sextant.
     """
+    from rag_engine.backends.bert_graph import BertGraph
+
     model, config = PackagedModel(packaged_file()), settings()["config.json"]
     save_pieces(model.pieces(), model.special, folder)
     graph = BertGraph(model.weights(), config)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from rag_engine.backends.bert_graph import BertGraph
 from rag_engine.backends.encoder.packaged_e5 import PackagedModel, packaged_file, settings
 from rag_engine.backends.model_export import CHECK, GRAPH
 from rag_engine.backends.model_runtime import prepare_openvino
@@ -95,6 +94,8 @@ def merge(weights: dict[str, NDArray[np.float32]], adapter: Path) -> tuple[Layer
 
 def export(folder: Path, adapter: Path) -> None:
     """Write the graph and tokenizer of the packaged encoder with the adapter into `folder`, without torch."""
+    from rag_engine.backends.bert_graph import BertGraph
+
     model, config = PackagedModel(packaged_file()), settings()["config.json"]
     weights = model.weights()
     heads, checked = merge(weights, adapter)
