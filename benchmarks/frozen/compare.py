@@ -90,7 +90,10 @@ def ask(checkout: Checkout, part: str, limit: int, shared: Path, before: Path, q
             ended = subprocess.run([python, *command], cwd=checkout.folder, env=environment, check=False, stdout=2)
             if not written.exists():
                 sys.exit(f"{part} broke off in {checkout.folder} with {ended.returncode}; why is said above.")
-            text = written.read_text(encoding="utf-8").replace(str(checkout.folder), "CHECKOUT")
+            text = written.read_text(encoding="utf-8")
+            # The samples of one are given to both.
+            for folder in (checkout.folder, before):
+                text = text.replace(str(folder), "CHECKOUT")
         file.write_text(json.dumps(masked(json.loads(text)), ensure_ascii=False, indent=1), encoding="utf-8")
     given: Given = json.loads(file.read_text(encoding="utf-8"))
     return given
