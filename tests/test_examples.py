@@ -38,6 +38,7 @@ WITHOUT_ANSWER = (
     "What is the best recipe for carbonara?",
     "Wie backe ich ein Roggenbrot ohne Hefe?",
     "Quem descobriu o caminho marítimo para a Índia?",
+    "Quali sono le soglie di temperatura per le allerte caldo in Grecia?",
 )
 
 

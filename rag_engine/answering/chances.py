@@ -69,7 +69,7 @@ def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
         replace(source, hits=tuple(judged[hit.child_id] for hit in source.hits)) for source in evidence.sources
     )
     chosen = tuple(judged[hit.child_id] for hit in evidence.hits)
-    ground = _ground(list(judged.values()), model)
+    ground = _ground(list(judged.values()), evidence.plan.language, model)
     return replace(evidence, hits=chosen, sources=sources, ground=ground, read=reader is not None)
 
 
@@ -77,7 +77,7 @@ def with_sources(evidence: Evidence, sources: Sequence[Source], *, with_reader: 
     """Return the evidence with some of its sources alone, and whether these are a ground for an answer."""
     hits = [hit for source in sources for hit in source.hits]
     kept = {hit.child_id for hit in hits}
-    ground = _ground(hits, chance_model(with_reader)) if hits else "none"
+    ground = _ground(hits, evidence.plan.language, chance_model(with_reader)) if hits else "none"
     best = tuple(hit for hit in evidence.hits if hit.child_id in kept)
     return replace(evidence, hits=best, sources=tuple(sources), ground=ground)
 
@@ -102,11 +102,16 @@ def refusal_rates(status: AnswerStatus, seconds: Mapping[str, float], *, with_re
     return chance_model(with_reader).refusals if refused else None
 
 
-def _ground(hits: Sequence[Hit], model: ChanceModel) -> Ground:
-    best = max((hit.chance for hit in hits if hit.chance is not None), default=1.0)
-    if best >= model.moderate or any(hit.named for hit in hits):
+def _ground(hits: Sequence[Hit], language: str, model: ChanceModel) -> Ground:
+    compared = [hit.chance for hit in hits if hit.chance is not None]
+    # Of moderate passages in another language than the question's too few are right to be a ground alone.
+    sufficing = (
+        hit.named or hit.tier == "strong" or (hit.tier == "moderate" and hit.document.metadata.language == language)
+        for hit in hits
+    )
+    if not compared or any(sufficing):
         return "enough"
-    return "doubtful" if best >= model.least else "none"
+    return "doubtful" if max(compared) >= model.least else "none"
 
 
 def signals_of(hit: Hit, plan: QueryPlan, reading: PassageReading | None) -> dict[str, float]:

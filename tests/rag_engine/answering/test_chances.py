@@ -107,3 +107,14 @@ def test_a_reader_is_not_heard_of_a_passage_in_another_language(found: Callable[
     evidence = replace(evidence, plan=replace(evidence.plan, language="pt"))
     sure, unsure = (judge(evidence, SureReader(logits)).hits[0].chance for logits in (8.0, -8.0))
     assert sure == unsure
+
+
+@pytest.mark.parametrize(("tier", "language", "ground"), [
+    ("moderate", "en", "enough"), ("moderate", "pt", "doubtful"), ("strong", "pt", "enough"),
+])  # fmt: skip
+def test_a_moderate_passage_in_another_language_alone_leaves_doubt(
+    found: Callable[..., Evidence], tier: str, language: str, ground: str
+) -> None:
+    evidence = found("Quem define os orçamentos?", chance=0.2, tier=tier)
+    evidence = replace(evidence, plan=replace(evidence.plan, language=language))
+    assert with_sources(evidence, evidence.sources, with_reader=True).ground == ground
