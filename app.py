@@ -12,7 +12,7 @@ from cli.serve.browser_code import with_code_in_memory
 from cli.serve.browser_requests import RequestRules, checked_requests
 from cli.serve.page_address import with_address
 from pages._shared.errors import show_errors
-from pages._shared.frame import PAGE_NAMES, draw_language_choice, open_frame, warm_up
+from pages._shared.frame import EVERY_PAGE, PAGE_NAMES, close_frame, open_frame, warm_up
 from pages._shared.login import guarded, keep_login
 from pages._uploads.bounds import bounded_uploads
 
@@ -24,7 +24,7 @@ if get_script_run_ctx(suppress_warning=True) is None:
         Middleware(guarded),
         Middleware(bounded_uploads),
         Middleware(with_code_in_memory, Path(get_static_dir()) / "static"),
-        Middleware(with_address, PAGE_NAMES, Path(get_static_dir())),
+        Middleware(with_address, PAGE_NAMES, Path(get_static_dir()), EVERY_PAGE),
     ]
     app = st.App(__file__, middleware=middleware)
     os.umask(0o077)
@@ -34,4 +34,4 @@ else:
     # Around all of it: where the collection cannot be opened there is no page to run.
     with show_errors():
         open_frame().run()
-    draw_language_choice()
+    close_frame()

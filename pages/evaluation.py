@@ -6,7 +6,7 @@ from pages._evaluation.questions import draw_questions
 from pages._evaluation.results import draw_results
 from pages._evaluation.testing import draw_testing
 from pages._shared import resources
-from pages._shared.frame import guard
+from pages._shared.frame import guard, show_opened
 from pages._shared.interface_language import _
 from rag_engine.evaluation.answers.own_runs import list_own_runs
 
@@ -14,9 +14,12 @@ guard(__file__)
 
 st.title(_("Evaluation"))
 st.caption(_("How well your collection answers your own questions, and whether a change made it better."))
-draw_testing()
+testing = st.container()
 tabs = (_("Questions"), _("Results"))
 chosen, results = st.tabs(tabs, default=tabs[bool(list_own_runs(resources.workspace()))], key="evaluation tab")
+show_opened()
+with testing:
+    draw_testing()
 with chosen:
     draw_questions()
 with results:

@@ -10,7 +10,7 @@ from pages._library.listing import draw_documents
 from pages._library.upload import draw_adding
 from pages._shared import resources
 from pages._shared.filter_widgets import filter_in_address
-from pages._shared.frame import TABLE_SECONDS, guard, show_opened
+from pages._shared.frame import guard
 from pages._shared.interface_language import _
 from pages._shared.jobs import draw_runs
 
@@ -30,8 +30,6 @@ if total:
     with covered:
         if covered.open:
             draw_coverage(documents, wanted)
-# Before the filters, which the browser takes longest to draw.
-show_opened(TABLE_SECONDS)
 with st.sidebar:
     draw_filter_sets("library", sidebar.draw_filter(engine, "library"))
     sidebar.draw_collection(engine)

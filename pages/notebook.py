@@ -5,7 +5,7 @@ import streamlit as st
 from pages._notebook import choice, entries
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.frame import guard, show_opened
+from pages._shared.frame import guard
 from pages._shared.interface_language import _
 
 guard(__file__)
@@ -13,7 +13,6 @@ st.title(_("Notebook"))
 with show_errors():
     notice = st.container()
     opened = choice.draw_choice(resources.workspace())
-    show_opened()
     if st.query_params.get("notebook", opened.id) != opened.id:
         notice.info(
             _("This notebook was deleted, belongs to somebody else, or the link is incomplete."),

@@ -6,7 +6,7 @@ from pages._search import facets, results, saved, words
 from pages._search.opened import current_query
 from pages._shared import resources
 from pages._shared.errors import show_errors
-from pages._shared.frame import guard, show_opened
+from pages._shared.frame import guard
 from pages._shared.interface_language import _
 
 guard(__file__)
@@ -17,8 +17,6 @@ words.draw_words(query)
 found = results.find(engine, query)
 with show_errors():
     results.draw_results(engine, query, found)
-# Before the filters, which the browser takes longest to draw.
-show_opened()
 with st.sidebar:
     saved.draw_saved(engine, query)
     facets.draw_facets(engine, query, found)

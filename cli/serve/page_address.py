@@ -1,4 +1,4 @@
-"""Address of the server and code of each page, said in the page of Streamlit that a browser loads first.
+"""Address of the server, code of each page, and styles and script of all, in Streamlit's page, which is loaded first.
 
 At the address of a page ("/library") Streamlit's page asks for the server below that address before it asks above it,
 and nothing is drawn meanwhile.
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cli.serve.page_code import code_links
 
 _HTML = "text/html"
-_HEAD, _HEAD_END = b"<head>", b"</head>"
+_HEAD, _HEAD_END, _BODY_END = b"<head>", b"</head>", b"</body>"
 # Streamlit's page, and not that of a component.
 _OURS = b'<div id="root"></div>'
 # Below a prefix of a proxy too; the address of the first page has no name at its end.
@@ -24,10 +24,11 @@ _BASE = "location.origin + location.pathname.replace(/({names})[/]?$/, '')"
 _SCRIPT = f"<script>window.__streamlit = {{{{BACKEND_BASE_URL: {_BASE}}}}}</script>"
 
 
-def with_address(app: ASGIApp, names: Collection[str], folder: Path) -> ASGIApp:
+def with_address(app: ASGIApp, names: Collection[str], folder: Path, ending: str) -> ASGIApp:
     """Return the app with the address of its server in Streamlit's page, below which the pages have these `names`.
 
     `folder` is Streamlit's, with the code that each page is given the links to; at another address it is the first's.
+    `ending` is HTML for the end of every page, where its styles come after Streamlit's.
     """
     links = code_links(folder)
     script = _SCRIPT.format(names="|".join(map(re.escape, sorted(names)))).encode()
@@ -54,7 +55,9 @@ def with_address(app: ASGIApp, names: Collection[str], folder: Path) -> ASGIApp:
             whole = page
             if _OURS in page:
                 code = links.get(scope["path"].strip("/").rpartition("/")[2], links[""]).encode()
-                whole = page.replace(_HEAD, _HEAD + script, 1).replace(_HEAD_END, code + _HEAD_END, 1)
+                parts = {_HEAD: _HEAD + script, _HEAD_END: code + _HEAD_END, _BODY_END: ending.encode() + _BODY_END}
+                for mark, part in parts.items():
+                    whole = whole.replace(mark, part, 1)
             MutableHeaders(scope=start)["content-length"] = str(len(whole))
             await send(start)
             await send({"type": "http.response.body", "body": whole})

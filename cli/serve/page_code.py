@@ -6,7 +6,7 @@ Streamlit's page asks for the code of a widget only once the widget has come, in
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 _IMPORTED = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
@@ -14,19 +14,18 @@ _LINKS = {
     "js": '<link rel="modulepreload" crossorigin href="./static/js/{name}">',
     "css": '<link rel="preload" as="style" crossorigin href="./static/css/{name}">',
 }
-# By the name that a page has in its address, the components of Streamlit that it draws when it is opened.
-_COMPONENTS: Mapping[str, tuple[str, ...]] = {
-    "": ("ChatInput", "Button", "Multiselect", "Slider", "NumberInput", "Checkbox", "Metric", "Selectbox"),
-    "search": ("TextInput", "ButtonGroup", "Checkbox", "Slider", "Selectbox"),
-    "compare": ("TextArea", "ButtonGroup", "Multiselect", "Button", "Selectbox", "Slider"),
-    "library": ("DataFrame", "TextInput", "Checkbox", "Button", "Multiselect", "Slider", "Metric", "Selectbox"),
-    "document": (),
-    "notebook": ("Selectbox", "Checkbox"),
-    "admin": ("ButtonGroup", "FileUploader", "TextInput", "Button", "Selectbox"),
-    "evaluation": ("Button", "Selectbox"),
+# By the name that a page has in its address, the component of Streamlit that it is opened for. The code of more would
+# only hold up the first drawing; it is loaded once this one is there.
+_COMPONENTS: Mapping[str, str] = {
+    "": "ChatInput",
+    "search": "TextInput",
+    "compare": "TextArea",
+    "library": "DataFrame",
+    "document": "Button",
+    "notebook": "Selectbox",
+    "admin": "ButtonGroup",
+    "evaluation": "Button",
 }
-# Of styles and scripts, which every page has.
-_OF_EVERY_PAGE = ("Html",)
 
 
 def code_links(folder: Path) -> dict[str, str]:
@@ -35,16 +34,14 @@ def code_links(folder: Path) -> dict[str, str]:
     `folder` is Streamlit's, with index.html; what that names itself is left out.
     """
     page = (folder / "index.html").read_text(encoding="utf-8")
-    return {name: "".join(_links(folder / "static", page, components)) for name, components in _COMPONENTS.items()}
-
-
-def _links(static: Path, page: str, components: tuple[str, ...]) -> Iterator[str]:
-    found: dict[str, None] = {}
-    for component in (*_OF_EVERY_PAGE, *components):
+    links = {}
+    for name, component in _COMPONENTS.items():
+        found: dict[str, None] = {}
         for kind in _LINKS:
-            for file in static.glob(f"{kind}/{component}.*.{kind}"):
+            for file in (folder / "static").glob(f"{kind}/{component}.*.{kind}"):
                 _collect(file, found)
-    return (_LINKS[name.rpartition(".")[2]].format(name=name) for name in found if name not in page)
+        links[name] = "".join(_LINKS[one.rpartition(".")[2]].format(name=one) for one in found if one not in page)
+    return links
 
 
 def _collect(file: Path, found: dict[str, None]) -> None:

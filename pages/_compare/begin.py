@@ -47,8 +47,6 @@ def draw_beginning(engine: Engine) -> None:
     )
     with st.container(border=True):
         questions = _draw_questions()
-        # Before the filters, which the browser takes longest to draw.
-        show_opened()
         by: ColumnKind = st.segmented_control(
             _("Columns"),
             list(_KINDS),
@@ -106,6 +104,7 @@ def _draw_questions() -> tuple[str, ...]:
             persist_state="session",
         )
     )
+    show_opened()
     with st.expander(_("Questions from a form"), icon=":material/table:", key="compare form"):
         st.caption(_("Adds a question for each field of the form. You can edit them above."))
         schema = draw_schema_choice(_("Form"), "compare")

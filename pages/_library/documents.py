@@ -13,6 +13,7 @@ import streamlit as st
 from ingestion.operations.library import choose_columns, chosen_columns
 from ingestion.status.document_fields import Described, unchecked_fields
 from pages._shared import resources
+from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, known_date
@@ -35,6 +36,7 @@ def _language(document: DocumentRecord) -> str:
 # The columns by their English names, under which those chosen are kept.
 TITLE, UNCHECKED, FOUND_IN = to_translate("Title"), to_translate("Extracted, not checked"), to_translate("Found in")
 _PAGES = to_translate("Pages")
+_CHOSEN = "library columns"
 # Shown where a document is superseded, whatever columns are chosen.
 VERSION = to_translate("Version")
 _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
@@ -80,23 +82,29 @@ _LINES = 3
 _LETTER, _BESIDE, _WIDEST = 7.6, 20, 240
 
 
-def draw_columns() -> list[str]:
-    """Draw the choice of columns, which is kept with the collection; return the columns chosen."""
-    known = [*_COLUMNS, UNCHECKED]
-    kept = [one for one in chosen_columns(resources.desk(), _DEFAULT) if one in known]
+def columns_in_use() -> list[str]:
+    """Return the columns beside the title that were last chosen."""
+    return [one for one in chosen_columns(resources.desk(), _DEFAULT) if one in _COLUMNS or one == UNCHECKED]
+
+
+def draw_columns() -> None:
+    """Draw the choice of columns, which is kept with the collection."""
+
+    def keep() -> None:
+        with show_errors():
+            choose_columns(resources.desk(), st.session_state[_CHOSEN])
+
+    st.session_state[_CHOSEN] = columns_in_use()
     with st.popover(_("Columns"), icon=":material/view_column:", key="library columns choice"):
-        chosen = st.multiselect(
+        st.multiselect(
             _("Columns beside the title"),
-            known,
-            kept,
+            [*_COLUMNS, UNCHECKED],
             format_func=_,
             placeholder=_("None"),
-            key="library columns",
+            key=_CHOSEN,
+            on_change=keep,
             width=460,
         )
-    if chosen != kept:
-        choose_columns(resources.desk(), chosen)
-    return chosen
 
 
 def find(documents: Sequence[DocumentRecord], words: str) -> dict[int, tuple[str, ...]] | None:

@@ -9,43 +9,49 @@ import streamlit as st
 from ingestion.operations.corrections import describe_records
 from ingestion.status.document_fields import unchecked_fields
 from pages._library.correction import draw_done
-from pages._library.documents import draw_columns, draw_table, find
+from pages._library.documents import columns_in_use, draw_columns, draw_table, find
 from pages._library.selection import draw_selection
 from pages._shared import resources
+from pages._shared.frame import TABLE_SECONDS, show_opened
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import counted, number
 from rag_engine.types import DocumentRecord
 
+_WORDS, _UNCHECKED = "library words", "library unchecked"
+
 
 def draw_documents(documents: Sequence[DocumentRecord], total: int) -> None:
-    """Draw the documents that the filters allow, of so many in all."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = st.text_input(
-            _("Search"),
-            key="library words",
-            placeholder=_("Words in titles, authorities, descriptions and texts"),
-            icon=":material/search:",
-        )
-        columns = draw_columns()
-        only = st.toggle(_("Only with unchecked values"), key="library unchecked")
-    found = find(documents, words)
+    """Draw the documents that the filters allow, of so many in all: the table first, then what stands above it."""
+    found = find(documents, str(st.session_state.get(_WORDS, "")))
     described = dict(zip((one.key for one in documents), describe_records(resources.desk(), documents), strict=True))
+    only = st.session_state.get(_UNCHECKED, False)
     shown = [
         one
         for one in documents
         if (found is None or one.key in found) and (not only or unchecked_fields(described[one.key]))
     ]
-    st.caption(
-        counted(
-            "{shown} of {n} document. Click a title to open the document.",
-            "{shown} of {n} documents. Click a title to open the document.",
-            total,
-            shown=number(len(shown)),
+    with st.container(key="library documents"):
+        above = st.container(key="library above")
+        chosen = draw_table(shown, described, columns_in_use(), found) if shown else []
+    show_opened(TABLE_SECONDS)
+    with above:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.text_input(
+                _("Search"),
+                key=_WORDS,
+                placeholder=_("Words in titles, authorities, descriptions and texts"),
+                icon=":material/search:",
+            )
+            draw_columns()
+            st.toggle(_("Only with unchecked values"), key=_UNCHECKED)
+        st.caption(
+            counted(
+                "{shown} of {n} document. Click a title to open the document.",
+                "{shown} of {n} documents. Click a title to open the document.",
+                total,
+                shown=number(len(shown)),
+            )
         )
-    )
-    draw_done()
-    actions = st.container()
-    if shown:
-        chosen = draw_table(shown, described, columns, found)
-        with actions:
+        draw_done()
+        if shown:
             draw_selection(chosen, described)

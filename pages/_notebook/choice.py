@@ -10,6 +10,7 @@ from pages._ask.conversations import SHARE
 from pages._shared import resources
 from pages._shared.elements import draw_way_back, in_own_place, open_in_address, when_changed
 from pages._shared.errors import show_errors
+from pages._shared.frame import show_opened
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
@@ -50,6 +51,7 @@ def draw_choice(workspace: Path) -> Notebook:
             persist_state="session",
             width=340,
         )
+        show_opened()
         notebook = notebooks[st.session_state[_CHOSEN]]
         own = owns(person, notebook.owner)
         with st.popover(_("New"), icon=":material/add:", type="tertiary", key=_MAKING, on_change="rerun"):

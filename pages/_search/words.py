@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages._search.opened import go_to
 from pages._shared.elements import when_changed
+from pages._shared.frame import show_opened
 from pages._shared.interface_language import _, to_translate
 from rag_engine.passage_search.query import PassageQuery, SortOrder
 
@@ -30,6 +31,7 @@ def draw_words(query: PassageQuery) -> None:
         label_visibility="collapsed",
         on_change=when_changed(_WORDS, st.session_state[_WORDS], _follow, query),
     )
+    show_opened()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
             _("Sort by"),

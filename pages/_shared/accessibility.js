@@ -2,8 +2,6 @@
 // skips to the question, and a word where a text is too long for its field. Parts of the page ask for it by the
 // beginning of their key: "lang-it-", "live-answer-".
 (() => {
-  if (window.sextantAccessible) return;
-  window.sextantAccessible = true;
   // An answer changes while it is written: it is read out once it has stayed as it is for so many milliseconds.
   const CALM = 700;
   let spoken = "", waiting = null, answering = false, scheduled = false;
@@ -123,6 +121,8 @@
 
   function pass() {
     scheduled = false;
+    // They come with the first page, this script before it.
+    if (!words()) return;
     if (document.documentElement.lang !== words().language) document.documentElement.lang = words().language;
     for (const part of document.querySelectorAll('[class*="st-key-lang-"]')) {
       const language = part.className.match(/st-key-lang-([a-z]{2,3})-/)?.[1];
@@ -141,7 +141,6 @@
     if (scheduled) return;
     scheduled = true;
     setTimeout(pass, 50);
-  }).observe(document.querySelector('[data-testid="stApp"]')?.parentElement ?? document.body,
+  }).observe(document.getElementById("root"),
     {childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: ["class"]});
-  pass();
 })();

@@ -16,13 +16,15 @@ from pages._shared.numbers_and_dates import number
 from rag_engine.takeaway.answer_lines import answer_runs
 
 _FOLDER = Path(__file__).parent
-_STYLE = f"<style>{(_FOLDER / 'accessibility.css').read_text(encoding='utf-8')}</style>"
-_SCRIPT = f"<script>{(_FOLDER / 'accessibility.js').read_text(encoding='utf-8')}</script>"
+# The styles, and the script that follows keys such as those below.
+ACCESSIBILITY = (
+    f"<style>{(_FOLDER / 'accessibility.css').read_text(encoding='utf-8')}</style>"
+    f"<script>{(_FOLDER / 'accessibility.js').read_text(encoding='utf-8')}</script>"
+)
 
 
-def draw_accessibility() -> None:
-    """Draw what every page needs: the styles, and the script that follows keys such as those below."""
-    st.html(_STYLE)
+def give_words() -> None:
+    """Give the script of every page its words in the language of the interface."""
     words = {
         "language": interface_language(),
         "skip": _("Skip to the question"),
@@ -33,7 +35,6 @@ def draw_accessibility() -> None:
         "widgets": [] if interface_language() == ENGLISH else _widget_words(),
     }
     st.html(f"<script>window.sextantWords = {json.dumps(words)};</script>", unsafe_allow_javascript=True)
-    st.html(_SCRIPT, unsafe_allow_javascript=True)
 
 
 def _widget_words() -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from pages._shared import resources
-from pages._shared.accessibility import draw_accessibility
+from pages._shared.accessibility import ACCESSIBILITY, give_words
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import LANGUAGES, _, interface_language, set_language
 from pages._shared.login import draw_person, require_login
@@ -41,6 +41,9 @@ WORDMARK = (
     'font-size="22" font-weight="600" fill="#2b9a52">Sextant</text></svg>'
 )
 
+# Goes to the browser with Streamlit's own page, before anything is drawn.
+EVERY_PAGE = PRINT_STYLE + ACCESSIBILITY
+
 # By which the address of a page ends.
 PAGE_NAMES = tuple(path.stem for path in sorted((ROOT / "pages").glob("[!_]*.py")))
 
@@ -52,7 +55,7 @@ _AT, _SEEN = "page that is open", "page whose content was sent ahead"
 # Longer than Streamlit's server, and then its browser code, gather what is drawn, each 10 ms.
 _SENDING_SECONDS = 0.04
 # What a browser takes to draw what a page is opened for, with code that it has not run yet; a table has the most.
-_OPENING_SECONDS, TABLE_SECONDS = 0.15, 0.3
+_OPENING_SECONDS, TABLE_SECONDS = 0.25, 0.35
 
 
 def open_frame() -> Any:
@@ -82,8 +85,6 @@ def open_frame() -> Any:
     page = st.navigation(pages)
     if page.url_path == _ASK:
         st.switch_page(pages[0], query_params=_query())
-    st.html(PRINT_STYLE)
-    draw_accessibility()
     if (present := resources.person()).key:
         draw_person(present.name)
     # The notebook is read, and wants a narrow column.
@@ -117,8 +118,9 @@ def _recall_language() -> None:
         st.session_state[_RECALLED] = True
 
 
-def draw_language_choice() -> None:
-    """Draw the choice of the language of the interface at the end of the sidebar."""
+def close_frame() -> None:
+    """Draw what comes after every page: at the end of the sidebar the choice of the language of the interface."""
+    give_words()
     st.session_state[_LANGUAGE] = interface_language()
     st.sidebar.selectbox(
         _("Language of the interface"),
@@ -159,7 +161,11 @@ def _query() -> dict[str, list[str]]:
 
 
 def show_opened(seconds: float = _OPENING_SECONDS) -> None:
-    """Have the browser draw what a page is opened for before the rest, unless the page is only drawn again."""
+    """Have the browser draw what a page is opened for before the rest, unless the page is only drawn again.
+
+    To be called once one widget is drawn: React 18 shows widgets whose code it has not run yet together, and where
+    more come while it waits for some it shows none for half a second.
+    """
     if st.session_state.get(_SEEN) != st.session_state[_AT]:
         st.session_state[_SEEN] = st.session_state[_AT]
         show_at_once(seconds)

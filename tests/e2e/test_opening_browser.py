@@ -6,37 +6,33 @@ import pytest
 from playwright.sync_api import Page, WebSocket, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-_SIDEBAR = 1
-# Each with what it is opened for, an element of Streamlit's.
+# Parts of the page.
+_MAIN, _BOTTOM = 0, 3
+# Each with what it is opened for, an element of Streamlit's, and the component that draws it.
 OPENED_FOR = {
-    "": "chat_input",
-    "search": "text_input",
-    "library": "dataframe",
-    "compare": "text_area",
-    "notebook": "selectbox",
-    "admin": "button_group",
-    "evaluation": "button",
+    "": ("chat_input", "ChatInput"),
+    "search": ("text_input", "TextInput"),
+    "library": ("dataframe", "DataFrame"),
+    "compare": ("text_area", "TextArea"),
+    "notebook": ("selectbox", "Selectbox"),
+    "admin": ("button_group", "ButtonGroup"),
+    "evaluation": ("button", "Button"),
 }
-# Which the input loads by itself once it is drawn, for questions that are spoken.
-_SPOKEN = ("wavesurfer.esm.", "record.esm.")
+# Drawn by code that every page has.
+_TEXTS = ("heading", "markdown")
 
 
 class Opened:
-    """What a browser asks for and is sent while a page is opened."""
+    """What a browser is sent while a page is opened."""
 
     def __init__(self, page: Page, address: str) -> None:
         self.messages: list[ForwardMsg] = []
-        code: list[str] = []
         page.on("websocket", self._listen)
-        page.on("request", lambda request: code.append(request.url) if request.resource_type == "script" else None)
         answer = page.goto(address)
         assert answer is not None
+        self.page = answer.text()
         expect(page.locator("h1").first).to_be_visible()
         expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
-        page.wait_for_load_state("networkidle")
-        first = answer.text()
-        names = [url.rpartition("/")[2] for url in code]
-        self.later_code = [name for name in names if name not in first and not name.startswith(_SPOKEN)]
 
     def _listen(self, socket: WebSocket) -> None:
         socket.on("framereceived", self._keep)
@@ -56,14 +52,13 @@ class Opened:
         return [(one.metadata.delta_path[0], one.delta.new_element.WhichOneof("type")) for one in new]
 
 
-@pytest.mark.parametrize(("path", "kind"), OPENED_FOR.items())
+@pytest.mark.parametrize(("path", "kind", "component"), [(path, *what) for path, what in OPENED_FOR.items()])
 def test_a_page_is_drawn_once_begins_with_what_it_is_opened_for_and_names_its_code_at_first(
-    page: Page, address: str, path: str, kind: str
+    page: Page, address: str, path: str, kind: str, component: str
 ) -> None:
     opened = Opened(page, f"{address}/{path}")
 
     assert opened.runs == 1
-    kinds = [one for _part, one in opened.elements]
-    parts = [part for part, _kind in opened.elements]
-    assert kinds.index(kind) < parts.index(_SIDEBAR)
-    assert opened.later_code == []
+    first = next(one for one in opened.elements if one[1] not in _TEXTS)
+    assert first == (_MAIN if kind != "chat_input" else _BOTTOM, kind)
+    assert f"./static/js/{component}." in opened.page

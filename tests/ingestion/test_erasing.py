@@ -59,6 +59,7 @@ from rag_engine.types import Answer, Evidence
 from tests.ingestion.documents import pdf
 from tests.ingestion.left_behind import files_holding, forms
 from tests.rag_engine.conftest import CountingEmbedder
+from tests.threads import join_threads
 
 # Just before: anything is removed, the catalog knows, its rows go, the words go from the indexes, it is noted as done.
 STEPS = (
@@ -178,9 +179,7 @@ def test_an_answer_that_is_being_written_keeps_of_an_erased_document_what_an_ans
         erase(desk_of(engine), "own.md", redact=redact)
         change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, of_before(id, question, answer)))
         erased.set()
-        for thread in threading.enumerate():
-            if thread.name == f"answer {id}":
-                thread.join(60)
+        join_threads(f"answer {id}")
         # Neither was there when the erasure looked.
         kept = {path.parent.name for path in holding(workspace)}
         assert kept == (set() if redact else {"conversations", "notebooks"})

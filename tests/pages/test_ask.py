@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -37,6 +36,7 @@ from tests.pages.conversations import citing_two, converse, listing
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.backends.test_openai import CHAT, words
 from tests.rag_engine.conversations.test_store import REPLY
+from tests.threads import join_threads
 
 Start = Callable[..., AppTest]
 
@@ -57,9 +57,7 @@ def ask(app: AppTest, question: str) -> AppTest:
 
 def answered(app: AppTest) -> AppTest:
     """Wait for the answers that are being written, and draw the page anew, as it does by itself in a browser."""
-    for thread in threading.enumerate():
-        if thread.name.startswith("answer "):
-            thread.join(60)
+    join_threads("answer ")
     return app.run()
 
 

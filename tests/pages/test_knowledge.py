@@ -18,6 +18,7 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.storage.index_entries import IndexedEntry, index_sources, replace_index
 from tests.pages.test_admin import admin, words
+from tests.threads import join_threads
 
 Start = Callable[..., AppTest]
 
@@ -98,6 +99,8 @@ def test_a_table_that_was_only_looked_at_goes_with_the_session(start: Start, col
     uploader = next(one for one in app.file_uploader if one.label == "Index table")
     uploader.set_value(("terms.csv", b"term,file,page\npenalty,flood-act.txt,1\n", "text/csv")).run()
     assert [path.name for path in workspace.rglob("terms.csv")] == ["terms.csv"]
+    # The last of a session goes with its script's thread.
+    join_threads("ScriptRunner")
     del app, uploader
     gc.collect()
     assert list(workspace.rglob("terms.csv")) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
 from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.storage.catalog import open_catalog, set_state
+from tests.threads import join_threads
 
 Start = Callable[..., AppTest]
 
@@ -86,9 +86,7 @@ def test_examples_are_of_documents_that_the_filter_leaves(start: Start, collecti
 
 
 def examples(app: AppTest) -> list[str]:
-    for thread in threading.enumerate():
-        if thread.name.startswith("example questions"):
-            thread.join()
+    join_threads("example questions")
     return [one.label.replace("\\", "") for one in app.run().button if str(one.key).startswith("example ")]
 
 

@@ -16,6 +16,7 @@ from rag_engine.errors import BackendError, InputError
 from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.types import Answer, ControllerStep, Evidence, QueryPlan
 from rag_engine.waiting import still_waiting
+from tests.threads import join_threads
 
 QUESTION = "How long is a plan valid?"
 EVIDENCE = Evidence(QueryPlan(QUESTION, "en", (QUESTION,)), (), ())
@@ -45,9 +46,7 @@ class SlowAnswer:
 
 def ended(workspace: Path, id: str) -> Turn:
     """Return the last turn once its answer is written."""
-    for thread in threading.enumerate():
-        if thread.name == f"answer {id}":
-            thread.join(30)
+    join_threads(f"answer {id}")
     conversation = read_conversation(workspace, id)
     assert conversation is not None
     return conversation.turns[-1]
