@@ -11,7 +11,7 @@ FLOORS := rag_engine:94 ingestion:90 pages:85 cli:70
 run: .venv/installed
 	@$(BIN)/sextant serve --sample --port $(PORT)
 
-# The everyday tests; WHOLE=1 adds those that start whole programs and browsers, and those on real documents.
+# The everyday tests; WHOLE=1 adds pages, whole programs and browsers, real documents, and what takes as long.
 # The twenty slowest are printed, the seconds of each are in build/tests.xml.
 test: .venv/tested check
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=20 --junitxml=build/tests.xml $(if $(WHOLE),,-m "not long") $(if $(COVER),--cov --cov-report=)

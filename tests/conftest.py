@@ -79,26 +79,32 @@ _NEEDS = {
 }
 
 
-# Whole programs, browsers, real documents and exports of models: `make test` leaves them to `make test WHOLE=1`.
+# Whole programs, pages, browsers, real documents, exports of models and what takes as long: `make test` leaves them to
+# `make test WHOLE=1`.
 _LONG = (
     "tests/cli/",
     "tests/data/test_corpus_",
+    "tests/data/test_passages.py",
     "tests/e2e/",
-    "tests/harness/failing/",
-    "tests/harness/fuzzing/",
-    "tests/harness/killing/",
+    "tests/harness/",
     "tests/ingestion/backup/",
+    "tests/ingestion/dataset/test_corrections.py",
     "tests/ingestion/deduplication/test_compare.py::test_the_corpus",
+    "tests/ingestion/extraction/test_extract.py::test_every_file_of_the_corpus",
     "tests/ingestion/jobs/test_worker.py",
+    "tests/ingestion/test_add_files.py",
     "tests/ingestion/test_doors.py",
     "tests/ingestion/test_erasing.py",
     "tests/ingestion/web/test_browser.py",
+    "tests/ingestion/pipeline/test_run",
     "tests/ingestion/pipeline/test_toy_phase.py",
+    "tests/pages/",
     "tests/portal/",
-    "tests/rag_engine/backends/encoder/test_token_score.py",
+    "tests/rag_engine/backends/encoder/",
     "tests/rag_engine/backends/test_reader.py",
     "tests/test_corpus.py",
     "tests/test_examples.py",
+    "tests/test_linear_time.py",
 )
 # Begun last, they would keep one processor waiting for the other.
 _EARLY = ("tests/harness/", "tests/pages/", "tests/ingestion/test_", "tests/ingestion/jobs/")

@@ -36,19 +36,20 @@ def _answered(page: Page, address: str) -> None:
 
 
 # Each view twice: beside its sidebar in the light, and on a phone in the dark.
-@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1280, 800), ("dark", *PHONE)])
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_view_has_a_title_fits_andhas_no_violation(
-    page: Page, full: str, view: str, scheme: Literal["light", "dark"], width: int, height: int
-) -> None:
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": height})
-    VIEWS[view](page, full)
-    settle(page)
+_SCREENS: tuple[tuple[Literal["light", "dark"], int, int], ...] = (("light", 1280, 800), ("dark", *PHONE))
 
-    has_no_violation(page)
-    if width == PHONE[0]:
-        fits_a_phone(page)
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_has_a_title_fits_and_has_no_violation(page: Page, full: str, view: str) -> None:
+    VIEWS[view](page, full)
+    for scheme, width, height in _SCREENS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": height})
+        settle(page)
+
+        has_no_violation(page)
+        if width == PHONE[0]:
+            fits_a_phone(page)
 
 
 def test_the_sidebar_has_no_violation_in_the_dark(page: Page, full: str) -> None:
