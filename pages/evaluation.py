@@ -14,12 +14,10 @@ guard(__file__)
 
 st.title(_("Evaluation"))
 st.caption(_("How well your collection answers your own questions, and whether a change made it better."))
-testing = st.container()
+draw_testing()
 tabs = (_("Questions"), _("Results"))
 chosen, results = st.tabs(tabs, default=tabs[bool(list_own_runs(resources.workspace()))], key="evaluation tab")
 show_opened()
-with testing:
-    draw_testing()
 with chosen:
     draw_questions()
 with results:
