@@ -32,6 +32,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         kept = asdict(state)
         # Rows are numbered in the order in which threads wrote them.
         kept["rows"] = {table: sorted(_NUMBER.sub("", row) for row in rows) for table, rows in kept["rows"].items()}
+        # The times of day in it are in its hash.
+        kept["files"].update(dict.fromkeys(kept["files"].keys() & {"audit.jsonl"}, "HASH"))
         _states[f"{test} {door}"] = kept
         return state
 
