@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -17,13 +16,6 @@ from rag_engine.text.templates import kept_sentence
 from rag_engine.workspace import is_inside
 
 _SETTLED = ("indexed", "unchanged", "rejected")
-
-
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Preview:
-    """A file that is kept as long as somebody looks at it."""
-
-    path: Path
 
 
 def keep_upload(workspace: Path, name: str, data: IO[bytes], *, to_add: bool = True) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
 from ingestion.indexing.phase import code_of
 from ingestion.jobs.queue import Run
-from ingestion.jobs.uploads import Preview, keep_upload, remove_erased, remove_previews
+from ingestion.jobs.uploads import keep_upload, remove_erased, remove_previews
 from ingestion.operations.acts import act, enter, entered_as_begun, signed
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
@@ -93,14 +92,9 @@ def queue_uploads(
 
 
 @act
-def preview_upload(desk: Desk, name: str, data: IO[bytes]) -> Preview:
-    """Keep a file in the workspace while a person looks at what is in it; `discard_upload` removes it.
-
-    So does the end of what refers to it, such as the session that looks.
-    """
-    preview = Preview(keep_upload(desk.workspace, name, data, to_add=False))
-    weakref.finalize(preview, discard_upload, preview.path)
-    return preview
+def preview_upload(desk: Desk, name: str, data: IO[bytes]) -> Path:
+    """Keep a file in the workspace while a person looks at what is in it; `discard_upload` removes it."""
+    return keep_upload(desk.workspace, name, data, to_add=False)
 
 
 def discard_upload(file: Path) -> None:

@@ -11,17 +11,18 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from ingestion.operations.documents import discard_upload, preview_upload
 from pages._shared import resources
 from pages._shared.elements import why_disabled
-from pages._uploads.bounds import let_go, offer_upload
+from pages._uploads.bounds import discard_with_session, let_go, offer_upload
 
 
 def stored_preview(place: str, file: UploadedFile) -> Path:
     """Store the uploaded file once and return its path; the one before it at this place of the page is discarded."""
-    before, preview = st.session_state.get(place, ("", None))
-    if before != file.file_id or not preview.path.exists():
+    path: Path | None
+    before, path = st.session_state.get(place, ("", None))
+    if path is None or before != file.file_id or not path.exists():
         _discard(place)
-        preview = preview_upload(resources.desk(), file.name, file)
-        st.session_state[place] = file.file_id, preview
-    path: Path = preview.path
+        path = preview_upload(resources.desk(), file.name, file)
+        discard_with_session(path)
+        st.session_state[place] = file.file_id, path
     return path
 
 
@@ -46,6 +47,6 @@ def leave(place: str) -> None:
 
 
 def _discard(place: str) -> None:
-    _, preview = st.session_state.pop(place, ("", None))
-    if preview is not None:
-        discard_upload(preview.path)
+    _, path = st.session_state.pop(place, ("", None))
+    if path is not None:
+        discard_upload(path)

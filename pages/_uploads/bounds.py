@@ -7,6 +7,7 @@ it until it next clears away sessions that have ended.
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Literal
 
 import streamlit as st
@@ -19,6 +20,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
+from ingestion.operations.documents import discard_upload
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import number
 
@@ -30,6 +32,8 @@ _FULL_SESSIONS = 2
 _Refused = Literal["", "session", "all"]
 # Why the last file of a session was refused, for the sessions that were shown where to drop one.
 _offered: dict[str, _Refused] = {}
+# Files that sessions look at in the workspace.
+_looked_at: dict[str, set[Path]] = {}
 # Session and bytes of each upload that is on its way.
 _arriving: dict[object, tuple[str, int]] = {}
 
@@ -63,6 +67,13 @@ def let_go(key: str) -> None:
     dropped = st.session_state.get(key) or []
     for file in dropped if isinstance(dropped, list) else [dropped]:
         kept.remove_file(context.session_id, file.file_id)
+
+
+def discard_with_session(file: Path) -> None:
+    """Discard a file that this session looks at once nobody can come back to the session."""
+    context = get_script_run_ctx()
+    assert context is not None
+    _looked_at.setdefault(context.session_id, set()).add(file)
 
 
 def bounded_uploads(app: ASGIApp) -> ASGIApp:
@@ -142,11 +153,13 @@ def _show_refusal(session: str, refused: _Refused) -> None:
 
 
 def _forget_ended() -> None:
-    """Drop what sessions uploaded that nobody can come back to."""
-    for session in {*_kept().file_storage, *_offered}:
+    """Drop what sessions uploaded and looked at that nobody can come back to."""
+    for session in {*_kept().file_storage, *_offered, *_looked_at}:
         if _sessions().get_session_info(session) is None:
             _kept().remove_session_files(session)
             _offered.pop(session, None)
+            for file in _looked_at.pop(session, ()):
+                discard_upload(file)
 
 
 def _session_limit() -> int:

@@ -57,9 +57,10 @@ class PageVisitor:
         self._run(WidgetState(id=self._folded[label], bool_value=True))
         self.wait(lambda: not self._running, seconds)
 
-    def upload(self, name: str, content: bytes, button: str, seconds: float) -> None:
-        """Drop a file where one can be dropped, and press the button of this label that is then offered."""
-        [id] = [one.file_uploader.id for one in self._shown("file_uploader")]
+    def drop(self, name: str, content: bytes, seconds: float, place: str = "") -> WidgetState:
+        """Drop a file at the only place whose label begins so; return what the place then holds."""
+        places = (one.file_uploader for one in self._shown("file_uploader"))
+        [id] = [one.id for one in places if one.label.startswith(place)]
         asked = FileURLsRequest(request_id=uuid.uuid4().hex, file_names=[name], session_id=self._session)
         self._socket.send(BackMsg(file_urls_request=asked).SerializeToString())
         self.wait(lambda: bool(self._urls), seconds)
@@ -71,6 +72,11 @@ class PageVisitor:
         file = UploadedFileInfo(name=name, size=len(content), file_id=urls.file_id, file_urls=urls)
         dropped = WidgetState(id=id, file_uploader_state_value=FileUploaderState(uploaded_file_info=[file]))
         self._run(dropped)
+        return dropped
+
+    def upload(self, name: str, content: bytes, button: str, seconds: float) -> None:
+        """Drop a file where one can be dropped, and press the button of this label that is then offered."""
+        dropped = self.drop(name, content, seconds)
         self.wait(lambda: not self._running and bool(self._offered(button)), seconds)
         [pressed] = self._offered(button)
         self._run(dropped, WidgetState(id=pressed, trigger_value=True))

@@ -577,7 +577,7 @@ def test_nothing_of_a_list_that_was_only_looked_at_outlives_an_erasure(tmp_path:
         (tmp_path / "own.md").write_text(TEXT)
         add_files(desk_of(engine), [tmp_path / "own.md"])
         preview = preview_upload(desk_of(engine), "list.csv", BytesIO(TEXT.encode()))
-        assert preview.path.read_text() == TEXT
+        assert preview.read_text() == TEXT
         assert erase(desk_of(engine), "own.md").left_behind == ()
     assert list(holding(tmp_path / "workspace")) == []
 

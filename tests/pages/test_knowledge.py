@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import shutil
 from collections.abc import Callable
 from contextlib import closing
@@ -18,7 +17,6 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.storage.index_entries import IndexedEntry, index_sources, replace_index
 from tests.pages.test_admin import admin, words
-from tests.threads import join_threads
 
 Start = Callable[..., AppTest]
 
@@ -91,20 +89,3 @@ def test_an_index_table_is_previewed_applied_and_removed(start: Start, collectio
     assert "terms\\.csv" not in words(app)
     with opened(workspace) as engine:
         assert index_sources(engine.catalog) == {}
-
-
-def test_a_table_that_was_only_looked_at_goes_with_the_session(start: Start, collection: Path, tmp_path: Path) -> None:
-    workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
-    app = admin(start(workspace), "knowledge")
-    uploader = next(one for one in app.file_uploader if one.label == "Index table")
-    uploader.set_value(("terms.csv", b"term,file,page\npenalty,flood-act.txt,1\n", "text/csv")).run()
-    assert [path.name for path in workspace.rglob("terms.csv")] == ["terms.csv"]
-    join_threads("ScriptRunner")
-    # As Streamlit does when a session ends; what else of it a thread holds a little longer is of no account.
-    app.session_state._state._state.clear()
-    del app, uploader
-    for _ in range(100):
-        gc.collect()
-        if not list(workspace.rglob("terms.csv")):
-            break
-    assert list(workspace.rglob("terms.csv")) == []

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -20,12 +21,16 @@ _KB = 1000
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("uploads") / "workspace"
+
+
+@pytest.fixture(scope="module")
+def address(workspace: Path) -> Iterator[str]:
     """Where a server answers whose files have a megabyte, and whose sessions can be come back to for a second."""
-    folder = tmp_path_factory.mktemp("uploads")
     limits = {"STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "1", "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "1"}
-    workspace = {"SEXTANT_WORKSPACE": str(folder / "workspace")}
-    with page_server.serving(ROOT / "app.py", folder / "log", **limits, **workspace) as address:
+    log = workspace.with_name("log")
+    with page_server.serving(ROOT / "app.py", log, **limits, SEXTANT_WORKSPACE=str(workspace)) as address:
         yield address
 
 
@@ -84,6 +89,14 @@ def test_all_sessions_have_room_together_which_those_that_end_give_back(address:
             assert _put(address, third.session, 900 * _KB, in_parts=True) == 413
             assert third.wait(lambda: "may have 2 MB together" in third.shown, _SECONDS)
         assert _until(lambda: _put(address, third.session, 900 * _KB) == 204)
+
+
+def test_a_list_that_was_only_looked_at_goes_with_its_session(address: str, workspace: Path) -> None:
+    with visiting(address, "admin") as visitor:
+        assert visitor.wait(lambda: visitor.idle and "file_uploader" in visitor.shown, _SECONDS)
+        visitor.drop("sources.csv", b"url,title\nhttps://example.org/plan.pdf,Plan\n", _SECONDS, "Seed list")
+        assert visitor.wait(lambda: bool(list(workspace.rglob("sources.csv"))), _SECONDS)
+    assert _until(lambda: not list(workspace.rglob("sources.csv")))
 
 
 # The last: a library with documents has its place for files folded.
