@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import httpx
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
+from cli.serve.servers import free_port
 from rag_engine.config import ROOT
 from rag_engine.waiting import rest
 
@@ -40,14 +40,11 @@ def rest_after_elements() -> None:
 @contextmanager
 def serving(script: Path = ROOT / "app.py", log: Path | None = None, **settings: str) -> Iterator[str]:
     """Yield where a server answers that runs a script, with these variables; what it prints goes to `log`."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     environment = os.environ | settings
     code = _BEGINNING + (_SLOWING if _SLOW in environment else "") + _SERVER
     command = [sys.executable, "-c", code, "run", str(script), "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    with (log or Path(os.devnull)).open("wb") as output:
+    with free_port() as port, (log or Path(os.devnull)).open("wb") as output:
+        command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
         server = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=output, stderr=output
         )

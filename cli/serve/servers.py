@@ -105,15 +105,16 @@ class Servers:
         """Start the Chroma server at the address and with the key of the one before, and announce it."""
         workspace, url = self.engine.config.workspace, self.here.chroma_url
         check_database(paths.chroma(workspace))
-        try:
-            port = _take_port(urlsplit(url).port or 0)
-        except InputError:
-            port = _take_port(0)
-        key = self.here.key or secrets.token_urlsafe(32)
-        command = [sys.executable, "-m", "cli.serve.servers", str(workspace), str(port)]
-        self.processes["Chroma"] = _start(command, _CHROMA_ENVIRONMENT, self.log, key)
-        self.here = replace(self.here, chroma_url=f"http://{LOOPBACK}:{port}", key=key)
-        _wait_for(lambda: paths.chroma_confirms(self.here), "Chroma", self.processes["Chroma"], self.log)
+        with ExitStack() as held:
+            try:
+                port = held.enter_context(free_port(urlsplit(url).port or 0))
+            except InputError:
+                port = held.enter_context(free_port())
+            key = self.here.key or secrets.token_urlsafe(32)
+            command = [sys.executable, "-m", "cli.serve.servers", str(workspace), str(port)]
+            self.processes["Chroma"] = _start(command, _CHROMA_ENVIRONMENT, self.log, key)
+            self.here = replace(self.here, chroma_url=f"http://{LOOPBACK}:{port}", key=key)
+            _wait_for(lambda: paths.chroma_confirms(self.here), "Chroma", self.processes["Chroma"], self.log)
         paths.announce(workspace, self.here)
 
     def start_page(self) -> None:
@@ -150,11 +151,12 @@ def serving(engine: Engine, port: int, exposure: Exposure) -> Iterator[Servers]:
             help="Open that address, or stop that process.",
         )
     check_catalog(config.workspace, config.catalog_url)
-    address = f"http://{exposure.reached_at}:{_take_port(port, exposure.host)}"
     waits_for = "" if config.chroma_url else _who_writes(config.workspace)
-    here = paths.new_serving(config.workspace, address, config.chroma_url)
-    servers = Servers(engine, exposure, here, config.workspace / "serving.log", waits_for)
     with ExitStack() as at_end:
+        # Held to the end, for the page binds it seconds later, and again where it is started anew.
+        page_port = at_end.enter_context(free_port(port, exposure.host))
+        here = paths.new_serving(config.workspace, f"http://{exposure.reached_at}:{page_port}", config.chroma_url)
+        servers = Servers(engine, exposure, here, config.workspace / "serving.log", waits_for)
         at_end.callback(end_all, servers.processes)
         at_end.callback(paths.withdraw, config.workspace)
         # Announced before the page runs, so that the page finds Chroma's address.
@@ -180,8 +182,12 @@ def _who_writes(workspace: Path) -> str:
     return ""
 
 
-def _take_port(port: int, host: str = LOOPBACK) -> int:
-    """Return a port of a host that nothing listens on at this moment: the one asked for, or any for 0."""
+@contextmanager
+def free_port(port: int = 0, host: str = LOOPBACK) -> Iterator[int]:
+    """Yield a port of a host that nothing listens on: the one asked for, or any for 0.
+
+    Linux gives it to no program that asks for any port meanwhile, but to the server that asks for this one.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         if os.name == "posix":
@@ -196,7 +202,11 @@ def _take_port(port: int, host: str = LOOPBACK) -> int:
                 help="Choose another with --port; --port 0 takes a free one."
                 + ("" if taken else " Or another --host."),
             ) from error
-        return int(probe.getsockname()[1])
+        free = int(probe.getsockname()[1])
+        if sys.platform != "linux":
+            # Elsewhere the server could not bind it beside us.
+            probe.close()
+        yield free
 
 
 def _start_page(config: Config, address: str, exposure: Exposure, log: Path) -> subprocess.Popen[bytes]:

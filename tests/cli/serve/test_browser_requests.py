@@ -4,39 +4,24 @@ from __future__ import annotations
 
 import base64
 import secrets
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import httpx
 import pytest
 from starlette.datastructures import Headers
 
+from benchmarks.page_server import serving
 from cli.serve.browser_requests import RequestRules
-from tests.conftest import ROOT
 
 # Patience with a server on a busy machine.
 _SECONDS = 60.0
 
 
 @pytest.fixture(scope="module")
-def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+def port() -> Iterator[int]:
     """Port of a page server on loopback."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    with (tmp_path_factory.mktemp("server") / "log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
-        try:
-            with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=_SECONDS) as client:
-                client.get(f"http://127.0.0.1:{port}/_stcore/health").raise_for_status()
-            yield port
-        finally:
-            server.terminate()
-            server.wait(_SECONDS)
+    with serving() as address:
+        yield int(address.rpartition(":")[2])
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "LOCALHOST"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import subprocess
 import sys
 from contextlib import ExitStack, closing
@@ -13,7 +12,7 @@ import httpx
 import pytest
 
 from cli.serve.protection import LOOPBACK, Exposure
-from cli.serve.servers import PAGE_COMMAND, Servers, end_all
+from cli.serve.servers import PAGE_COMMAND, Servers, end_all, free_port
 from rag_engine import workspace as paths
 from rag_engine.backends.chroma import lock_folder
 from rag_engine.config import read_config
@@ -32,20 +31,17 @@ def test_the_error_of_a_page_is_logged_whole_but_for_what_a_terminal_would_obey(
     page, log = tmp_path / "page.py", tmp_path / "log"
     script = f"import sys\ntitle = {TITLE!r}\nprint(title)\nraise ValueError(title + chr(10) + 'Its end')\n"
     page.write_text(script, encoding="utf-8")
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port = probe.getsockname()[1]
-    command = [*PAGE_COMMAND, str(page), "--server.headless", "true", "--server.port", str(port)]
-    with log.open("wb") as output:
+    with free_port() as port, log.open("wb") as output:
+        command = [*PAGE_COMMAND, str(page), "--server.headless", "true", "--server.port", str(port)]
         server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
-    try:
-        with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60) as client:
-            client.get(f"http://{LOOPBACK}:{port}/_stcore/health").raise_for_status()
-        with visiting(f"http://{LOOPBACK}:{port}") as visitor:
-            assert visitor.wait(lambda: "Its end" in log.read_text("utf-8"), 60)
-    finally:
-        server.terminate()
-        server.wait(60)
+        try:
+            with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60) as client:
+                client.get(f"http://{LOOPBACK}:{port}/_stcore/health").raise_for_status()
+            with visiting(f"http://{LOOPBACK}:{port}") as visitor:
+                assert visitor.wait(lambda: "Its end" in log.read_text("utf-8"), 60)
+        finally:
+            server.terminate()
+            server.wait(60)
     logged = log.read_text("utf-8")
     assert logged.count("Dike ]0;owned[31mreport31m of Køge") == 2
     assert "Traceback" in logged

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -211,6 +212,20 @@ def test_a_server_that_dies_is_started_again_at_its_address(
     assert paths.find_serving(workspace) == before
     assert process.poll() is None
     assert run("search", "flood", "-w", str(workspace)).returncode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a port for a server that is still to bind it")
+def test_a_port_is_given_to_nobody_else_while_its_page_is_started(
+    served: tuple[subprocess.Popen[str], Path, str],
+) -> None:
+    process, _, address = served
+    port = int(address.rpartition(":")[2])
+    [page] = [one for one in psutil.Process(process.pid).children() if "cli.serve.page" in one.cmdline()]
+    page.kill()
+    psutil.wait_procs([page], timeout=10)
+    with socket.socket() as another, pytest.raises(OSError, match="in use"):
+        another.bind(("127.0.0.1", port))
+    _wait_until(lambda: _answers(address))
 
 
 @pytest.mark.needs("authlib")
