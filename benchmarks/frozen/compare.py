@@ -6,8 +6,8 @@ A checkout is asked by its own .venv, in processes and workspaces of its own, wi
 questions that both have. What each gives is kept under DIR by its commit and not asked again there, unless files of
 the checkout differ from the commit. The command ends with 1 where something differs. Parts: sample and corpus (the
 list of the documents, every form of the data set, and of each question the status, text, citations and refusals),
-runs (ranked documents of the development sets by the default, the paper's and the statutes' profile), licences,
-metadata, tables, and doors (what each act leaves behind in a workspace through each door).
+runs (ranked documents of the development sets by the default, the paper's and the statutes' profile; of one of them,
+"runs squad_it"), licences, metadata, tables, and doors (what each act leaves behind in a workspace through each door).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
 # Development sets in the folder of the benchmarks; behind a colon the set whose questions are asked of the corpus.
 DATASETS = (
-    "statutes_in", "scifact", "aila_statutes", "legalquad_de", "squad_it", "faquad_pt",
-    "xquad/en", "xquad/en:xquad/es", "xquad/en:xquad/de", "xquad/en:xquad/tr", "xquad/es", "xquad/de", "xquad/tr",
+    "aila_statutes", "legalquad_de", "faquad_pt", "xquad/en", "xquad/en:xquad/es", "xquad/en:xquad/de",
+    "xquad/en:xquad/tr", "xquad/es", "xquad/de", "xquad/tr", "statutes_in", "squad_it", "scifact",
 )  # fmt: skip
 QUESTIONS = {"sample": "data/eval/gold/sample.jsonl", "corpus": "data/eval/passages.jsonl"}
-PARTS = ("licences", "tables", "metadata", "doors", "sample", "corpus", "runs")
+PARTS = ("licences", "tables", "metadata", "doors", "sample", "corpus", *(f"runs {name}" for name in DATASETS))
 FIRST, SHOWN = 10, 12
 # What differs from one run to the next: times of day, seconds, ports, and names that are drawn.
 _SECONDS = {"seconds", "milliseconds", "index_seconds", "encode_seconds", "query_encode_ms"}
@@ -61,7 +61,8 @@ class Checkout:
 
     def file(self, part: str, limit: int) -> Path:
         """Return where a part is kept."""
-        return self.kept / (f"{part}.first{limit}.json" if limit else f"{part}.json")
+        name = part.replace("/", "-").replace(":", " by ")
+        return self.kept / (f"{name}.first{limit}.json" if limit else f"{name}.json")
 
 
 def open_checkout(folder: Path, role: str, out: Path) -> Checkout:
@@ -128,8 +129,8 @@ def _command(
         documents = before / "data" / "sample" / "documents" if part == "sample" else data / "corpus"
         (away / "questions.json").write_text(json.dumps(questions[: limit or None]), encoding="utf-8")
         return [*probe, part, str(written), str(documents), str(away)], {}
-    if part == "runs":
-        return [*probe, part, str(written), str(away), str(data / "benchmarks"), *DATASETS[: limit or None]], {}
+    if part.startswith("runs "):
+        return [*probe, "runs", str(written), str(away), str(data / "benchmarks"), part.removeprefix("runs ")], {}
     arguments = {"licences": [str(before / "data" / "eval")], "tables": [str(data / "corpus")], "metadata": []}
     return [*probe, part, str(written), *arguments[part]], {}
 
@@ -197,8 +198,8 @@ def main() -> None:
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     parser.add_argument("--out", type=Path, required=True, help="folder for what each gives")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART")
-    parser.add_argument("--limit", type=int, default=0, help="only so many questions, sets or acts")
+    parser.add_argument("--only", nargs="+", choices=("runs", *PARTS), default=PARTS, metavar="PART")
+    parser.add_argument("--limit", type=int, default=0, help="only so many questions or acts")
     parser.add_argument("--shared", type=Path, default=Path(os.environ.get("SEXTANT_SHARED", ROOT.parent / "shared")))
     arguments = parser.parse_args()
     folders = arguments.before.resolve(), arguments.after.resolve()
@@ -207,11 +208,11 @@ def main() -> None:
         for folder, role in zip(folders, ("before", "after"), strict=True)
     ]
     differing = 0
-    for part in [one for one in PARTS if one in arguments.only]:
+    for part in [one for one in PARTS if not {one, one.partition(" ")[0]}.isdisjoint(arguments.only)]:
         questions = common_questions(part, *folders) if part in QUESTIONS else []
         shared = arguments.shared.resolve()
         before, after = (ask(one, part, arguments.limit, shared, folders[0], questions) for one in checkouts)
-        if part == "runs":
+        if part.startswith("runs "):
             print("\n".join(rankings(before, after)))
         found = list(differences(before, after))
         print("\n".join([f"## {part}: {len(found)} of {len(before)} differ", *found]), flush=True)

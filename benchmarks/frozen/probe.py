@@ -12,7 +12,6 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +53,9 @@ def collection(documents: str, away: str) -> Iterator[tuple[str, Any]]:
         yield question, json.loads(terminal("ask", question, *workspace, "--json"))
 
 
-def runs(away: str, benchmarks: str, *datasets: str) -> Iterator[tuple[str, Any]]:
-    """Return the ranked documents of each question, and the figures."""
-    for dataset, (profile, configuration, recipe) in product(datasets, PROFILES):
+def runs(away: str, benchmarks: str, dataset: str) -> Iterator[tuple[str, Any]]:
+    """Return the ranked documents of each question by each profile, and the figures."""
+    for profile, configuration, recipe in PROFILES:
         corpus, *asking = (_dataset(Path(benchmarks) / name, Path(away)) for name in dataset.split(":"))
         run = f"{profile} {dataset}"
         folder = Path(away) / run.replace("/", " ")
