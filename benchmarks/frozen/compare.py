@@ -37,7 +37,7 @@ QUESTIONS = {"sample": "data/eval/gold/sample.jsonl", "corpus": "data/eval/passa
 PARTS = ("licences", "tables", "metadata", "doors", "sample", "corpus", *(f"runs {name}" for name in DATASETS))
 FIRST, SHOWN = 10, 12
 # What differs from one run to the next: times of day, seconds, ports, and names that are drawn.
-_SECONDS = {"seconds", "milliseconds", "index_seconds", "encode_seconds", "query_encode_ms"}
+_SECONDS = {"seconds", "milliseconds", "index_seconds", "encode_seconds", "query_encode_ms", "ms_p50", "ms_p95"}
 _VOLATILE = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00)?"), "TIME"),
     (re.compile(r"\b[0-9a-f]{16}\b"), "DRAWN"),
