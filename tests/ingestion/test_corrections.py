@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -29,27 +30,39 @@ HARBOUR = "# Rules of the harbour\n\n" + "The harbour master keeps the rules of 
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "own.md").write_text(HARBOUR, encoding="utf-8")
-    return tmp_path
-
-
-@pytest.fixture
 def embedder() -> CountingEmbedder:
     return CountingEmbedder()
 
 
-@pytest.fixture
-def desk(folder: Path, embedder: CountingEmbedder) -> Iterator[Desk]:
-    """Yield a collection of one file that was added by itself and one document of the list, A1."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a collection of one file that was added by itself and one document of the list, A1."""
+    folder = tmp_path_factory.mktemp("made") / "folder"
+    folder.mkdir()
+    (folder / "own.md").write_text(HARBOUR, encoding="utf-8")
     (folder / "plan.md").write_text(f"# {FLOOD.plain}", encoding="utf-8")
-    with closing(Engine(read_config(folder / "workspace"), embedder=embedder)) as engine:
+    with closing(Engine(read_config(folder / "workspace"), embedder=CountingEmbedder())) as engine:
         desk = replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
         desk.store.add([SeedSource("A1", path=str(folder / "plan.md"), origin="by hand")])
         documents.add_files(desk, [folder / "own.md"])
         runs.run(desk, RunRequest())
         work(engine)
-        yield desk
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Iterator[Path]:
+    """Yield the folder, where it was made: documents are known by their paths. What a test writes goes afterwards."""
+    shutil.copytree(made, tmp_path / "whole")
+    yield made
+    shutil.rmtree(made)
+    shutil.move(tmp_path / "whole", made)
+
+
+@pytest.fixture
+def desk(folder: Path, embedder: CountingEmbedder) -> Iterator[Desk]:
+    with closing(Engine(read_config(folder / "workspace"), embedder=embedder)) as engine:
+        yield replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
 
 
 def of(desk: Desk, name: str) -> DocumentRecord:
