@@ -78,11 +78,16 @@ GERMAN = Written(
 COLLECTION = (DYKES, INSURANCE, GUIDE, NOTICE, REPRINT, REPORT, GERMAN)
 
 
-def indexed(workspace: Path, embedder: Embedder | None, written: Sequence[Written] = COLLECTION) -> Engine:
-    """Return an engine over a workspace that holds the documents, with weights that no other fit changes."""
+def indexed(
+    workspace: Path, embedder: Embedder | None, written: Sequence[Written] = COLLECTION, *, reads: bool = False
+) -> Engine:
+    """Return an engine over a workspace that holds the documents, with weights that no other fit changes.
+
+    Unless it `reads`, no model reads what a search finds, which takes a second: what is not about them waits for none.
+    """
     config = read_config(workspace)
-    weighed = changed(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05)
-    engine = Engine(replace(config, retrieval=weighed), embedder=embedder)
+    weighed = changed(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05, rerank=reads)
+    engine = Engine(replace(config, retrieval=weighed, reader="" if reads else "none"), embedder=embedder)
     with engine.indexer() as indexer:
         for one in written:
             indexer.add(document_of(one), one.title, one.records)

@@ -56,8 +56,7 @@ class Writer:
 
 
 @pytest.fixture
-def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    monkeypatch.setenv("SEXTANT_READER", "none")
+def engine(tmp_path: Path) -> Iterator[Engine]:
     engine = indexed(tmp_path / "workspace", CountingEmbedder(), (FLOODS, NOTICE))
     yield engine
     engine.close()

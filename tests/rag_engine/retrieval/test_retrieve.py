@@ -81,7 +81,7 @@ def meaning() -> Embedder:
 @pytest.fixture(scope="module")
 def understanding(meaning: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Yield a collection indexed by the real encoder."""
-    engine = indexed(tmp_path_factory.mktemp("meaning") / "workspace", meaning, (ANSWERS, TALKS, *DECREES))
+    engine = indexed(tmp_path_factory.mktemp("meaning") / "workspace", meaning, (ANSWERS, TALKS, *DECREES), reads=True)
     yield engine
     engine.close()
 
@@ -239,10 +239,12 @@ def test_no_source_leaves_the_filter_and_each_passage_is_there_once(
     engine: Engine, question: str, allowed: set[int], profile: str, retrievers: str, mmr: bool, top_k: int
 ) -> None:
     config = engine.retrieval(
-        profile=profile, retrievers=retrievers, mmr_lambda=0.5 if mmr else None, top_k=top_k, similarity_floor=0.0
-    )
+        profile=profile, retrievers=retrievers, mmr_lambda=0.5 if mmr else None, top_k=top_k, similarity_floor=0.0,
+        rerank=True,
+    )  # fmt: skip
+    asked = replace(engine.retrievers(), reranker=lambda _: ByHand(len))
     plan = QueryPlan(question, "en", (question,))
-    evidence = retrieve(plan, frozenset(allowed), engine.collection.view(), engine.retrievers(), config)
+    evidence = retrieve(plan, frozenset(allowed), engine.collection.view(), asked, config)
     assert {source.document.key for source in evidence.sources} <= allowed
     assert {linked.document.key for source in evidence.sources for linked in source.linked} <= allowed
     parents = [(source.document.key, source.start) for source in evidence.sources]
