@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -23,6 +22,7 @@ from rag_engine.errors import InputError
 from rag_engine.types import Answer, DocumentRecord
 from rag_engine.workspace import write_lock
 from tests.portal.texts import FLOOD
+from tests.put_back import put_back
 from tests.rag_engine.conftest import CountingEmbedder
 
 ADA = "Ada"
@@ -37,8 +37,7 @@ def embedder() -> CountingEmbedder:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a collection of one file that was added by itself and one document of the list, A1."""
-    folder = tmp_path_factory.mktemp("made") / "folder"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("made")
     (folder / "own.md").write_text(HARBOUR, encoding="utf-8")
     (folder / "plan.md").write_text(f"# {FLOOD.plain}", encoding="utf-8")
     with closing(Engine(read_config(folder / "workspace"), embedder=CountingEmbedder())) as engine:
@@ -51,12 +50,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Iterator[Path]:
-    """Yield the folder, where it was made: documents are known by their paths. What a test writes goes afterwards."""
-    shutil.copytree(made, tmp_path / "whole")
-    yield made
-    shutil.rmtree(made)
-    shutil.move(tmp_path / "whole", made)
+def folder(made: Path) -> Iterator[Path]:
+    with put_back(made) as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pymupdf
@@ -20,6 +21,7 @@ from rag_engine.errors import InputError
 from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.storage.index_entries import index_sources
 from rag_engine.types import Child, Parent
+from tests.put_back import put_back
 from tests.rag_engine.conftest import CountingEmbedder
 
 HEADER = "term,subterm,file,page,see\n"
@@ -51,19 +53,36 @@ def make_index(path: Path, entries: list[str], printed: int) -> None:
     document.save(path)
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    make_pdf(tmp_path / "Floods.pdf", FLOODS)
-    make_pdf(tmp_path / "fires.pdf", FIRES)
-    engine = Engine(read_config(tmp_path / "workspace"), embedder=CountingEmbedder())
-    add_paths([tmp_path / "Floods.pdf", tmp_path / "fires.pdf"], engine)
-    yield engine
-    engine.close()
+def open_engine(folder: Path) -> Engine:
+    return Engine(read_config(folder / "workspace"), embedder=CountingEmbedder())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two documents and a workspace of them."""
+    folder = tmp_path_factory.mktemp("made")
+    make_pdf(folder / "Floods.pdf", FLOODS)
+    make_pdf(folder / "fires.pdf", FIRES)
+    with closing(open_engine(folder)) as engine:
+        add_paths([folder / "Floods.pdf", folder / "fires.pdf"], engine)
+    return folder
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
-    return tmp_path / "terms.csv"
+def folder(made: Path) -> Iterator[Path]:
+    with put_back(made) as folder:
+        yield folder
+
+
+@pytest.fixture
+def engine(folder: Path) -> Iterator[Engine]:
+    with closing(open_engine(folder)) as engine:
+        yield engine
+
+
+@pytest.fixture
+def table(folder: Path) -> Path:
+    return folder / "terms.csv"
 
 
 def apply(
@@ -154,29 +173,29 @@ def test_entries_without_a_file_in_a_table_with_files_are_told(engine: Engine, s
     assert applied.warnings == ("1 entries name no file and were left out; give their document with --document.",)
 
 
-def test_a_workbook_is_applied_like_a_table_of_text(engine: Engine, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_workbook_is_applied_like_a_table_of_text(engine: Engine, sandbox: Sandbox, folder: Path) -> None:
     book = Workbook()
     sheet = book.active
     assert sheet is not None
     rows: list[tuple[str | int, ...]] = [("Term", "File", "Page"), ("siren", "fires.pdf", 3), ("paths", "fires.pdf", 2)]
     for row in rows:
         sheet.append(row)
-    book.save(tmp_path / "terms.xlsx")
-    apply_index(tmp_path / "terms.xlsx", engine, sandbox)
+    book.save(folder / "terms.xlsx")
+    apply_index(folder / "terms.xlsx", engine, sandbox)
     assert led_to(engine, "Which paths?") == [("fires.pdf", 2)]
 
 
 def test_a_printed_index_in_another_file_means_the_pages_as_the_book_prints_them(
-    engine: Engine, sandbox: Sandbox, tmp_path: Path
+    engine: Engine, sandbox: Sandbox, folder: Path
 ) -> None:
     words = ("flood", "heatwave", "avalanche", "drought", "quake", "storm", "landslide", "volcano", "tsunami", "frost")
-    make_pdf(tmp_path / "book.pdf", [f"The {word} plan names the mayor." for word in words], first_printed=21)
-    make_index(tmp_path / "index.pdf", sorted(f"{word}, {page}" for page, word in enumerate(words, start=21)), 31)
-    add_paths([tmp_path / "book.pdf"], engine)
+    make_pdf(folder / "book.pdf", [f"The {word} plan names the mayor." for word in words], first_printed=21)
+    make_index(folder / "index.pdf", sorted(f"{word}, {page}" for page, word in enumerate(words, start=21)), 31)
+    add_paths([folder / "book.pdf"], engine)
 
     with pytest.raises(InputError, match="--document"):
-        apply_index(tmp_path / "index.pdf", engine, sandbox)
-    applied = apply_index(tmp_path / "index.pdf", engine, sandbox, document="book.pdf")
+        apply_index(folder / "index.pdf", engine, sandbox)
+    applied = apply_index(folder / "index.pdf", engine, sandbox, document="book.pdf")
 
     assert [(one.entries, one.named, one.lost) for one in applied.documents] == [(10, 10, 0)]
     assert {query.term: query.page for query in applied.queries}["drought"] == 4
@@ -190,19 +209,19 @@ def test_the_query_cache_holds_the_sentences_of_each_place(engine: Engine, sandb
 
 
 def test_a_table_stays_applied_when_a_file_is_added_again(
-    engine: Engine, sandbox: Sandbox, table: Path, tmp_path: Path
+    engine: Engine, sandbox: Sandbox, table: Path, folder: Path
 ) -> None:
     apply(engine, sandbox, table, "siren,,fires.pdf,3,\npaths,,fires.pdf,2,\n")
-    (tmp_path / "metadata.jsonl").write_text('{"file": "fires.pdf", "title": "Fire plan"}', encoding="utf-8")
-    add_paths([tmp_path / "fires.pdf"], engine)
+    (folder / "metadata.jsonl").write_text('{"file": "fires.pdf", "title": "Fire plan"}', encoding="utf-8")
+    add_paths([folder / "fires.pdf"], engine)
     assert "Fire plan" in [record.metadata.title for record in engine.collection.documents()]
     assert led_to(engine, "siren") == [("fires.pdf", 3)]
 
 
-def test_a_name_that_two_documents_bear_is_not_guessed(engine: Engine, tmp_path: Path) -> None:
-    (tmp_path / "other").mkdir()
-    make_pdf(tmp_path / "other" / "fires.pdf", FLOODS[::-1])
-    add_paths([tmp_path / "other"], engine)
+def test_a_name_that_two_documents_bear_is_not_guessed(engine: Engine, folder: Path) -> None:
+    (folder / "other").mkdir()
+    make_pdf(folder / "other" / "fires.pdf", FLOODS[::-1])
+    add_paths([folder / "other"], engine)
     records = [IndexRecord("siren", pages=(3,), file="fires.pdf")]
     documents = engine.collection.documents()
 
@@ -215,12 +234,10 @@ def test_a_name_that_two_documents_bear_is_not_guessed(engine: Engine, tmp_path:
     assert match_documents(by_id, documents, None)[0] == {two[1].key: by_id}
 
 
-def test_the_parents_of_a_document_come_back_as_they_were_cut(engine: Engine) -> None:
+def test_the_parents_of_a_document_come_back_as_they_were_cut(engine: Engine, folder: Path) -> None:
     text = "\n\n".join(f"Article {n}\n\n" + f"The authority of district {n} keeps its maps. " * 40 for n in range(1, 5))
-    folder = engine.config.workspace.parent / "more"
-    folder.mkdir()
     (folder / "law.txt").write_text(text, encoding="utf-8")
-    add_paths([folder], engine)
+    add_paths([folder / "law.txt"], engine)
     [record] = [one for one in engine.collection.documents() if one.file == "law.txt"]
     extracted = engine.catalog.extracted(record)
     cut = chunk(
