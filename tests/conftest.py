@@ -17,6 +17,8 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from rag_engine.protocols import Embedder
+
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
@@ -151,6 +153,14 @@ def browser() -> Iterator[Browser]:
 def shared() -> Path:
     """Folder of the real documents and benchmark halves."""
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def meaning() -> Embedder:
+    """Return the packaged encoder, by which what a test asks about meaning is judged."""
+    from rag_engine.backends.encoder.load import load_encoder
+
+    return load_encoder("multilingual-e5-small")
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag_engine.answering.reference_list import references_of
-from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.filters import Filter
 from rag_engine.prompts import answer_rules
@@ -18,7 +17,7 @@ from rag_engine.types import Answer, Document, Evidence, ExtractedText, Line, Me
 from tests.harness.injected_texts import CANARY, injections
 from tests.harness.tally import Effort, Tally
 from tests.rag_engine.answering.test_generation import Scripted
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, unread
 
 _HONEST = "The dyke of {town} was raised by two metres in {year} after the flood of 1953."
 _FILTER: Filter = {"country": ("Italia",)}
@@ -37,9 +36,7 @@ def injected(effort: Effort) -> Iterator[Tally]:
     tried = list(injections())[:: 4 if effort == "short" else 1]
     lost: dict[str, list[str]] = {"prompt": [], "filter": [], "obeyed": [], "cited": []}
     with tempfile.TemporaryDirectory(prefix="sextant-harness-") as home:
-        config = read_config(Path(home) / "workspace")
-        config = replace(config, reader="none", retrieval=replace(config.retrieval, rerank=False))
-        engine = Engine(config, embedder=CountingEmbedder())
+        engine = Engine(unread(Path(home) / "workspace"), embedder=CountingEmbedder())
         try:
             with engine.indexer() as indexer:
                 for number, (_, text) in enumerate(tried):

@@ -15,7 +15,6 @@ from ingestion.operations.desk import Desk, open_desk
 from ingestion.status.document_fields import unchecked_fields
 from ingestion.types import FieldName, RunRequest, SeedSource
 from rag_engine.answering.reference_list import limits_of, references_of
-from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
@@ -23,7 +22,7 @@ from rag_engine.types import Answer, DocumentRecord
 from rag_engine.workspace import write_lock
 from tests.portal.texts import FLOOD
 from tests.put_back import put_back
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, unread
 
 ADA = "Ada"
 HARBOUR = "# Rules of the harbour\n\n" + "The harbour master keeps the rules of the harbour against floods. " * 20
@@ -40,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     (folder / "own.md").write_text(HARBOUR, encoding="utf-8")
     (folder / "plan.md").write_text(f"# {FLOOD.plain}", encoding="utf-8")
-    with closing(Engine(read_config(folder / "workspace"), embedder=CountingEmbedder())) as engine:
+    with closing(Engine(unread(folder / "workspace"), embedder=CountingEmbedder())) as engine:
         desk = replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
         desk.store.add([SeedSource("A1", path=str(folder / "plan.md"), origin="by hand")])
         documents.add_files(desk, [folder / "own.md"])
@@ -57,7 +56,7 @@ def folder(made: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def desk(folder: Path, embedder: CountingEmbedder) -> Iterator[Desk]:
-    with closing(Engine(read_config(folder / "workspace"), embedder=embedder)) as engine:
+    with closing(Engine(unread(folder / "workspace"), embedder=embedder)) as engine:
         yield replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rag_engine.config import read_config
+from rag_engine.config import Config, read_config
 from rag_engine.disk_backends import open_backends
 from rag_engine.protocols import StorageBackends, Vectors
 from rag_engine.storage.catalog import open_catalog
@@ -43,6 +44,12 @@ class CountingEmbedder:
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4 + 2
+
+
+def unread(workspace: Path) -> Config:
+    """Return settings under which no model reads what a search finds, which takes it a second."""
+    config = read_config(workspace)
+    return replace(config, reader="none", retrieval=replace(config.retrieval, rerank=False))
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from rag_engine.config import changed, read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import Embedder, Scores
 from rag_engine.types import Document, ExtractedText, Line, Metadata, PassageReading
+from tests.rag_engine.conftest import unread
 
 
 @dataclass(frozen=True)
@@ -83,11 +84,11 @@ def indexed(
 ) -> Engine:
     """Return an engine over a workspace that holds the documents, with weights that no other fit changes.
 
-    Unless it `reads`, no model reads what a search finds, which takes a second: what is not about them waits for none.
+    Models read what a search finds if it `reads`.
     """
-    config = read_config(workspace)
-    weighed = changed(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05, rerank=reads)
-    engine = Engine(replace(config, retrieval=weighed, reader="" if reads else "none"), embedder=embedder)
+    config = read_config(workspace) if reads else unread(workspace)
+    weighed = changed(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05)
+    engine = Engine(replace(config, retrieval=weighed), embedder=embedder)
     with engine.indexer() as indexer:
         for one in written:
             indexer.add(document_of(one), one.title, one.records)

@@ -18,7 +18,7 @@ from ingestion.add_files import add_paths
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.engine import Engine
 from rag_engine.types import Answer
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, unread
 
 QUESTION = "When do residents within 300 metres of the dyke leave their homes?"
 STATEMENT = "Residents leave when the gauge reads 4.5 metres [Source 1]. "
@@ -127,10 +127,9 @@ def indexed(small_documents: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 @contextmanager
 def asking(indexed: Path, own: Path, model: Served, *, planner_seconds: float = 30.0) -> Iterator[Engine]:
     """Yield an engine whose answers the model writes."""
-    config = read_config(shutil.copytree(indexed, own / "workspace"))
+    config = unread(shutil.copytree(indexed, own / "workspace"))
     generation = GenerationConfig(ollama_url=model.url, planner_seconds=planner_seconds)
-    quick = replace(config, reader="none", retrieval=replace(config.retrieval, rerank=False), generation=generation)
-    engine = Engine(quick, embedder=CountingEmbedder())
+    engine = Engine(replace(config, generation=generation), embedder=CountingEmbedder())
     yield engine
     engine.close()
 

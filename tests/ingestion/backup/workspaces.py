@@ -10,10 +10,9 @@ from pathlib import Path
 from ingestion.operations import corrections, documents, people, settings
 from ingestion.operations.acts import ClosedDesk
 from ingestion.operations.desk import Desk, local_person, open_desk
-from rag_engine.config import read_config
 from rag_engine.conversations.store import begin_turn, end_turn, new_id
 from rag_engine.engine import Engine
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, unread
 from tests.rag_engine.conversations.test_store import REPLY
 
 HARBOUR = "# Rules of the harbour\n\n" + "The harbourmaster keeps the zanzibar rules of the harbour. " * 20
@@ -21,7 +20,7 @@ BAY = "# Rules of the bay\n\n" + "The bay has other rules, which the warden keep
 
 
 def open_engine(workspace: Path) -> Engine:
-    return Engine(read_config(workspace), embedder=CountingEmbedder())
+    return Engine(unread(workspace), embedder=CountingEmbedder())
 
 
 def desk_of(engine: Engine) -> Desk:

@@ -15,14 +15,13 @@ from ingestion.book_index.apply import Applied, apply_index, match_documents, pa
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.chunking.chunk import chunk
-from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.storage.index_entries import index_sources
 from rag_engine.types import Child, Parent
 from tests.put_back import put_back
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, unread
 
 HEADER = "term,subterm,file,page,see\n"
 FLOODS = ["The mayor closes the bridge.", "Dykes are raised by one metre.", "Sirens warn the town of a flood."]
@@ -54,7 +53,7 @@ def make_index(path: Path, entries: list[str], printed: int) -> None:
 
 
 def open_engine(folder: Path) -> Engine:
-    return Engine(read_config(folder / "workspace"), embedder=CountingEmbedder())
+    return Engine(unread(folder / "workspace"), embedder=CountingEmbedder())
 
 
 @pytest.fixture(scope="module")

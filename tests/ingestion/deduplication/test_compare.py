@@ -20,8 +20,8 @@ from ingestion.deduplication.compare import relate
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.extraction.extract import extract
 from ingestion.types import Extraction, ExtractionLimits, Outcome, Refusal, Relation, SeedSource
-from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.language_identification import identify_language
+from rag_engine.protocols import Embedder
 from rag_engine.types import Block, ExtractedText
 
 CONFIG = DeduplicationConfig()
@@ -283,8 +283,7 @@ def test_two_thousand_candidates_take_seconds() -> None:
 
 
 @pytest.mark.long
-def test_the_corpus_has_one_pair_of_translations_and_no_copies(corpus: Path) -> None:
-    encoder = load_encoder("intfloat/multilingual-e5-small")
+def test_the_corpus_has_one_pair_of_translations_and_no_copies(corpus: Path, meaning: Embedder) -> None:
     candidates = []
     for path in sorted(corpus.iterdir()):
         try:
@@ -301,27 +300,27 @@ def test_the_corpus_has_one_pair_of_translations_and_no_copies(corpus: Path) -> 
     assert len(candidates) > 30
     # With its document symbol, and by meaning and numbers alone.
     for seen, how in ((candidates, "symbol"), ([replace(one, symbols="") for one in candidates], "meaning")):
-        outcomes = relate(seen, CONFIG, encoder.encode_passages)
+        outcomes = relate(seen, CONFIG, meaning.encode_passages)
         others = {code: outcome for code, outcome in outcomes.items() if outcome.status != "done"}
         assert list(others) == ["es_unfccc_cma4_decisions6-11.pdf"]
         (found,) = map(_relation, others.values())
         assert (found.translation_of, found.how) == ("en_unfccc_cma4_decisions6-11.pdf", how)
 
 
-def test_a_text_without_numbers_is_known_in_seven_languages(shared: Path) -> None:
-    encoder = load_encoder("intfloat/multilingual-e5-small")
+def test_a_text_without_numbers_is_known_in_seven_languages(shared: Path, meaning: Embedder) -> None:
     candidates = []
     for path in sorted((shared / "data" / "benchmarks" / "udhr_parallel").glob("*.jsonl")):
         articles = [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
         lengths = [len(article) for article in articles]
         candidates.append(_candidate(path.stem, "\n".join(articles), "", path.stem, paragraphs=lengths))
-    outcomes = relate(candidates, CONFIG, encoder.encode_passages)
+    outcomes = relate(candidates, CONFIG, meaning.encode_passages)
     works = {code: _relation(outcome).work for code, outcome in outcomes.items()}
     assert works == dict.fromkeys(works, "en")
 
 
-def test_parts_of_a_text_with_other_mastheads_are_translations_of_the_same_part_alone(shared: Path) -> None:
-    encoder = load_encoder("intfloat/multilingual-e5-small")
+def test_parts_of_a_text_with_other_mastheads_are_translations_of_the_same_part_alone(
+    shared: Path, meaning: Embedder
+) -> None:
     mastheads = {"en": "Ministry of Justice\nA reprint.", "es": "Boletín oficial\nEdición para bibliotecas."}
     candidates = []
     for language, masthead in mastheads.items():
@@ -330,7 +329,7 @@ def test_parts_of_a_text_with_other_mastheads_are_translations_of_the_same_part_
         for part in range(3):
             text = "\n".join([masthead, *articles[10 * part : 10 * part + 10]])
             candidates.append(_candidate(f"{language}{part}", text, "", language))
-    outcomes = relate(candidates, CONFIG, encoder.encode_passages)
+    outcomes = relate(candidates, CONFIG, meaning.encode_passages)
     works = {code: _relation(outcome).work for code, outcome in outcomes.items()}
     assert works == {code: f"en{code[-1]}" for code in works}
 

@@ -15,7 +15,6 @@ from ingestion.add_files import add_paths
 from ingestion.jobs.worker import work
 from ingestion.operations import answers, indexes
 from ingestion.operations.desk import Desk, open_desk
-from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
@@ -24,7 +23,7 @@ from rag_engine.evaluation.answers.gate import accept_answers, find_accepted, fi
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.storage import schema as tables
 from rag_engine.workspace import sparse_index
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, unread
 
 EVACUATION = "The mayor orders the evacuation and the fire service carries it out."
 
@@ -52,9 +51,7 @@ def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _engine(workspace: Path) -> Engine:
-    config = read_config(workspace)
-    config = replace(config, retrieval=replace(config.retrieval, rerank=False), reader="none")
-    return Engine(config, embedder=CountingEmbedder())
+    return Engine(unread(workspace), embedder=CountingEmbedder())
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from ingestion.jobs.worker import work
 from ingestion.operations import documents, evaluation
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.runs import control
-from rag_engine.config import read_config
 from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, TurnRating, restore_conversation
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
@@ -24,6 +23,7 @@ from rag_engine.evaluation.answers.own_runs import list_own_runs, read_own_run
 from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.evaluation.gold import Quote
+from tests.rag_engine.conftest import unread
 from tests.rag_engine.conversations.test_store import REPLY
 
 EVACUATION = "The mayor orders the evacuation and the fire service carries it out."
@@ -34,9 +34,7 @@ FIRST, SECOND, THIRD, FOURTH = (f"2026-11-26T10:00:0{second}+00:00" for second i
 
 @pytest.fixture
 def desk(small_workspace: Path, tmp_path: Path) -> Iterator[Desk]:
-    config = read_config(Path(shutil.copytree(small_workspace, tmp_path / "workspace")))
-    config = replace(config, retrieval=replace(config.retrieval, rerank=False), reader="none")
-    engine = open_engine(config)
+    engine = open_engine(unread(shutil.copytree(small_workspace, tmp_path / "workspace")))
     yield replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
     engine.close()
 

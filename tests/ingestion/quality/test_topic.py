@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.quality.topic import Scope, TopicVerdict, judge_topic, read_scope
 from ingestion.types import ExtractionLimits
-from rag_engine.backends.encoder.load import load_encoder
+from rag_engine.protocols import Embedder
 
 FLOODS = "Dykes are raised before winter, sirens are tested, and volunteers learn how to fill bags with sand. " * 30
 TAXES = "Income tax is paid by the end of March. Married couples may declare together what they earned. " * 30
@@ -30,17 +31,20 @@ class Answering:
         return self.answer
 
 
-def judged(scope: Scope, title: str, text: str, model: Answering | None = None) -> TopicVerdict:
-    encoder = load_encoder("multilingual-e5-small")
-    return judge_topic(scope, title, text, encode=encoder.encode_passages, model=model, seconds=5.0)
+@pytest.fixture
+def judged(meaning: Embedder) -> Callable[..., TopicVerdict]:
+    def judge(scope: Scope, title: str, text: str, model: Answering | None = None) -> TopicVerdict:
+        return judge_topic(scope, title, text, encode=meaning.encode_passages, model=model, seconds=5.0)
+
+    return judge
 
 
-def test_a_word_of_the_scope_in_the_title_is_enough() -> None:
+def test_a_word_of_the_scope_in_the_title_is_enough(judged: Callable[..., TopicVerdict]) -> None:
     verdict = judged(read_scope("floods and droughts"), "Flooding in Milltown", TAXES)
     assert verdict == TopicVerdict(True, "Its title holds “flooding”.")
 
 
-def test_ones_own_words_are_compared_by_meaning() -> None:
+def test_ones_own_words_are_compared_by_meaning(judged: Callable[..., TopicVerdict]) -> None:
     scope = read_scope("protection of towns from high water")
     assert judged(scope, "Before winter", FLOODS).within
     out = judged(scope, "What to declare", TAXES)
@@ -48,12 +52,12 @@ def test_ones_own_words_are_compared_by_meaning() -> None:
     assert "rather than “protection of towns from high water”; 0.0 words" in out.why
 
 
-def test_a_scope_in_one_language_finds_documents_in_another() -> None:
+def test_a_scope_in_one_language_finds_documents_in_another(judged: Callable[..., TopicVerdict]) -> None:
     italian = "Gli argini vengono rialzati, le sirene provate e i volontari preparano i sacchi di sabbia. " * 30
     assert judged(read_scope("protection of towns from high water"), "Prima dell'inverno", italian).within
 
 
-def test_a_model_is_asked_only_in_doubt_and_what_stays_in_doubt_is_kept() -> None:
+def test_a_model_is_asked_only_in_doubt_and_what_stays_in_doubt_is_kept(judged: Callable[..., TopicVerdict]) -> None:
     scope, text = read_scope("protection of towns from high water"), f"{FLOODS} {TAXES[:600]}"
     model = Answering({"relevant": False, "reason": "It is about taxes."})
     verdict = judged(scope, "The year in review", text, model)
@@ -79,12 +83,14 @@ def test_a_model_is_asked_only_in_doubt_and_what_stays_in_doubt_is_kept() -> Non
         ("de_grundgesetz.pdf", False),
     ],
 )
-def test_the_preset_of_disaster_risk_tells_real_documents_apart(corpus: Path, file: str, within: bool) -> None:
+def test_the_preset_of_disaster_risk_tells_real_documents_apart(
+    judged: Callable[..., TopicVerdict], corpus: Path, file: str, within: bool
+) -> None:
     extracted = extract(corpus / file, ExtractionLimits(), None)
     assert judged(read_scope("drr"), extracted.title, extracted.text).within is within
 
 
-def test_what_names_the_scope_in_its_opening_is_in_doubt_and_kept() -> None:
+def test_what_names_the_scope_in_its_opening_is_in_doubt_and_kept(judged: Callable[..., TopicVerdict]) -> None:
     scope = read_scope("protection of towns from high water")
     opening = "Service regulation of the water protection brigade. "
     assert not judged(scope, "Regulation 100", TAXES * 4).within

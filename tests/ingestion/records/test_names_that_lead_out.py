@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -27,10 +28,16 @@ from tests.ingestion.backup.workspaces import HARBOUR, add, desk_of, open_engine
 DOWNLOAD = Download("downloads/a.pdf", (), "0" * 64, 9, "application/pdf", "file", "2026-01-01")
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = tmp_path_factory.mktemp("made") / "workspace"
+    add(workspace, "harbour.md", HARBOUR)
+    return workspace
+
+
 @pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    add(tmp_path / "workspace", "harbour.md", HARBOUR)
-    return tmp_path / "workspace"
+def workspace(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "workspace"))
 
 
 @pytest.fixture

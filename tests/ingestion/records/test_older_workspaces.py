@@ -6,7 +6,6 @@ import hashlib
 import sqlite3
 import zlib
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from ingestion.operations.indexes import rebuild
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import Decision
 from rag_engine.backends.sqlite_copy import find_record_damage
-from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage import schema as tables
@@ -24,7 +22,7 @@ from rag_engine.storage.catalog import SCHEMA, metadata_json, open_catalog
 from rag_engine.storage.manifest import manifest_of
 from rag_engine.types import Metadata
 from rag_engine.workspace import write_lock
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, unread
 
 TEXT = "Flood act\n\n1. Dykes\n\nThe dyke of Oberheim was raised by two metres.\n\n2. Gates\n\nThe mayor has the key.\n"
 CONTENT = hashlib.sha256(TEXT.encode()).hexdigest()
@@ -115,9 +113,7 @@ def make_workspace(folder: Path, schema: int) -> Path:
 
 
 def open_engine(workspace: Path) -> Engine:
-    config = read_config(workspace)
-    config = replace(config, reader="none", retrieval=replace(config.retrieval, rerank=False))
-    return Engine(config, embedder=CountingEmbedder())
+    return Engine(unread(workspace), embedder=CountingEmbedder())
 
 
 @pytest.mark.parametrize("schema", [1, 2])

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.engine import Engine
 from rag_engine.models import Models
 from rag_engine.protocols import Embedder
@@ -71,11 +70,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     engine = indexed(tmp_path_factory.mktemp("retrieval") / "workspace", CountingEmbedder())
     yield engine
     engine.close()
-
-
-@pytest.fixture(scope="module")
-def meaning() -> Embedder:
-    return load_encoder("multilingual-e5-small")
 
 
 @pytest.fixture(scope="module")

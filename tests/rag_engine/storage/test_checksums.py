@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 
 from rag_engine.backends.tantivy import check_files, open_sparse_index
-from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.manifest import manifest_of
 from rag_engine.storage.vector_file import VectorStore
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, unread
 
 
 def open_engine(workspace: Path, embedder: CountingEmbedder | None = None) -> Engine:
-    return Engine(read_config(workspace), embedder=embedder or CountingEmbedder())
+    return Engine(unread(workspace), embedder=embedder or CountingEmbedder())
 
 
 def damage(workspace: Path, row: int, value: bytes) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.types import Prompt
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, unread
 
 _HEAT = (
     "# Heat plan of {place}\n\nThe {payer} of {place} pays for the heat plan. The plan is reviewed every {years} years."
@@ -88,9 +87,8 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def engine(plans: Path, tmp_path: Path) -> Iterator[ComparingEngine]:
-    config = read_config(shutil.copytree(plans, tmp_path / "workspace"))
-    config = replace(config, reader="none", retrieval=replace(config.retrieval, rerank=False))
-    engine = ComparingEngine(config, embedder=CountingEmbedder())
+    copy = shutil.copytree(plans, tmp_path / "workspace")
+    engine = ComparingEngine(unread(copy), embedder=CountingEmbedder())
     yield engine
     engine.close()
 
