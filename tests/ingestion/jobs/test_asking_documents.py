@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -30,7 +31,7 @@ from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from tests.conftest import ROOT
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, unread
 
 QUESTION = "Who orders the evacuation?"
 POLICY = DATA / "schemas" / "policy.json"
@@ -75,28 +76,33 @@ def model() -> FormModel:
 
 
 @pytest.fixture
-def open_one(tmp_path: Path, model: FormModel) -> Callable[[Config], EngineOfForms]:
+def open_one(model: FormModel) -> Callable[[Config], EngineOfForms]:
     def opened(config: Config) -> EngineOfForms:
-        config = replace(config, retrieval=replace(config.retrieval, rerank=False))
-        engine = EngineOfForms(config, embedder=CountingEmbedder())
+        engine = EngineOfForms(unread(config.workspace), embedder=CountingEmbedder())
         engine.forms = model
         return engine
 
     return opened
 
 
-@pytest.fixture
-def desk(open_one: Callable[[Config], EngineOfForms], tmp_path: Path) -> Iterator[Desk]:
-    """Return a desk with three plans, at which nobody starts a worker."""
-    plans = tmp_path / "plans"
-    plans.mkdir()
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with three plans."""
+    plans = tmp_path_factory.mktemp("plans")
     for town in TOWNS:
         text = f"# Flood plan of {town}\n\nThe mayor orders the evacuation of {town}.\n"
         (plans / f"{town.lower()}.md").write_text(text, encoding="utf-8")
-    engine = open_one(read_config(tmp_path / "workspace"))
-    add_paths([plans], engine)
-    yield replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
-    engine.close()
+    workspace = tmp_path_factory.mktemp("made") / "workspace"
+    with closing(Engine(unread(workspace), embedder=CountingEmbedder())) as engine:
+        add_paths([plans], engine)
+    return workspace
+
+
+@pytest.fixture
+def desk(made: Path, open_one: Callable[[Config], EngineOfForms], tmp_path: Path) -> Iterator[Desk]:
+    """Return a desk at a copy of it, at which nobody starts a worker."""
+    with closing(open_one(read_config(shutil.copytree(made, tmp_path / "workspace")))) as engine:
+        yield replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
 
 
 def answered(desk: Desk) -> set[str]:
