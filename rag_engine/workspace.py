@@ -14,7 +14,6 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psutil  # type: ignore[import-untyped]
 from filelock import FileLock, Timeout
 
@@ -255,6 +254,8 @@ def proof(key: str, nonce: str, folder: str) -> str:
 
 def chroma_confirms(serving: Serving) -> bool:
     """Whether the Chroma of this `sextant serve` answers where it was announced; no other program is shown the key."""
+    import httpx  # here: processes that read a file know this module too, and ask no server
+
     nonce = secrets.token_hex(16)
     try:
         answer = httpx.get(f"{serving.chroma_url}{PROOF_PATH}", params={"nonce": nonce}, timeout=_CONFIRM_SECONDS)
@@ -265,6 +266,8 @@ def chroma_confirms(serving: Serving) -> bool:
 
 def chroma_answers(url: str) -> bool:
     """Whether a Chroma server answers at the URL."""
+    import httpx
+
     try:
         return httpx.get(f"{url}/api/v2/heartbeat", timeout=2.0).status_code == 200
     except httpx.HTTPError:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 Values = NDArray[np.float64]
 
@@ -52,12 +51,16 @@ def share_interval(right: int, count: int) -> Interval:
     """Return a share with its 95% interval (Wilson 1927); of nothing it is 0 to 1."""
     if not count:
         return Interval(0.0, 0.0, 1.0)
+    from scipy import stats  # here: it takes most of a second, for which the worker would wait at each start
+
     found = stats.binomtest(right, count).proportion_ci(method="wilson")
     return Interval(right / count, float(found.low), float(found.high))
 
 
 def sign_p(gained: int, lost: int) -> float:
     """Return the p value of so many questions turning one way and so many the other by chance (McNemar 1947, exact)."""
+    from scipy import stats
+
     return float(stats.binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
 
 
@@ -79,11 +82,15 @@ def paired_difference(values: Values, baseline: Values) -> Difference:
 
 def _bootstrap(values: Values) -> tuple[float, float]:
     """Return the 95% interval of the mean by the percentiles of resampled means."""
+    from scipy import stats
+
     found = stats.bootstrap((values,), np.mean, method="percentile", **_sampling(values)).confidence_interval
     return float(found.low), float(found.high)
 
 
 def _randomisation_p(differences: Values) -> float:
+    from scipy import stats
+
     # Differences of 0 stay 0 whatever their sign.
     signed = differences[differences != 0]
     if len(signed) == 1:
