@@ -215,6 +215,8 @@ class PageRenderer:
     def _new_child(self) -> _Child:
         child = _Child(self._memory_bytes, self._seconds)
         self._children.append(child)
+        if self._turns.cancelled:
+            child.kill()  # `close` may have ended those it knew just before, and waits for what this one would draw
         return child
 
 

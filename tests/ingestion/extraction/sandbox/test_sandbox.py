@@ -164,7 +164,7 @@ def test_a_child_that_does_not_keep_to_the_protocol_is_stopped(
     program.chmod(0o700)
     path = pdf(tmp_path / "a.pdf", ["Words"])
     monkeypatch.setattr(sys, "executable", str(program))
-    with Sandbox(ExtractionLimits(seconds=5), ocr="none") as sandbox:
+    with Sandbox(ExtractionLimits(seconds=1), ocr="none") as sandbox:
         child = sandbox.process_id
         assert child is not None
         with pytest.raises(Refusal, match=said) as caught:

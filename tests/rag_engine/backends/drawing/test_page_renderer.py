@@ -275,7 +275,7 @@ def test_closing_ends_what_is_being_drawn(endless: Path) -> None:
     drawing = renderer.page(endless, 1, [])
     begun = time.monotonic()
     renderer.close()
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 4, "less than a page may take"
     assert drawing.cancelled() or isinstance(drawing.exception(), WorkspaceError)
 
 
