@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from rag_engine.book_index.anchors import IndexRecord
-from rag_engine.config import changed, read_config
+from rag_engine.config import Config, changed, read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import Embedder, Scores
 from rag_engine.types import Document, ExtractedText, Line, Metadata, PassageReading
@@ -79,16 +79,17 @@ GERMAN = Written(
 COLLECTION = (DYKES, INSURANCE, GUIDE, NOTICE, REPRINT, REPORT, GERMAN)
 
 
+def weighed(config: Config) -> Config:
+    """Return the configuration with weights that no other fit changes."""
+    retrieval = changed(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05)
+    return replace(config, retrieval=retrieval)
+
+
 def indexed(
     workspace: Path, embedder: Embedder | None, written: Sequence[Written] = COLLECTION, *, reads: bool = False
 ) -> Engine:
-    """Return an engine over a workspace that holds the documents, with weights that no other fit changes.
-
-    Models read what a search finds if it `reads`.
-    """
-    config = read_config(workspace) if reads else unread(workspace)
-    weighed = changed(config.retrieval, provenance_weight=0.5, index_weight=0.1, keyword_weight=0.05)
-    engine = Engine(replace(config, retrieval=weighed), embedder=embedder)
+    """Return an engine over a workspace that holds the documents; models read what a search finds if it `reads`."""
+    engine = Engine(weighed(read_config(workspace) if reads else unread(workspace)), embedder=embedder)
     with engine.indexer() as indexer:
         for one in written:
             indexer.add(document_of(one), one.title, one.records)

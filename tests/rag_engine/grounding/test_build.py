@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Never
@@ -18,8 +20,8 @@ from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase
 from rag_engine.storage.catalog import describe_document
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from rag_engine.types import Prompt
-from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.small_collection import GUIDE, NOTICE, REPORT, Written, document_of, indexed
+from tests.rag_engine.conftest import CountingEmbedder, unread
+from tests.rag_engine.small_collection import GUIDE, NOTICE, REPORT, Written, document_of, indexed, weighed
 
 FLOODS = Written(
     "Flood handbook",
@@ -55,11 +57,18 @@ class Writer:
         raise AssertionError(system)
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = tmp_path_factory.mktemp("made") / "workspace"
+    indexed(workspace, CountingEmbedder(), (FLOODS, NOTICE)).close()
+    return workspace
+
+
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    engine = indexed(tmp_path / "workspace", CountingEmbedder(), (FLOODS, NOTICE))
-    yield engine
-    engine.close()
+def engine(made: Path, tmp_path: Path) -> Iterator[Engine]:
+    copy = shutil.copytree(made, tmp_path / "workspace")
+    with closing(Engine(weighed(unread(copy)), embedder=CountingEmbedder())) as engine:
+        yield engine
 
 
 def build(
