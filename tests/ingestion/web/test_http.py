@@ -84,8 +84,13 @@ def _with_cookie(request: BaseHTTPRequestHandler) -> None:
         page("", status=302, Location="/cookie", Set_Cookie="consent=yes; Path=/")(request)
 
 
+@pytest.fixture(scope="module")
+def bomb() -> bytes:
+    return gzip.compress(bytes(50_000_000))
+
+
 @pytest.fixture
-def site() -> Iterator[Site]:
+def site(bomb: bytes) -> Iterator[Site]:
     answers = {
         "/": page("<h1>Flood plan</h1>", ETag='"a"', Last_Modified="Sun, 01 Nov 2026 10:00:00 GMT"),
         "/plan.pdf": page(
@@ -100,7 +105,7 @@ def site() -> Iterator[Site]:
         "/loop": redirect("/loop"),
         "/conditional": _conditional,
         "/huge": page(b"", "application/pdf", Content_Length="10000000000"),
-        "/bomb": page(gzip.compress(bytes(50_000_000)), Content_Encoding="gzip"),
+        "/bomb": page(bomb, Content_Encoding="gzip"),
         "/packed": page(gzip.compress(b"one ") + gzip.compress(b"two"), Content_Encoding="gzip"),
         "/deflated": page(zlib.compress(b"deflated"), Content_Encoding="deflate"),
         "/raw": page(zlib.compress(b"deflated")[2:-4], Content_Encoding="deflate"),

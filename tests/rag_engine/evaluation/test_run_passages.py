@@ -53,15 +53,16 @@ def document(file: str, text: str, language: str) -> Document:
     return Document(file, file, hashlib.sha256(text.encode()).hexdigest(), Metadata(file, language), extracted)
 
 
-@pytest.fixture
-def figures(tmp_path: Path) -> tuple[PassageFigures, ...]:
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> tuple[PassageFigures, ...]:
     chosen = [Configuration(name, name, {"top_k": 2}, {"strategy": name}) for name in ("semantic", "newline")]
     documents = [document("flood.md", FLOOD_EN, "en"), document("heat.md", HEAT_IT, "it")]
-    config = read_config(tmp_path / "workspace")
-    return run_passages(QUESTIONS, documents, chosen, config, CountingEmbedder(), cache=tmp_path / "cache")
+    config = read_config(tmp_path_factory.mktemp("figures") / "workspace")
+    cache = tmp_path_factory.mktemp("cache")
+    return run_passages(QUESTIONS, documents, chosen, config, CountingEmbedder(), cache=cache)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rows(figures: tuple[PassageFigures, ...]) -> tuple[ReportRow, ...]:
     return compare([one.measured for one in figures], "semantic", subsets(QUESTIONS))
 
