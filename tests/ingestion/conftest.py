@@ -1,7 +1,8 @@
-"""Fixtures for ingestion: the shared corpus and one sandbox for the session."""
+"""Fixtures for ingestion: the shared corpus, one sandbox for the session, and a folder as its module made it."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,3 +20,12 @@ def corpus(shared: Path) -> Path:
 def sandbox() -> Iterator[Sandbox]:
     with Sandbox() as opened:
         yield opened
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Iterator[Path]:
+    """Yield the folder that a module has `made`, and put it back, at its place: documents are known by their paths."""
+    shutil.copytree(made, tmp_path / "aside")
+    yield made
+    shutil.rmtree(made)
+    shutil.move(tmp_path / "aside", made)

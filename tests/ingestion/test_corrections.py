@@ -21,7 +21,6 @@ from rag_engine.errors import InputError
 from rag_engine.types import Answer, DocumentRecord
 from rag_engine.workspace import write_lock
 from tests.portal.texts import FLOOD
-from tests.put_back import put_back
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
 ADA = "Ada"
@@ -46,12 +45,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         runs.run(desk, RunRequest())
         work(engine)
     return folder
-
-
-@pytest.fixture
-def folder(made: Path) -> Iterator[Path]:
-    with put_back(made) as folder:
-        yield folder
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from rag_engine.errors import InputError
 from rag_engine.retrieval.book_index_boost import match_index
 from rag_engine.storage.index_entries import index_sources
 from rag_engine.types import Child, Parent
-from tests.put_back import put_back
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
 HEADER = "term,subterm,file,page,see\n"
@@ -65,12 +64,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with closing(open_engine(folder)) as engine:
         add_paths([folder / "Floods.pdf", folder / "fires.pdf"], engine)
     return folder
-
-
-@pytest.fixture
-def folder(made: Path) -> Iterator[Path]:
-    with put_back(made) as folder:
-        yield folder
 
 
 @pytest.fixture
