@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from cli.serve.browser_code import with_code_in_memory
 from cli.serve.browser_requests import RequestRules, checked_requests
 from cli.serve.page_address import with_address
+from cli.serve.source_code import SOURCE_ADDRESS, SOURCE_CODE
 from pages._shared.errors import show_errors
 from pages._shared.frame import EVERY_PAGE, PAGE_NAMES, close_frame, open_frame, warm_up
 from pages._shared.login import guarded, keep_login
@@ -26,7 +27,7 @@ if get_script_run_ctx(suppress_warning=True) is None:
         Middleware(with_code_in_memory, Path(get_static_dir()) / "static"),
         Middleware(with_address, PAGE_NAMES, Path(get_static_dir()), EVERY_PAGE),
     ]
-    app = st.App(__file__, middleware=middleware)
+    app = st.App(__file__, routes=[SOURCE_CODE], middleware=middleware)
     os.umask(0o077)
     keep_login()
     warm_up()
@@ -34,4 +35,4 @@ else:
     # Around all of it: where the collection cannot be opened there is no page to run.
     with show_errors():
         open_frame().run()
-    close_frame()
+    close_frame(SOURCE_ADDRESS)

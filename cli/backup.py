@@ -104,7 +104,7 @@ def _warn(made: BackupMade) -> None:
     if made.without_vectors:
         err.print(
             f"{made.without_vectors} passages have missing or damaged vectors, here and in the backup; "
-            "`sextant doctor --repair` encodes them anew.",
+            "`sextant doctor --repair` encodes them again.",
             style="yellow",
             markup=False,
             soft_wrap=True,

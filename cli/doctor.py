@@ -133,7 +133,7 @@ def _take_up_journal(engine: Engine) -> list[Check]:
 
 
 def _repair(engine: Engine, checks: Sequence[Check]) -> list[Check]:
-    """Make anew which of texts, indexes, vectors and records were found bad; return what was done."""
+    """Repair the texts, indexes, vectors and records that were found bad; return what was done."""
     from ingestion.operations.backups import complete_records, read_again
     from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.indexes import rebuild
@@ -161,7 +161,7 @@ def _repair(engine: Engine, checks: Sequence[Check]) -> list[Check]:
 
 
 def _catalog(config: Config) -> Iterator[Check]:
-    """Yield whether the file of the catalog is there and whole, where it is in none elsewhere or holds nothing yet."""
+    """Yield whether the catalog's file is there and whole; nothing for another database."""
     from rag_engine.backends.sqlite_damage import CURE, damaged_catalog, find_damage
     from rag_engine.storage.catalog import is_lost
     from rag_engine.workspace import catalog_file
@@ -223,7 +223,7 @@ def _language_model(engine: Engine) -> Check:
         warning
         or f"none answers at {without_passwords(config.openai_url or config.ollama_url)}; answers are quotations"
     )
-    remedy = "Install Ollama, run `ollama pull mistral-nemo` (or a smaller model) and ask again."
+    remedy = "Install Ollama, run `ollama pull qwen3:8b` (or a smaller model) and ask again."
     return Check("Language model", "note", found, "" if warning else remedy)
 
 
@@ -391,7 +391,7 @@ def _index(engine: Engine) -> Iterator[Check]:
 
 
 def _ask_dense(engine: Engine) -> tuple[str, str]:
-    """Return what is wrong with Chroma's files of vectors, "" where nothing is, and how many vectors were compared.
+    """Return what is wrong with Chroma's files of vectors, or "", and how many were compared.
 
     Where it has no server it is asked in a process of its own, for damage in these files ends the one that reads them;
     `sextant serve` starts a server again that ends so. What Chroma says itself, and what the vectors lack, is found by
@@ -419,7 +419,7 @@ def _ask_dense(engine: Engine) -> tuple[str, str]:
 
 
 def ask_dense(workspace: Path) -> tuple[str, str]:
-    """Return what reading and searching the dense index shows of damage in its files, and how much was compared."""
+    """Return the damage that reading the dense index shows, or "", and how much was compared."""
     from rag_engine.engine import open_engine
 
     with closing(open_engine(read_config(workspace, kept=False))) as engine:
@@ -451,7 +451,7 @@ def _asked(engine: Engine) -> tuple[str, str]:
 
 
 def _journal(engine: Engine) -> Iterator[Check]:
-    """Yield whether the journal says what the catalog says of what people decided, and whether there is a second copy.
+    """Yield whether the journal has the catalog's decisions, and whether there is a second copy.
 
     Lines that cannot be read stay: nothing else has them if the catalog has not.
     """
@@ -476,7 +476,7 @@ def _journal(engine: Engine) -> Iterator[Check]:
 
 
 def _records(engine: Engine) -> Iterator[Check]:
-    """Yield the files of what people keep that cannot be read, where there are any: no erasure can change them."""
+    """Yield files of what people keep that cannot be read; no erasure can change them."""
     from rag_engine.conversations.erased_documents import is_list_damaged, lists_aside
     from rag_engine.conversations.store import unread_conversations
     from rag_engine.evaluation.answers.forgetting import unread_in_evaluation
@@ -498,7 +498,7 @@ def _records(engine: Engine) -> Iterator[Check]:
 
 
 def _people(engine: Engine) -> Iterator[Check]:
-    """Yield what cannot be read of who works here, of what they have done, and of the languages they have chosen."""
+    """Yield what cannot be read of people, of the audit log and of the languages chosen."""
     from ingestion.records.audit import UNREADABLE, read_entries
     from ingestion.records.people import known_people
     from rag_engine.conversations.interface_languages import are_languages_damaged

@@ -6,6 +6,7 @@ A verb imports the engine when it is called, so that help and mistakes answer at
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
 import typer
 
@@ -29,6 +30,7 @@ from cli.chat import chat
 from cli.compare import compare
 from cli.search import search
 from cli.serve import serve
+from rag_engine.installation import sextant_version
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -47,6 +49,20 @@ app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(settings.app, name="settings")
 app.add_typer(people.app, name="people")
 app.add_typer(evaluate.app, name="eval")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"sextant {sextant_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None: ...
 
 
 def main() -> None:

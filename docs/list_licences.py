@@ -1,4 +1,4 @@
-"""Write docs/licences.md: the licence of every package of the lock files and of every model.
+"""Write docs/packages.md: the licence of every package of the lock files and of every model.
 
 `python docs/list_licences.py` writes it from what the installed packages say and from data/models.toml; with --check it
 says whether the one that is there is current.
@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LIST = ROOT / "docs" / "licences.md"
+LIST = ROOT / "docs" / "packages.md"
 LOCKS = {
     "Needed to run": ("requirements.lock", "requirements-torch.lock"),
     "Needed for the models inside": ("requirements-models.lock",),
@@ -49,6 +49,11 @@ SPDX = {
 # A longer text is the licence itself.
 MOST_CHARACTERS = 70
 UNKNOWN = "unknown"
+INTRODUCTION = (
+    "The licence of each package that Sextant installs and of each model that comes with it. "
+    "`docs/list_licences.py` writes this page. Sextant itself is under AGPL-3.0-or-later. "
+    "How the licence of a document is read is on [Licences of documents](licences.md)."
+)
 
 
 def licence(described: PackageMetadata) -> str:
@@ -72,8 +77,8 @@ def locked(lock: str) -> Iterator[tuple[str, str]]:
 
 def text() -> str:
     """Return the list in Markdown."""
-    lines = ["# Licences", "", "Made by `docs/list_licences.py`. Sextant itself stands under AGPL-3.0-or-later.", ""]
-    lines += ["## Models", "", "| model | what it does | comes with | licence of the weights | where that is said |"]
+    lines = ["# Licences of packages and models", "", INTRODUCTION, ""]
+    lines += ["## Models", "", "| model | task | comes with | licence of the weights | stated in |"]
     lines.append("| --- | --- | --- | --- | --- |")
     for name, one in tomllib.loads((ROOT / "data" / "models.toml").read_text(encoding="utf-8")).items():
         lines.append(f"| {name} | {one['role']} | {one['package'] or 'Sextant'} | {one['licence']} | {one['said']} |")

@@ -1,5 +1,8 @@
 """Bring pages/locale/ up to date with the messages in the code, errors among them, and in the tables of data/.
 
+Messages are written in English for terminal and page. The English file holds only messages that name a command or a
+variable of the environment: the page has other words for these.
+
 An error is a message where it is written out as a literal, with named places; one that is made with an f-string, for
 the terminal or the log alone, is none.
 
@@ -10,19 +13,20 @@ says whether the files are current.
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from string import Formatter
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
 from ingestion.dataset.columns import COLUMNS, EDITING
 from ingestion.operations.acts import ACTS
-from pages._shared.interface_language import ERROR
+from pages._shared.interface_language import ENGLISH, ERROR
 from rag_engine.settings import settings_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,6 +41,8 @@ ERRORS: Mapping[str, int] = {
 }  # fmt: skip
 # What is kept with an answer or a run, in English.
 KEEPER = "kept_sentence"
+# Words for the terminal alone: commands, and variables of the environment.
+TERMINAL = re.compile(r"SEXTANT_|\{variable\}|`(?:sextant|ollama|pip|apt-get) |apt-get|\bollama (?:pull|serve)\b")
 # A comment that begins so goes to the translators, with the message after it.
 FOR_TRANSLATORS = "For translators:"
 
@@ -72,6 +78,21 @@ def messages() -> Catalog:
     for text in (*(column.meaning for column in COLUMNS), *EDITING):
         found.add(text, None, [("data/dataset.toml", 1)])
     return found
+
+
+def of_language(language: str, messages: Catalog) -> Catalog:
+    """Return the messages that the file of a language holds."""
+    if language != ENGLISH:
+        return messages
+    chosen = Catalog()
+    for message in messages:
+        if any(map(TERMINAL.search, _forms(message))):
+            chosen.add(message.id, None, message.locations, auto_comments=message.auto_comments)
+    return chosen
+
+
+def _forms(message: Message) -> Sequence[str]:
+    return [message.id] if isinstance(message.id, str) else list(message.id)
 
 
 def errors_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -156,7 +177,7 @@ if __name__ == "__main__":
     current = messages()
     for path in catalog_files():
         before = path.read_text(encoding="utf-8")
-        after = written(before, current)
+        after = written(before, of_language(path.parents[1].name, current))
         if "--check" not in sys.argv:
             path.write_text(after, encoding="utf-8")
         elif before != after:

@@ -1,4 +1,4 @@
-"""Write the README's table of settings from data/settings.toml.
+"""Write the table of settings on docs/settings.md from data/settings.toml.
 
 `python docs/list_settings.py` writes the table; with --check it says whether the one that is there is current.
 """
@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))
 
 from rag_engine.settings import settings_table  # noqa: E402 - found by the line before
 
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "settings.md"
 BEGIN, END = "<!-- settings: docs/list_settings.py -->", "<!-- end of settings -->"
 EFFECTS = {"question": "next question", "run": "next run", "index": "new index", "restart": "restart"}
 
@@ -29,14 +29,14 @@ def table() -> str:
     return "\n".join(rows)
 
 
-def written(readme: str) -> str:
-    """Return the README with the table that is current."""
-    before, _, rest = readme.partition(BEGIN)
+def written(page: str) -> str:
+    """Return the page with the table that is current."""
+    before, _, rest = page.partition(BEGIN)
     return f"{before}{BEGIN}\n{table()}\n{END}{rest.partition(END)[2]}"
 
 
 if __name__ == "__main__":
-    present = README.read_text(encoding="utf-8")
+    present = PAGE.read_text(encoding="utf-8")
     if "--check" in sys.argv:
-        sys.exit(0 if present == written(present) else f"{README} has another table: run docs/list_settings.py")
-    README.write_text(written(present), encoding="utf-8")
+        sys.exit(0 if present == written(present) else f"{PAGE} has another table: run docs/list_settings.py")
+    PAGE.write_text(written(present), encoding="utf-8")

@@ -52,7 +52,7 @@ Status = Literal["indexed", "unchanged", "rejected", "failed"]
 
 _PUT_BACK = kept_sentence("The workspace's copy of it was missing or damaged and was put back.")
 _LATE = kept_sentence("Chroma did not answer; it takes this document up by itself when it does.")
-_FORMER_KEPT = kept_sentence("What it said before is kept as a former version.")
+_FORMER_KEPT = kept_sentence("Its earlier text is kept as a former version.")
 
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
 

@@ -279,8 +279,11 @@ def judge_settings(generation: GenerationConfig, model: str, url: str = "") -> G
         key = generation.openai_key if url in ("", generation.openai_url) else ""
         return replace(generation, openai_url=url or generation.openai_url, openai_model=name, openai_key=key)
     raise InputError(
-        f"{model!r} names no judge" + (" with an address." if server == "openai" and slash and name else "."),
+        "{model!r} names no judge with an address."
+        if server == "openai" and slash and name
+        else "{model!r} names no judge.",
         help="Use ollama/NAME, or openai/NAME with --judge-url or SEXTANT_OPENAI_URL.",
+        model=model,
     )
 
 

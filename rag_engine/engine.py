@@ -372,7 +372,7 @@ class Engine:
     def translate(self, passage: str, language: str, into: str) -> Translation:
         """Return a passage in another language (both ISO 639-1), by the language model; BackendError without one."""
         seconds = self.config.generation.answer_seconds
-        return translate(passage, language, into, self.require_language_model("Translations"), seconds=seconds)
+        return translate(passage, language, into, self.require_language_model(translating=True), seconds=seconds)
 
     def page_image(
         self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0
@@ -469,15 +469,21 @@ class Engine:
         """Return the language model that answers, else None and a warning; looked for every few seconds."""
         return self._models.language_model()
 
-    def require_language_model(self, what: str = "Structured answers") -> Generator:
-        """Return the language model that `what` needs; BackendError with the remedy where there is none."""
+    def require_language_model(self, *, translating: bool = False) -> Generator:
+        """Return the language model that structured answers need; BackendError with the remedy where there is none."""
         generator, warning = self.language_model()
         if generator is None:
             raise BackendError(
-                f"{what} need a language model, and none answers. {warning}".strip(),
-                help="Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
+                "Translations need a language model, and none answers."
+                if translating
+                else "Structured answers need a language model, and none answers.",
+                help="{why} Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
+                "SEXTANT_OPENAI_MODEL."
+                if warning
+                else "Start Ollama and give it one (ollama pull qwen3:8b), or set SEXTANT_OPENAI_URL and "
                 "SEXTANT_OPENAI_MODEL.",
                 retryable=True,
+                why=warning,
             )
         return generator
 
@@ -581,9 +587,12 @@ def _otherwise_cut(name: RetrievalProfile, documents: Iterable[DocumentRecord]) 
     strategy = recipe_chunking(name).strategy
     others = [one.strategy != strategy for one in documents] if PROFILES[name].as_published else []
     if any(others):
-        yield (
-            f"{sum(others)} of {len(others)} documents are not cut as the recipe {name!r} cuts them: "
-            f"set SEXTANT_RETRIEVAL={name} and run `sextant rebuild --encode` for that."
+        yield kept_sentence(
+            "{n} of {count} documents are not cut as the recipe {name!r} cuts them: set SEXTANT_RETRIEVAL={name} and "
+            "run `sextant rebuild --encode` for that.",
+            n=sum(others),
+            count=len(others),
+            name=name,
         )
 
 

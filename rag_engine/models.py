@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.encoder.token_score import load_token_score, token_score_name
-from rag_engine.backends.ollama import find_ollama
+from rag_engine.backends.ollama import find_ollama, installed_models, pull_model
 from rag_engine.backends.openai import find_openai
 from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.reranker.load import load_reranker
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED, PACKAGED_LANGUAGE, is_installed
-from rag_engine.config import Config, GenerationConfig
+from rag_engine.config import Config, GenerationConfig, read_config
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Embedder, Generator, PassageReader, Reranker
+from rag_engine.types import InstalledModel
 
 # Looking takes 20 ms where nothing answers, and a question looks twice.
 _LOOK_FOR_MODEL_SECONDS = 5.0
@@ -120,6 +121,16 @@ def open_judge(config: Config, generation: GenerationConfig) -> Generator:
         cure = "" if warning else "Start Ollama or name another judge."  # a warning says its own
         raise BackendError(warning or "No language model answers.", help=cure)
     return model
+
+
+def ollama_models(workspace: Path) -> list[InstalledModel]:
+    """Return the models that the workspace's Ollama has and that write; BackendError if it does not answer."""
+    return installed_models(read_config(workspace).generation)
+
+
+def pull_ollama_model(workspace: Path, name: str) -> Iterator[tuple[int, int]]:
+    """Have the workspace's Ollama download a model, as `pull_model` does it."""
+    return pull_model(read_config(workspace).generation, name)
 
 
 def token_score_model() -> str:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from rag_engine.config import DATA
 from rag_engine.text.languages import language_name
-from rag_engine.types import AbsentSection, QueryPlan, ResidualGap, Source
+from rag_engine.types import AbsentSection, Prompt, QueryPlan, ResidualGap, Source
 
 _SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").read_text(encoding="utf-8"))
 INSUFFICIENT, QUOTATIONS_ONLY = _SENTENCES["insufficient"], _SENTENCES["quotations_only"]
@@ -532,3 +532,18 @@ def usefulness_message(question: str, reference: str, passages: Sequence[str]) -
 
 def _fenced(tag: str, texts: Sequence[str]) -> list[str]:
     return [line for text in texts for line in (f"<{tag}>", neutralise(text).strip(), f"</{tag}>")]
+
+
+_TRIAL_QUESTION = "At which level is the flood gate closed?"
+# Asked of a model that was just chosen, and what a right answer holds.
+TRIAL = Prompt(
+    "Answer from the passage alone, in one sentence.",
+    f"Passage: The flood gate of Alder Dike is closed at a level of 4.2 metres.\n\nQuestion: {_TRIAL_QUESTION}",
+    QueryPlan(_TRIAL_QUESTION, "en", (_TRIAL_QUESTION,)),
+    (),
+    (),
+    tokens=60,
+    num_ctx=2048,
+    temperature=0.0,
+)
+TRIAL_ANSWER = "4.2"

@@ -439,6 +439,15 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """A model that the server has and that writes, with its size on disk in bytes."""
+
+    name: str
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """Input of a generator: rules, the packed user message, and the parts it was made from.
 

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 import subprocess
 import sys
 from importlib.metadata import requires
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from typer.main import get_command
 
+from cli.main import app
 from tests.conftest import ROOT
 
 DOCUMENTS = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-    "docs/answers.md",
-    "docs/architecture.md",
-    "docs/foreign_files.md",
-    "docs/glossary.md",
-    "docs/measurements.md",
-    "docs/pages.md",
-    "docs/retrieval.md",
-    "docs/security.md",
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "findings/README.md"),
+    *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").glob("*.md"))),
 )
 FOLDERS = ("rag_engine", "ingestion", "pages", "cli", "tests", "benchmarks", "docs", ".ci", "data")
 # Made by use, not by a checkout.
@@ -49,8 +44,9 @@ def test_what_a_document_names_is_there(document: str) -> None:
     assert not missing
 
 
-def test_the_walks_name_definitions_that_are_there() -> None:
-    for path, name in _names("docs/architecture.md"):
+@pytest.mark.parametrize("document", ["docs/architecture.md", "docs/papers.md"])
+def test_definitions_that_a_document_names_are_there(document: str) -> None:
+    for path, name in _names(document):
         if name:
             tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
             assert name in {getattr(node, "name", "") for node in tree.body}, f"{path}:{name}"
@@ -66,8 +62,41 @@ def test_a_walk_has_about_a_dozen_steps(heading: str) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document: str) -> None:
     folder = (ROOT / document).parent
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / document).read_text(encoding="utf-8"))
-    assert not [link for link in links if not (folder / link).exists()]
+    wrong = []
+    for path, heading in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", (ROOT / document).read_text("utf-8")):
+        page = folder / path if path else ROOT / document
+        if not page.exists() or (heading and page.suffix == ".md" and heading not in _anchors(page)):
+            wrong.append(f"{path}#{heading}")
+    assert not wrong
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the addresses of the headings of a page, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_that_a_document_names_have_their_verbs_and_options(document: str) -> None:
+    blocks = re.findall(
+        r"^```(?:sh|console)\n(.*?)^```", (ROOT / document).read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    for line in "".join(blocks).splitlines():
+        program, *words = shlex.split(line.removeprefix("$ "), comments=True) or [""]
+        if program == "sextant":
+            assert not _unknown(words), line
+
+
+def _unknown(words: list[str]) -> list[str]:
+    """Return the verb of a command that there is not, or its options that it does not take."""
+    command: Any = get_command(app)
+    while hasattr(command, "commands") and words and not words[0].startswith("-"):
+        verb, *words = words
+        if verb not in command.commands:
+            return [verb]
+        command = command.commands[verb]
+    known = {"--help", *(option for one in command.params for option in (*one.opts, *one.secondary_opts))}
+    return [word for word in words if re.match("--?[a-z]", word) and word.partition("=")[0] not in known]
 
 
 def test_every_table_that_was_measured_is_listed() -> None:
@@ -84,7 +113,7 @@ def test_the_picture_of_the_rooms_is_current() -> None:
 def test_the_list_of_licences_is_current_and_knows_every_one() -> None:
     listing = subprocess.run([sys.executable, "docs/list_licences.py", "--check"], cwd=ROOT, check=False)
     assert listing.returncode == 0
-    text = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "packages.md").read_text(encoding="utf-8")
     assert "| unknown |" not in text
     assert "|  |" not in text
 

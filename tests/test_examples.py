@@ -1,11 +1,17 @@
-"""An analyst's first questions of the invented samples, without a language model: what answers is quoted."""
+"""An analyst's first questions of the invented samples, without a language model, and the commands of the documents."""
 
 from __future__ import annotations
 
+import re
+import shlex
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from cli.main import app
 from ingestion.add_files import add_paths
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.engine import Engine, open_engine
@@ -34,6 +40,7 @@ MORE = {
     "Quem decide a evacuação preventiva num fogo rural?": "decide a evacuação preventiva",
     "2011 Van depreminde kaç kişi öldü?": "604 kişi",
 }
+DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 WITHOUT_ANSWER = (
     "What is the best recipe for carbonara?",
     "Wie backe ich ein Roggenbrot ohne Hefe?",
@@ -103,3 +110,26 @@ def test_what_is_done_is_quoted_where_measures_are_asked_for_and_no_definition(e
 def test_what_the_documents_do_not_answer_is_refused(engine: Engine, question: str) -> None:
     answer = ask(engine, question)
     assert (answer.status, answer.citations) == ("insufficient_evidence", ())
+
+
+def _sessions(path: Path) -> list[tuple[str, list[str]]]:
+    """Return the commands of a document that are shown with their output, each with its lines."""
+    blocks = re.findall(r"^```console\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    commands = [one for block in blocks for one in block.removeprefix("$ ").split("\n$ ")]
+    return [(command, lines) for command, *lines in (one.strip().split("\n") for one in commands)]
+
+
+@pytest.mark.parametrize("name", [path.relative_to(ROOT).as_posix() for path in DOCUMENTS if _sessions(path)])
+def test_the_commands_of_a_document_print_what_it_shows(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    shutil.copytree(engine.config.workspace, tmp_path / "demo")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
+    for command, lines in _sessions(ROOT / name):
+        program, *words = shlex.split(command)
+        assert program == "sextant"
+        done = CliRunner().invoke(app, words)
+        said = " ".join(done.output.split())
+        assert done.exit_code == 0, f"{command}: {said}"
+        assert not [line for line in lines if " ".join(line.split()) not in said], f"{command}: {said}"

@@ -14,7 +14,7 @@ from rag_engine.config import ROOT
 from rag_engine.errors import InputError
 
 LOOPBACK = "127.0.0.1"
-_DOCS = "README.md, “For several people”, has an example."
+_DOCS = "docs/people.md has an example."
 _SHARED, _OF_A_PROVIDER = ("redirect_uri", "cookie_secret"), ("client_id", "client_secret", "server_metadata_url")
 # Shorter keys can be guessed, and whoever has the key can be anybody.
 _LEAST_COOKIE_SECRET = 32

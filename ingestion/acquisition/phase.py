@@ -43,7 +43,7 @@ def run(record: SourceRecord, tools: Tools) -> Outcome:
         return Outcome(
             "skipped",
             "licence_unclear",
-            kept_sentence("It was taken for a catalogue, but it is a document of its own."),
+            kept_sentence("It was taken for a catalogue, but it is a single document."),
         )
     return acquired
 

@@ -53,7 +53,7 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveManifest:
-    """Manifest of a backup: of which workspace it is, how much its indexes took, and every file."""
+    """Manifest of a backup: of which workspace and by which version, how much its indexes took, and every file."""
 
     format: int
     schema: int
@@ -63,6 +63,7 @@ class ArchiveManifest:
     passages: int
     index_bytes: int
     files: tuple[ArchivedFile, ...]
+    version: str = ""
 
     @property
     def size(self) -> int:

@@ -22,6 +22,7 @@ from ingestion.backup.contents import CATALOG, original_name, other_files, vecto
 from ingestion.backup.copy_stores import CopiedStores, copy_stores, read_originals
 from rag_engine.atomic_write import staging
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.installation import sextant_version
 from rag_engine.text.templates import kept_sentence
 
 # Erasures in a row that may each have the archive begun again.
@@ -154,6 +155,7 @@ def _attempt(
             stores.passages,
             _bytes(workspace / "index"),
             tuple(files),
+            sextant_version(),
         )
         put_manifest(archive, manifest)
     return path, manifest, lost, damaged, stores.without_vectors

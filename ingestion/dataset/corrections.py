@@ -46,7 +46,7 @@ _READ_ELSEWHERE = ("Document_Code", DECISION, NOTE)
 _DECIDED_ELSEWHERE = {
     "License": kept_sentence("the licence is decided in the column {column}", column=DECISION),
     LIGHT: kept_sentence("the licence is decided in the column {column}", column=DECISION),
-    "Source": kept_sentence("the address of a source stays; add the other one as a seed of its own"),
+    "Source": kept_sentence("the address of a source stays; add the other one as a separate seed"),
 }
 
 
@@ -121,7 +121,7 @@ def read_corrections(
         warnings.append(
             kept_sentence(
                 "{file} does not say what was exported, as a workbook does in its hidden sheet {sheet}: its cells "
-                "were compared with the present values. What others corrected since the export is taken back by it.",
+                "were compared with the present values. The import takes back corrections by others since the export.",
                 file=path.name,
                 sheet=EXPORTED,
             )

@@ -74,7 +74,7 @@ def _best_quote(record: SourceRecord) -> str:
 
 
 def _about(words: Wording) -> Sheet:
-    about = Sheet(words.message("About"), ((words.message("Column"), 24), (words.message("What it means"), 100)))
+    about = Sheet(words.message("About"), ((words.message("Column"), 24), (words.message("Meaning"), 100)))
     editable = words.message("You may edit it.")
     for one in COLUMNS:
         meaning = words.message(one.meaning)
@@ -85,7 +85,7 @@ def _about(words: Wording) -> Sheet:
 
 def _allowed() -> Sheet:
     """Every value of every controlled field, one below the other as the drop-downs of the columns expect them."""
-    sheet = Sheet(ALLOWED, (("Value", 40), ("Column", 24), ("What it means", 100)))
+    sheet = Sheet(ALLOWED, (("Value", 40), ("Column", 24), ("Meaning", 100)))
     for heading, values in allowed_values().items():
         sheet.rows.extend([Cell(value), Cell(heading), Cell(meaning)] for value, meaning in values.items())
     return sheet

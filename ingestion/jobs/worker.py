@@ -34,6 +34,7 @@ from ingestion.operations.desk import local_person, open_desk, queue_run
 from ingestion.operations.documents import add_files, erase, finish_erasures, unfinished_erasures
 from ingestion.operations.evaluation import TEST, ask_test_questions
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
+from ingestion.operations.language_models import PULL, pull, try_model
 from ingestion.operations.sources import REMOVAL, remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.erasures import BegunErasures
@@ -44,12 +45,13 @@ from ingestion.types import ControlSignal, Progress, RunRequest
 from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
-from rag_engine.errors import InputError, SextantError, WorkspaceError
+from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.grounding.build import build_knowledge_base
 from rag_engine.storage.catalog import no_document
 from rag_engine.text.control_characters import print_plainly
 from rag_engine.text.templates import kept_sentence
+from rag_engine.waiting import while_waiting
 
 _AGAIN_SECONDS = 2.0
 # A file that ends its worker, for want of memory say, would end the next one too: it is set aside after two of them, so
@@ -63,6 +65,7 @@ _ATTEMPTS = {
     "erase": 2,
     "gate": 2,
     "ground": 10,
+    PULL: 10,
     "rebuild": 2,
     "relabel": 2,
     REMOVAL: 2,
@@ -70,7 +73,7 @@ _ATTEMPTS = {
     TEST: 10,
 }
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
-_KEEPING = ("ask", "compare", "erase", "ground", "run", TEST)
+_KEEPING = ("ask", "compare", "erase", "ground", PULL, "run", TEST)
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -161,6 +164,11 @@ class _Pulse:
             self._deaf = not self.cancelled.is_set()
         self.progress = Progress(0, 1, 0, 0, "")
         return self._deaf
+
+    def check(self) -> None:
+        """Raise where the work is to end."""
+        if self.cancelled.is_set():
+            raise _EndedError("The work was ended.")
 
     def hear(self, signal: ControlSignal) -> None:
         """Note the control signal of the run."""
@@ -306,24 +314,43 @@ def _stoppable(pulse: _Pulse) -> Callable[[int, int, str], None]:
     """Return a function that notes progress, and raises where the work is to end."""
 
     def move(done: int, total: int, current: str) -> None:
-        if pulse.cancelled.is_set():
-            raise _EndedError("The work was ended.")
+        pulse.check()
         pulse.move(Progress(done, total, 0, 0, current))
 
     return move
 
 
 def _backup(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    def move(done: int, total: int, _name: str) -> None:
-        if pulse.cancelled.is_set():
-            raise _EndedError("The work was ended.")
-        pulse.move(Progress(_megabytes(done), _megabytes(total), done, total, ""))
-
     try:
-        made = keep_backup(open_desk(engine, run.person), progress=move)
+        made = keep_backup(open_desk(engine, run.person), progress=_stoppable_bytes(pulse))
     except _EndedError:
         return []
     return [{**asdict(made), "file": str(made.file)}]
+
+
+def _pull(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
+    desk, model = open_desk(engine, run.person), str(run.arguments["model"])
+    try:
+        with while_waiting(lambda _: pulse.check()):
+            pull(desk, model, progress=_stoppable_bytes(pulse))
+            try:
+                return [{"model": model, **asdict(try_model(desk, model))}]
+            except BackendError as error:
+                # The model is there and chosen; the person decides whether it stays.
+                pulse.warning = str(error)
+    except _EndedError:
+        return []
+    return [{"model": model}]
+
+
+def _stoppable_bytes(pulse: _Pulse) -> Callable[..., None]:
+    """Return a function that notes progress in bytes, and raises where the work is to end."""
+
+    def move(done: int, total: int, *_: str) -> None:
+        pulse.check()
+        pulse.move(Progress(_megabytes(done), _megabytes(total), done, total, ""))
+
+    return move
 
 
 def _megabytes(size: int) -> int:
@@ -399,6 +426,7 @@ _ACTIONS = {
     "erase": _erase,
     "gate": _gate,
     "ground": _ground,
+    PULL: _pull,
     "rebuild": _rebuild,
     "relabel": _relabel,
     REMOVAL: _remove,

@@ -79,7 +79,7 @@ def judge_licence(
         return refusal.outcome(verdict)
     if reading.catalogue:
         message = kept_sentence(
-            "A {kind} catalogue: each of its records has a licence status of its own.", kind=reading.catalogue
+            "A {kind} catalogue: each of its records has a separate licence status.", kind=reading.catalogue
         )
         return Outcome("done", "licence_unclear", message, decide((*marks, *reading.marks)))
     if reading.scripts and _is_open((*marks, *reading.marks)):
@@ -176,7 +176,7 @@ def _sentence(verdict: LicenceVerdict, notes: Sequence[str]) -> str:
         case "RED":
             opening = kept_sentence("Rights are reserved ({licence}).", licence=verdict.licence)
         case _ if verdict.conflict:
-            opening = kept_sentence("What it says of its licence contradicts itself.")
+            opening = kept_sentence("Its licence statements contradict each other.")
         case _:
             opening = _open(verdict)
     return " ".join(filter(None, (opening, limits if verdict.restrictions else "", evidence if quoted else "", *notes)))
@@ -199,6 +199,6 @@ def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool 
     if local:
         status = "done"
         message += " " + kept_sentence(
-            "The file is local and is used whatever its licence; the licence status is recorded."
+            "The file is local and is used under any licence; the licence status is recorded."
         )
     return Outcome(status, "licence_conflict" if verdict.conflict else reason, message, verdict)

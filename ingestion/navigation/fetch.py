@@ -141,7 +141,7 @@ class ContentFetcher:
             raise Refusal(
                 "browser_missing",
                 "{refused} Only a browser may get further, and there is none.",
-                help="Install Chromium (apt install chromium) or switch the browser on, then run the source again.",
+                help="Install Chromium or switch the browser on, then run the source again.",
                 rejected=False,
                 refused=Exception.__str__(refusal),
             )

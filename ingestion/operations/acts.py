@@ -115,6 +115,12 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     "accept_index": ("admin", "Accepting what answers are measured by"),
     "discard_index": ("admin", "Discarding an index"),
     "queue_decision": ("admin", "Deciding on an index"),
+    # language models
+    "list_models": ("admin", "Listing language models"),
+    "queue_pull": ("admin", "Downloading a language model"),
+    "pull": ("admin", "Downloading a language model"),
+    "use_model": ("admin", "Choosing a language model"),
+    "try_model": ("admin", "Trying a language model"),
     # library
     "chosen_columns": ("reader", "Reading the columns"),
     "choose_columns": ("reader", "Choosing columns"),
@@ -153,7 +159,7 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
 # its beginning itself, and a restored workspace is not there when its restoring begins.
 _NAMING = frozenset({
     "add_files", "apply_index_table", "backup", "change_setting", "correct_address", "decide", "delete_backup",
-    "import_corrections", "remove_answers", "remove_index_table", "remove_sources", "reset_setting", "set_role",
+    "import_corrections", "pull", "remove_answers", "remove_index_table", "remove_sources", "reset_setting", "set_role",
 })  # fmt: skip
 _ALWAYS_UPON = {
     "accept_index": "index",

@@ -345,7 +345,7 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
     left += _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
     left += (
-        kept_sentence("what {file} holds of it, a catalog that was damaged", file=path.name)
+        kept_sentence("its traces in {file}, a catalog that was damaged", file=path.name)
         for path in catalogs_aside(desk.workspace)
     )
     return replace(erased, left_behind=tuple(dict.fromkeys((*erased.left_behind, *left))))
@@ -410,7 +410,7 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     kept = (one.relative_to(desk.workspace).as_posix() for one in unread)
     lists = (one.name for one in lists_aside(desk.workspace) if one not in aside)
     return [
-        *(kept_sentence("what {file} may hold of it, which cannot be read", file=one) for one in kept),
+        *(kept_sentence("its possible traces in {file}, which cannot be read", file=one) for one in kept),
         *(kept_sentence("{file}, a damaged list of what was erased before", file=one) for one in lists),
     ]
 

@@ -15,7 +15,7 @@ from rag_engine.evaluation.answers.gate import ask_gate, find_accepted
 from rag_engine.text.templates import kept_sentence
 
 _WAITS = (
-    "The old index still answers and the new one waits: `sextant rebuild --accept` puts it in place, "
+    "The old index still answers. The new one waits: `sextant rebuild --accept` puts it in place, "
     "`sextant rebuild --discard` removes it, as do the buttons on the Run tab."
 )
 

@@ -55,8 +55,8 @@ def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENG
     else:
         phases = message("the phase {name}", name=names)
     which = {
-        "due": message("what is new or changed"),
-        "failed": message("what failed"),
+        "due": message("everything new or changed"),
+        "failed": message("everything that failed"),
         "all": message("everything, also what is done"),
     }
     codes, n = ", ".join(request.codes), len(request.codes)

@@ -8,15 +8,8 @@ from datetime import datetime
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import ActingPlace, act, enter, signed
 from ingestion.operations.desk import Desk
-from ingestion.status.views import pluralised
 from rag_engine.settings import Setting, SettingState, keep_setting, read_settings, remove_setting, settings_table
-
-_EFFECTS = {
-    "question": "Takes effect from the next question.",
-    "run": "Takes effect for what is read or judged from now on; the next run looks again at what it changes.",
-    "index": "Takes effect in an index that is built anew.",
-    "restart": "Takes effect when `sextant serve` is started again.",
-}
+from rag_engine.text.wording import ENGLISH, Wording
 
 
 @act
@@ -43,28 +36,39 @@ def reset_setting(desk: ActingPlace, name: str, author: str) -> None:
     enter(desk, "reset_setting", name, by=author)
 
 
-def describe_effect(setting: Setting, desk: Desk | None = None) -> str:
-    """Return when a change takes effect, in words; with a desk, what building the index anew means for its documents.
+def describe_effect(setting: Setting, desk: Desk | None = None, wording: Wording = ENGLISH) -> str:
+    """Return when a change takes effect, in words; with a desk, what building the index again means for its documents.
 
     How long that takes is known where it was done before.
     """
-    words = _EFFECTS[setting.effect]
+    message, counted = wording.message, wording.counted
+    words = {
+        "question": message("Takes effect from the next question."),
+        "run": message("Takes effect for everything read or judged from now on. The next run checks what it changes."),
+        "index": message("Takes effect in a rebuilt index."),
+        "restart": message("Takes effect when `sextant serve` is started again."),
+    }[setting.effect]
     if setting.effect != "index" or desk is None:
         return words
     documents = len(desk.engine.collection.snapshot().documents)
     if not documents:
-        return f"{words} The collection is empty: the first documents are indexed with it."
+        empty = message("The collection is empty: the first documents are indexed with it.")
+        return f"{words} {empty}"
+    encoded = counted(
+        "{n} document must be encoded again: `sextant rebuild --encode`, or “Encode every document again” on the Run "
+        "tab.",
+        "{n} documents must be encoded again: `sextant rebuild --encode`, or “Encode every document again” on the Run "
+        "tab.",
+        documents,
+    )
     took = _rebuild_minutes(desk.jobs.finished())
-    length = f", about {pluralised(took, 'minute')} the last time" if took else ""
+    length = counted("It took about {n} minute the last time.", "It took about {n} minutes the last time.", took)
     until = (
-        "until then nothing can be added, and a server started again cannot search"
+        message("Until then nothing can be added, and a server started again cannot search.")
         if setting.name == "encoder"
-        else "until then only documents added from now on follow it"
+        else message("Until then only documents added from now on follow it.")
     )
-    return (
-        f"{words} {pluralised(documents, 'document')} must be encoded again{length}: `sextant rebuild --encode`, or "
-        f"“Encode every document again” on the Run tab. Nothing is started now; {until}."
-    )
+    return " ".join(filter(None, (words, encoded, length if took else "", message("Nothing is started now."), until)))
 
 
 def _rebuild_minutes(finished: Sequence[Run]) -> int:

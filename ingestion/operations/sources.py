@@ -108,7 +108,7 @@ def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceR
     before = desk.store.records()[code].source
     if before.parent or not before.url:
         raise InputError(
-            "{code} has no address of its own: it was found under {parent}." if before.parent else "{code} is a file.",
+            "{code} has no separate address: it was found under {parent}." if before.parent else "{code} is a file.",
             help="Put the right address on the list as a new source.",
             code=code,
             parent=before.parent,

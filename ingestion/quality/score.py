@@ -207,10 +207,10 @@ def _refusal(
 def _too_few_pages(pages: int, least: int, *, estimated: bool) -> str:
     if estimated:
         return kept_sentence(
-            "It has 1 page (estimated at {characters:,} characters each, as it has no pages of its own); "
+            "It has 1 page (estimated at {characters:,} characters each, as the file has no pages); "
             "the least is {least}."
             if pages == 1
-            else "It has {count:,} pages (estimated at {characters:,} characters each, as it has no pages of its own); "
+            else "It has {count:,} pages (estimated at {characters:,} characters each, as the file has no pages); "
             "the least is {least}.",
             count=pages,
             characters=_PAGE_CHARACTERS,

@@ -152,13 +152,13 @@ def _in_use(code: str, taken: Mapping[str, str], sources: Mapping[str, SeedSourc
     if source := sources.get(code.casefold()):
         return kept_sentence(
             "the code {code} is known with another address ({address}), which was not overwritten; "
-            "give this row a code of its own",
+            "give this row another code",
             code=code,
             address=source.url or source.path,
         )
     if place := taken.get(code.casefold()):
         return kept_sentence(
-            "the code {code} belongs to another address in {place}; give this row one of its own",
+            "the code {code} belongs to another address in {place}; give this row another code",
             code=code,
             place=place,
         )

@@ -74,7 +74,7 @@ def error_refusal(error: Exception, url: str) -> Refusal:
         return Refusal(
             "certificate_invalid",
             "The certificate of {url} is not valid: {error}.",
-            help="Ask the site's owner; a certificate authority of your own is named in SSL_CERT_FILE.",
+            help="Ask the site's owner, or have this server trust its certificate authority.",
             url=url,
             error=certificate.verify_message or certificate.reason,
         )

@@ -50,8 +50,8 @@ def _draw_check(accepted: KeptRun | None, result: GateResult | None) -> None:
         st.markdown(_("**No accepted answers yet.** A rebuilt index goes live without a check."))
         st.caption(
             _(
-                "Accept the answers to your own questions with `sextant eval gate GOLD.jsonl --accept`; a new index "
-                "then has to answer them just as well. With the invented samples indexed, you can start here."
+                "“Measure and accept” asks the questions about the invented samples; a new index then has to answer "
+                "them just as well. The server's administrator can accept answers to other questions."
             )
         )
         if act_button("accept_index", _("Measure and accept"), icon=":material/verified:", key="accept answers"):

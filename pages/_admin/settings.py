@@ -8,9 +8,11 @@ from itertools import groupby
 import streamlit as st
 
 from ingestion.operations.settings import change_setting, describe_effect, list_settings, reset_setting
+from pages._admin.language_models import draw_language_models
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author
 from pages._shared.errors import show_errors, shown_error
+from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
@@ -26,26 +28,28 @@ _EFFECTS = {
 
 
 def draw_settings() -> None:
-    """Draw the settings by group, the first of them open."""
-    st.markdown(
-        _(
-            "Kept with the workspace. An environment variable comes before the value kept here, and secrets are set by "
-            "their variables alone. The badge says when a change takes effect."
-        )
-    )
-    author = draw_author()
-    if saved := st.session_state.pop(_SAVED, ""):
-        st.success(saved, icon=":material/check:")
+    """Draw the language model, then the settings by group."""
     with show_errors():
+        draw_language_models()
+        st.subheader(_("All settings"), anchor=False)
+        st.markdown(
+            _(
+                "Settings are kept with the workspace. The badge says when a change takes effect. A lock marks a value "
+                "that the server's administrator has fixed."
+            )
+        )
+        author = draw_author()
+        if saved := st.session_state.pop(_SAVED, ""):
+            st.success(saved, icon=":material/check:")
         groups = groupby(list_settings(resources.desk()), lambda state: state.setting.group)
-        for place, (group, states) in enumerate(groups):
-            _draw_group(group, list(states), author, first=place == 0)
+        for group, states in groups:
+            _draw_group(group, list(states), author)
 
 
-def _draw_group(group: str, states: Sequence[SettingState], author: str, *, first: bool) -> None:
+def _draw_group(group: str, states: Sequence[SettingState], author: str) -> None:
     own = sum(state.origin != "default" for state in states)
     label = " · ".join((_(group), counted("{n} set", "{n} set", own))) if own else _(group)
-    with st.expander(label, expanded=first, key=f"settings {group}"):
+    with st.expander(label, key=f"settings {group}"):
         for state in states:
             _draw_setting(state, author)
 
@@ -109,7 +113,7 @@ def _draw_change(state: SettingState, given: str, author: str) -> None:
     with show_errors():
         if given:
             allowed_value(setting, given)
-        effect = describe_effect(setting, resources.desk())
+        effect = describe_effect(setting, resources.desk(), WORDING)
         (st.warning if setting.effect in ("index", "restart") else st.info)(effect)
         if not act_button(
             "change_setting", _("Save"), key=f"save {setting.name}", type="primary", icon=":material/save:"

@@ -138,7 +138,7 @@ def _draw_text(conversation: Conversation, turn: int, reply: Reply, mark: Callab
         rates = _told_rates(reply.refusals) if reply.refusals else None
         st.caption(escape(_advice(settings.wanted if settings else {})), help=rates)
         if reply.withheld:
-            with st.expander(_("What the model wrote"), icon=":material/edit_note:"):
+            with st.expander(_("The model's text"), icon=":material/edit_note:"):
                 st.markdown(escape_paragraphs(reply.withheld))
     elif reply.generator == ExtractiveAnswerer.name:
         draw_quotations(reply.text, language_of, f"{turn}", mark)

@@ -136,14 +136,11 @@ def _draw_answerer() -> None:
     if model is not None:
         st.caption(_(":material/smart_toy: Answers are written by **{model}**.").format(model=escape(model.name)))
         return
-    st.caption(_(":material/format_quote: Answers are **quotations only**: no language model is connected."))
-    with st.popover(_("Connect a model"), icon=":material/help:", type="tertiary"):
-        if error:
-            st.caption(escape(shown_sentence(error)))
-        st.markdown(
-            _(
-                "Start [Ollama](https://ollama.com) on this machine and give it a model, for example "
-                "`ollama pull qwen3:8b`. It is found within a minute. For another model, set `SEXTANT_OLLAMA_MODEL`; "
-                "for another OpenAI-compatible server, `SEXTANT_OPENAI_URL` and `SEXTANT_OPENAI_MODEL`."
-            )
-        )
+    st.caption(
+        _(
+            ":material/format_quote: Answers are quotations. A language model writes them out: "
+            "[choose one in Settings]({address})."
+        ).format(address="admin?tab=settings")
+    )
+    if error:
+        st.caption(escape(shown_sentence(error)))

@@ -49,12 +49,7 @@ def draw_backups() -> None:
             st.info(_("No backup has been made yet."))
         for one in found[:_SHOWN]:
             _draw_one(one)
-        st.caption(
-            _(
-                "A backup is restored in the terminal of the server, as a new workspace beside this one: "
-                "`sextant restore FILE --workspace NEW`"
-            )
-        )
+        st.caption(_("The server's administrator restores a backup, as a new workspace beside this one."))
 
 
 def _draw_one(one: KeptBackup) -> None:

@@ -86,13 +86,13 @@ def _draw_additions(questions: Sequence[AnswerQuestion]) -> None:
                 icon=":material/download:",
                 type="tertiary",
                 on_click="ignore",
-                help=_("One JSON object a line, as `sextant eval answers` reads them."),
+                help=_("One JSON object a line, as “Import” reads them."),
             )
 
 
 def _draw_import() -> None:
     file = draw_uploader(_IMPORT, _("Questions, one JSON object a line"), ["jsonl"])
-    st.caption(_("The format of `sextant eval answers`; a question with a known id replaces that one."))
+    st.caption(_("The format of “Export”; a question with a known id replaces that one."))
     if file is not None and act_button(
         "import_questions", _("Import questions"), key="import", icon=":material/upload:"
     ):

@@ -36,7 +36,7 @@ def confirm_deletion(documents: Sequence[DocumentRecord]) -> None:
         key="delete redact",
         help=_(
             "Otherwise they and the runs of test questions keep the sentences they have quoted, and no other passage. "
-            "What people wrote themselves is kept in any case: questions, reasons of ratings, saved searches."
+            "People's questions, reasons of ratings and saved searches are kept in any case."
         ),
     )
     author, note = "", ""

@@ -107,7 +107,7 @@ def _draw_audit() -> None:
         # Else a long list of codes would push the note out of sight.
         narrow = {_(_ON): st.column_config.TextColumn(width=230)}
         rows = [_row(one) for one in shown[:_MOST]]
-        draw_table(rows, "audit", _("What changed the collection, newest first"), columns=narrow)
+        draw_table(rows, "audit", _("Changes to the collection, newest first"), columns=narrow)
 
 
 def _shown_entries(found: int) -> str:

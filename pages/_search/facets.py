@@ -85,7 +85,7 @@ def _told_of_counts(query: PassageQuery) -> str | None:
         return None
     return _(
         "The number after a value says how many documents would be found if you chose it. Each choice also finds up to "
-        "20 passages that are close in meaning, so these numbers can add up to more than the documents found now."
+        "20 passages close in meaning, so these numbers can add up to more than the documents found now."
     )
 
 

@@ -30,8 +30,8 @@ def give_words() -> None:
         "skip": _("Skip to the question"),
         # For translators: what a screen reader says of the mark [1] in an answer.
         "source": _("Source {n}: {title}"),
-        "long": _("What you pasted is too long for this field, and was not taken."),
-        "longer": _("What you pasted was not taken: this field holds at most {n} characters."),
+        "long": _("The pasted text is too long for this field and was not taken."),
+        "longer": _("The pasted text was not taken: this field holds at most {n} characters."),
         "widgets": [] if interface_language() == ENGLISH else _widget_words(),
     }
     st.html(f"<script>window.sextantWords = {json.dumps(words)};</script>", unsafe_allow_javascript=True)

@@ -115,8 +115,8 @@ def draw_upload_limit() -> None:
     limit = number(ExtractionLimits().max_bytes // 2**20)
     st.caption(
         _(
-            "Up to {n} MB a file. Split a larger one into volumes first. Many files at once are added from a folder, "
-            "in the terminal of the server: `sextant add FOLDER`"
+            "Up to {n} MB a file. Split a larger one into volumes first. The server's administrator can add a whole "
+            "folder."
         ).format(n=limit)
     )
 

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 import streamlit as st
 
-from pages._shared.interface_language import ENGLISH, _, error_templates, interface_language, to_translate
+from pages._shared.interface_language import _, error_templates, interface_language, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
 from rag_engine.conversations.person import ROLES
@@ -95,18 +95,13 @@ def show_error(message: str) -> None:
 
 def shown_error(error: SextantError) -> str:
     """Return an error with its remedy, in the language of the interface."""
-    if interface_language() == ENGLISH:
-        return str(error)
     parts = (error.template, error.cure)
     return " ".join(_said(part, error.values) if error.values else shown_sentence(part) for part in parts).strip()
 
 
 def shown_sentence(text: str) -> str:
     """Return what the engine wrote in English, translated as far as its sentences are known."""
-    language = interface_language()
-    if language == ENGLISH or not text:
-        return text
-    return _known(language, text)
+    return _known(interface_language(), text) if text else ""
 
 
 @lru_cache(maxsize=5000)

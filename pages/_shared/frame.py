@@ -21,6 +21,7 @@ from pages._shared.print_style import PRINT_STYLE
 from rag_engine.config import ROOT
 from rag_engine.conversations.interface_languages import choose_language, chosen_language
 from rag_engine.errors import SextantError
+from rag_engine.installation import sextant_version
 from rag_engine.waiting import rest
 
 # A limb of sixty degrees, the index arm and the mirror: a sextant in few strokes.
@@ -118,8 +119,8 @@ def _recall_language() -> None:
         st.session_state[_RECALLED] = True
 
 
-def close_frame() -> None:
-    """Draw what comes after every page: at the end of the sidebar the choice of the language of the interface."""
+def close_frame(source_address: str) -> None:
+    """Draw the end of the sidebar of every page: the language of the interface, the version and its source code."""
     give_words()
     st.session_state[_LANGUAGE] = interface_language()
     st.sidebar.selectbox(
@@ -131,6 +132,9 @@ def close_frame() -> None:
         width=150,
         on_change=_choose_language,
     )
+    # Whoever uses it over a network is offered its source (AGPL, section 13).
+    about = _("Sextant {version} · [source code]({address})")
+    st.sidebar.caption(about.format(version=sextant_version(), address=source_address))
 
 
 def _choose_language() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Each by its own name, so that whoever reads no other finds it.
 LANGUAGES: Mapping[str, str] = {"en": "English", "it": "Italiano", "fr": "Français", "es": "Español"}
-# The language that the messages are written in.
+# The language that the messages are written in; its catalog has the page's words for commands of the terminal.
 ENGLISH = "en"
 CATALOGS = Path(__file__).parents[1] / "locale"
 
@@ -36,16 +36,12 @@ _CHOSEN = "interface language"
 
 def _(message: str) -> str:
     """Return a message in the language of the interface."""
-    language = interface_language()
-    return message if language == ENGLISH or not message else _messages(language).gettext(message)
+    return _messages(interface_language()).gettext(message) if message else ""
 
 
 def ngettext(one: str, many: str, n: int) -> str:
     """Return the form of a message that goes with a number; `counted` fills the number in as well."""
-    language = interface_language()
-    if language == ENGLISH:
-        return one if n == 1 else many
-    return _messages(language).ngettext(one, many, n)
+    return _messages(interface_language()).ngettext(one, many, n)
 
 
 def to_translate(message: str) -> str:

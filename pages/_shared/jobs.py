@@ -48,7 +48,7 @@ def _draw_summaries(run: Run) -> None:
         for summary in run.results
     ]
     seconds = {_("Seconds"): lambda value: number(value, 1)}
-    draw_table(rows, f"run {run.id}", _("What each phase of the run did"), written=seconds)
+    draw_table(rows, f"run {run.id}", _("Results of each phase of the run"), written=seconds)
 
 
 _POLL_SECONDS = 1.0
@@ -69,6 +69,7 @@ _COUNTED = {
     "erase": to_translate("{done} of {total} documents"),
     "gate": to_translate("{done} of {total} questions"),
     "ground": to_translate("{done} of {total} entries"),
+    "pull": to_translate("{done} of {total} MB"),
     "rebuild": to_translate("{done} of {total} done"),
     REMOVAL: to_translate("{done} of {total} sources"),
     "test": to_translate("{done} of {total} questions"),
@@ -76,6 +77,7 @@ _COUNTED = {
 _TITLES = {
     "backup": to_translate("Backing up the workspace"),
     "ground": to_translate("Building the knowledge base"),
+    "pull": to_translate("Downloading a language model"),
     "relabel": to_translate("Updating titles in the index"),
     "test": to_translate("Asking the test questions"),
 }
@@ -90,7 +92,7 @@ def addition_under_way() -> Run | None:
 
 
 def draw_writer() -> None:
-    """Draw that another process is changing the collection, where one is: a run of the worker, or the terminal."""
+    """Draw that another process, a run or the terminal, is changing the collection."""
     if writer := find_writer(resources.workspace()):
         told = _(
             ":material/sync: The collection is being changed, since {time} (process {process}). "
@@ -109,6 +111,12 @@ def draw_runs_of(chosen: Callable[[Run], bool]) -> None:
     """Draw the active and paused runs that are chosen, and why the latest of them failed."""
     active = [run for run in resources.jobs().runs(_LOOKED_AT) if run.active and chosen(run)]
     st.fragment(_draw_chosen, run_every=_POLL_SECONDS if active else None)(chosen, watching=bool(active))
+
+
+def told_of_latest(action: str) -> str:
+    """Return what the latest run of an action gave, "" while one is active or if it gave nothing."""
+    latest = next((run for run in resources.jobs().runs(_LOOKED_AT) if run.action == action), None)
+    return " ".join(map(_TOLD[action], latest.results)) if latest and not latest.active else ""
 
 
 def _draw_chosen(chosen: Callable[[Run], bool], *, watching: bool) -> None:
@@ -135,7 +143,7 @@ def _follow(active: Sequence[Run], *, watching: bool) -> None:
 
 
 def time_left(progress: Progress, seconds: float) -> float | None:
-    """Return the seconds that remain, from the bytes done in `seconds`; None while too little is done to tell."""
+    """Return the seconds that remain, from the bytes done so far; None while these are too few."""
     if progress.done_bytes <= 0 or seconds < 2:
         return None
     return (progress.total_bytes - progress.done_bytes) * seconds / progress.done_bytes
@@ -174,7 +182,7 @@ def _draw_active(run: Run) -> None:
             st.caption(escape(shown_sentence(run.progress.current)))
         if run.action == "run" and run.progress and run.progress.phase:
             _draw_sources(run, run.progress)
-        if run.action in ("add", "backup", "gate", "rebuild", *_PAUSABLE):
+        if run.action in ("add", "backup", "gate", "pull", "rebuild", *_PAUSABLE):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
                 _draw_signals(run)
         elif run.action in _UNDOABLE and run.progress is None:
@@ -282,22 +290,29 @@ def _draw_finished(run: Run) -> None:
     if run.message:
         show_error(shown_sentence(run.message))
     if run.action == "add" and run.results:
-        draw_table([_file(result) for result in run.results], f"run {run.id}", _("What became of each file"))
+        draw_table([_file(result) for result in run.results], f"run {run.id}", _("Result for each file"))
         _draw_notes(run)
     if run.action == "run" and run.results:
         _draw_summaries(run)
-    for result in run.results if run.action == "ask" else ():
-        st.caption(_asked(result))
-    for result in run.results if run.action == "backup" else ():
-        _draw_backup(result)
-    for result in run.results if run.action == "compare" else ():
-        st.caption(_compared(result))
-    for result in run.results if run.action == "erase" else ():
-        st.caption(_erased(result))
-    for result in run.results if run.action == "test" else ():
-        st.caption(_asked_questions(int(result["questions"])))
-    for result in run.results if run.action == "ground" else ():
-        st.caption(escape(GroundingSummary(**result).describe(WORDING)))
+    for result in run.results:
+        if run.action == "backup":
+            _draw_backup(result)
+        elif run.action in _TOLD:
+            st.caption(_TOLD[run.action](result))
+
+
+def _tried(result: Mapping[str, Any]) -> str:
+    """Return what a model that was downloaded answered to the test question, and in which time."""
+    told = _("{model} is ready.").format(model=escape(str(result["model"])))
+    if "answer" not in result:
+        return told
+    seconds = _("{n} s").format(n=number(float(result["seconds"]), 1))
+    right = (
+        _("Test question answered in {seconds}: {answer}")
+        if result["right"]
+        else _("Test question answered wrongly in {seconds}, try a larger model: {answer}")
+    )
+    return f"{told} " + right.format(seconds=seconds, answer=escape(str(result["answer"])))
 
 
 def _draw_backup(result: Mapping[str, Any]) -> None:
@@ -322,10 +337,10 @@ def _draw_backup(result: Mapping[str, Any]) -> None:
     if result["without_vectors"]:
         st.warning(
             counted(
-                "{n} passage has a missing or damaged vector, here and in the backup; `sextant doctor --repair` "
-                "encodes it anew.",
-                "{n} passages have missing or damaged vectors, here and in the backup; `sextant doctor --repair` "
-                "encodes them anew.",
+                "{n} passage has a missing or damaged vector, here and in the backup. Rebuild the indexes on the Run "
+                "tab with “Encode every document again”.",
+                "{n} passages have missing or damaged vectors, here and in the backup. Rebuild the indexes on the Run "
+                "tab with “Encode every document again”.",
                 int(result["without_vectors"]),
             ),
             icon=":material/warning:",
@@ -424,7 +439,7 @@ def _file(result: Mapping[str, Any]) -> dict[str, str | int]:
 
 
 def _draw_notes(run: Run) -> None:
-    """Draw why files were not added, or what is to be known of them: sentences, which a table would cut at its edge."""
+    """Draw why files were not added, or what to know of them, as sentences."""
     notes = [
         _("**{file}**: {note}").format(
             file=escape(Path(str(one["path"])).name), note=escape(shown_sentence(str(one["reason"])))
@@ -452,11 +467,11 @@ def _asked(result: Mapping[str, Any]) -> str:
     return " ".join((done, _("Could not be asked: {names}.").format(names=escape(failed)))) if failed else done
 
 
-def _asked_questions(n: int) -> str:
+def _asked_questions(result: Mapping[str, Any]) -> str:
     return counted(
         "{n} question asked; the Evaluation page has the results.",
         "{n} questions asked; the Evaluation page has the results.",
-        n,
+        int(result["questions"]),
     )
 
 
@@ -480,3 +495,14 @@ def _erased(result: Mapping[str, Any]) -> str:
             **gone, left=escape(left)
         )
     return _("{passages} passages and {vectors} vectors removed and checked: nothing left behind.").format(**gone)
+
+
+# What the result of a run says, by its action.
+_TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "ask": _asked,
+    "compare": _compared,
+    "erase": _erased,
+    "ground": lambda result: escape(GroundingSummary(**result).describe(WORDING)),
+    "pull": _tried,
+    "test": _asked_questions,
+}

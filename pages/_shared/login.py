@@ -90,7 +90,7 @@ def login_settings() -> Mapping[str, Any]:
     if not isinstance(found, Mapping) or (not found and LOGIN_REQUIRED in os.environ):
         raise InputError(
             to_translate("Nobody can log in: secrets.toml of this server cannot be read, or names no provider."),
-            help=to_translate("Correct it on the server; `sextant serve` says what is wrong with it."),
+            help=to_translate("The server's administrator can correct it: the server says at its start what is wrong."),
         )
     return found
 

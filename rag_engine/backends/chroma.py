@@ -299,7 +299,7 @@ def check_database(folder: Path) -> None:
     if found:
         raise BackendError(
             "The database of Chroma {database} is damaged: {found}.",
-            help="`sextant rebuild` makes it anew from the catalog; nothing is encoded again.",
+            help="`sextant rebuild` makes it from the catalog; nothing is encoded again.",
             database=database,
             found=found[0],
         )
@@ -325,8 +325,8 @@ def lock_folder(folder: Path) -> FileLock:
 
 def _no_room(database: Path, error: sqlite3.Error) -> BackendError:
     return BackendError(
-        "The database of Chroma {database} cannot be written anew: {error}.",
-        help="Free some space; whoever writes next finishes what was begun.",
+        "The database of Chroma {database} cannot be rewritten: {error}.",
+        help="Free some space; the next change finishes the work.",
         retryable=True,
         database=database,
         error=error,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from math import ceil
+from math import ceil, inf
 from time import monotonic
 from typing import Literal
 
@@ -15,17 +15,20 @@ from rag_engine.backends.reply_stream import read_parts
 from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.token_usage import report_tokens
-from rag_engine.types import Prompt
+from rag_engine.types import InstalledModel, Prompt
 from rag_engine.workspace import is_loopback
 
 _DEFAULT_URL = GenerationConfig().ollama_url
 _QUICK = httpx.Timeout(2.0, connect=0.3)  # is anyone there? asked every few seconds; a busy server takes its time
 _CONNECT = 3.0
+_PULL_SECONDS = 60.0  # between two words of a download: Ollama checks gigabytes in silence
 _SMALLEST_CONTEXT = 2048
 _TEMPLATE_TOKENS = 64  # put by a chat template around two messages
 _BYTES_PER_TOKEN = 3  # at least, in UTF-8: a bound on the tokens of a message that needs no tokenizer
 _UNKNOWN_WINDOW = 4096  # assumed of a model that does not tell
 _ENCODER_FAMILIES = ("bert", "nomic-bert", "xlm-roberta")
+# The ways in which the client says that a server is away, at fault or no Ollama.
+_NOT_OLLAMA = (httpx.HTTPError, ollama.ResponseError, ConnectionError, ValueError, TypeError)
 
 
 class OllamaGenerator:
@@ -55,7 +58,7 @@ class OllamaGenerator:
         self._num_ctx = min(max(_SMALLEST_CONTEXT, loaded), context_window)
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """Pieces of the answer; BackendError when the server is unavailable, breaks off or stops at the token limit."""
+        """Yield the answer; BackendError if the server is away, breaks off or stops at the token limit."""
         self._num_ctx = max(self._num_ctx, prompt.num_ctx)
         options = {"temperature": prompt.temperature, "num_predict": self._config.answer_tokens}
         return self._chat(prompt.system, prompt.user, options, seconds=self._config.answer_seconds)
@@ -141,6 +144,58 @@ class OllamaGenerator:
         )
 
 
+def installed_models(config: GenerationConfig) -> list[InstalledModel]:
+    """Return the models of the server that write; BackendError if it is away or no Ollama."""
+    try:
+        return _models(config)
+    except _NOT_OLLAMA as error:
+        raise _no_models(error, config) from error
+
+
+def pull_model(config: GenerationConfig, name: str) -> Iterator[tuple[int, int]]:
+    """Have the server download a model; yield the bytes that are there and all that are known of.
+
+    Closing the iterator, or what is raised while it waits (rag_engine/waiting.py), ends the download; the server keeps
+    the part and continues there the next time. BackendError if the server is away, has no such model or breaks off.
+    """
+    parts: dict[str, tuple[int, int]] = {}
+    status: str | None = ""
+    try:
+        for now in read_parts(_pull_parts(config, name), seconds=inf):
+            status = now.status
+            if now.digest and now.total:
+                parts[now.digest] = now.completed or 0, now.total
+                done, total = zip(*parts.values(), strict=True)
+                yield sum(done), sum(total)
+    except ollama.ResponseError as error:
+        raise BackendError(
+            "Ollama could not download {model}: {error}.",
+            help="Check the model's name on ollama.com/library, and that Ollama's machine reaches the internet.",
+            model=name,
+            error=error.error[:200],
+        ) from error
+    except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout) as error:
+        raise _away(config) from error
+    except (httpx.HTTPError, ValueError, TypeError):
+        status = ""
+    if status != "success":
+        raise BackendError(
+            "The download of {model} broke off.",
+            help="Download it again: it continues where it was.",
+            retryable=True,
+            model=name,
+        )
+
+
+async def _pull_parts(config: GenerationConfig, name: str) -> AsyncIterator[ollama.ProgressResponse]:
+    """Yield the lines in which the server says how far a download is."""
+    url, trusted = _address(config)
+    timeout = httpx.Timeout(_PULL_SECONDS, connect=_CONNECT)
+    async with ollama.AsyncClient(url, timeout=timeout, trust_env=trusted, follow_redirects=False) as client:
+        async for part in await client.pull(name, stream=True):
+            yield part
+
+
 def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
     """Return the configured model of the server at `ollama_url`, else its first that writes.
 
@@ -148,10 +203,8 @@ def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
     BackendError for a server that is set and unavailable, slow or at fault, and for a model that is missing.
     """
     try:
-        with _client(config, _QUICK) as client:
-            listed = client.list().models
-            models = {entry.model: entry.digest or "" for entry in listed if entry.model and not _encodes(entry)}
-    except (httpx.HTTPError, ollama.ResponseError, ConnectionError, ValueError, TypeError) as error:
+        models = {found.name: found.digest for found in _models(config)}
+    except _NOT_OLLAMA as error:
         refused = isinstance(error, (ConnectionError, httpx.ConnectError))
         if refused and config.ollama_url == _DEFAULT_URL and not config.ollama_model:
             return None
@@ -162,9 +215,19 @@ def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
     model = model or next(iter(models), None)
     if model is None:
         raise BackendError(
-            "Ollama at {url} has no model that writes.", help="Run: ollama pull mistral-nemo", url=config.ollama_url
+            "Ollama at {url} has no model that writes.", help="Run: ollama pull qwen3:8b", url=config.ollama_url
         )
     return _open(config, model, models[model])
+
+
+def _models(config: GenerationConfig) -> list[InstalledModel]:
+    with _client(config, _QUICK) as client:
+        listed = client.list().models
+    return [
+        InstalledModel(entry.model, int(entry.size or 0), entry.digest or "")
+        for entry in listed
+        if entry.model and not _encodes(entry)
+    ]
 
 
 def _open(config: GenerationConfig, model: str, digest: str) -> OllamaGenerator:
@@ -172,7 +235,7 @@ def _open(config: GenerationConfig, model: str, digest: str) -> OllamaGenerator:
         with _client(config, httpx.Timeout(10.0, connect=_CONNECT)) as client:
             shown = client.show(model)
             loaded = max((entry.context_length or 0 for entry in client.ps().models if entry.model == model), default=0)
-    except (httpx.HTTPError, ollama.ResponseError, ConnectionError, ValueError, TypeError) as error:
+    except _NOT_OLLAMA as error:
         raise _failure(error, model, config) from error
     lengths = [value for key, value in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
     window = next((int(value) for value in lengths if isinstance(value, int) and value > 0), _UNKNOWN_WINDOW)

@@ -37,7 +37,7 @@ def keep_records(workspace: Path) -> None:
         if not is_damage(error):
             raise WorkspaceError(
                 "The second copy of the catalog, {copy}, could not be written: {error}.",
-                help="What was done is in the catalog; the next change brings the copy up to date.",
+                help="The catalog has the change; the next one brings the copy up to date.",
                 copy=records_file(workspace),
                 error=error,
             ) from error

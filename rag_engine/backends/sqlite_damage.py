@@ -12,9 +12,9 @@ from rag_engine.errors import WorkspaceError
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_TEXT = "Could not decode to UTF-8"
 CURE = (
-    "`sextant doctor --repair` makes it anew from its second copy and the originals. Where there is no such copy, "
-    "restore the latest backup with `sextant restore ARCHIVE --workspace NEW`, or add the files in its folder `files` "
-    "to a new workspace with `sextant add`."
+    "`sextant doctor --repair` makes it from its second copy and the originals. Without that copy, restore the latest "
+    "backup with `sextant restore ARCHIVE --workspace NEW`. Without a backup, add the files in its folder `files` to a "
+    "new workspace with `sextant add`."
 )
 
 

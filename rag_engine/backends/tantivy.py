@@ -459,7 +459,7 @@ def _not_written(folder: Path, error: ValueError) -> WorkspaceError:
     full = "No space left on device" in str(error)
     return WorkspaceError(
         "The keyword index in {folder} cannot be written: {error}.",
-        help="See that its disk has room and can be written; whoever writes next finishes what was begun.",
+        help="See that its disk has room and can be written; the next change finishes the work.",
         folder=folder,
         error=kept_sentence("the disk is full") if full else error,
     )

@@ -200,7 +200,7 @@ class RecordFiles(Generic[AnyRecord]):
         if found is not None and not owns(person, found.owner):
             raise InputError(
                 "This is shared by {person}, who alone can change it.",
-                help="Make one of your own.",
+                help="Make another one.",
                 person=found.shared_by,
             )
         return found

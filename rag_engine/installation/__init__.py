@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
 # People keep files of their own in a checkout, by default their workspace; nobody looks for any between packages.
 IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
+
+
+@cache
+def sextant_version() -> str:
+    """Return the version of the installed program."""
+    from importlib.metadata import version
+
+    return version("sextant")

@@ -1,6 +1,6 @@
 """Order of candidates: fuse, boost, add what the question names, rerank, diversify.
 
-The order of the steps is that of Buriasco 2026, section 5.3; what each step weighs is measured (docs/retrieval.md).
+The order of the steps is that of Buriasco 2026, section 5.3; what each step weighs is measured (docs/measurements.md).
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def _decoded(kept: str) -> Any:
 def _damaged_row(found: str) -> WorkspaceError:
     """Return the error of a value that is not as it was kept, though SQLite finds the file whole."""
     return WorkspaceError(
-        "What the catalog keeps of a document is damaged: {found}.", help="`sextant doctor` names it.", found=found
+        "The catalog's record of a document is damaged: {found}.", help="`sextant doctor` names it.", found=found
     )
 
 

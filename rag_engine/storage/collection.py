@@ -71,7 +71,7 @@ _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing 
 _NEIGHBOURS, _SAME_COSINE = 10, 0.001
 # Numbers of a vector in Chroma are ours but for rounding; it is asked for so many vectors at once.
 _SAME_NUMBER, _COMPARED = 1e-6, 1000
-_FILL = "Run `sextant rebuild`, or add a document: whoever writes next fills it."
+_FILL = "Run `sextant rebuild`, or add a document: the next change fills it."
 _Index = TypeVar("_Index", VectorIndex, SparseIndex)
 # Children for which an erasure makes both indexes anew, in a quarter of a minute.
 _MADE_ANEW = 20_000

@@ -58,7 +58,7 @@ def check_encoder(manifest: IndexManifest | None, embedder: Embedder, workspace:
         raise WorkspaceError(
             "Workspace {workspace} was indexed with {former} ({former_dimension} dimensions), not with {encoder} "
             "({dimension}).",
-            help="Set the encoder to the first, or run `sextant rebuild --encode` to index it anew.",
+            help="Set the encoder to the first, or index everything again with `sextant rebuild --encode`.",
             workspace=workspace,
             former=manifest.name,
             former_dimension=manifest.dimension,

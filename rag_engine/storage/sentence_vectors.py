@@ -1,7 +1,7 @@
 """Vectors of a passage's sentences, beside the passage's own.
 
 One vector says what a passage is about; the nearest sentence says whether it holds the answer. The mean of the two
-cosines ranks better than either in every language measured (docs/retrieval.md). Sentences are kept in eight bits a
+cosines ranks better than either in every language measured (docs/measurements.md). Sentences are kept in eight bits a
 dimension, with a checksum for each passage, and compared for the candidates alone, so that neither disk nor search
 grows by their number.
 """

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,10 @@ def run_json(kind: str, *words: object) -> Any:
 @pytest.fixture
 def own_workspace(small_workspace: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert run("--version").output == f"sextant {version('sextant')}\n"
 
 
 def test_a_search_finds_the_passage_with_every_score(small_workspace: Path) -> None:

@@ -240,7 +240,7 @@ def test_runs_are_listed_laid_aside_resumed_and_cancelled(tmp_path: Path) -> Non
     assert f"Run {second} is cancelled." in run("cancel", "-w", tmp_path).output
     listed = run("runs", "-w", tmp_path).output
     assert "Ada" in listed
-    assert "Run the phase licence for what is new or changed." in listed
+    assert "Run the phase licence for everything new or changed." in listed
     assert [one["status"] for one in run_json("runs", "-w", tmp_path)["runs"]] == ["cancelled", "paused"]
     resumed = run("resume", "-w", tmp_path)
     assert (resumed.exit_code, resumed.stdout) == (0, "Nothing was due.\n")
@@ -261,7 +261,7 @@ def test_a_number_picks_from_the_menu_of_phases(tmp_path: Path, folder: Path) ->
     picked = CliRunner().invoke(app, ["do", "-w", str(tmp_path)], input="1\ny\n")
     assert picked.exit_code == 0
     assert "1 licence\n2 acquisition\n3 portals\n" in picked.output
-    assert "Run the phase licence for what is new or changed." in picked.output
+    assert "Run the phase licence for everything new or changed." in picked.output
     assert [one["status"] for one in run_json("runs", "-w", tmp_path)["runs"]] == ["done"]
 
 
@@ -269,7 +269,7 @@ def test_words_are_said_back_and_run_when_a_person_agrees(tmp_path: Path, folder
     run("seeds", "add", folder, "-w", tmp_path)
     words = ("do", "check the licences of the new rows", "-w", tmp_path)
     declined = CliRunner().invoke(app, [str(word) for word in words], input="n\n")
-    assert "Run the phase licence for what is new or changed." in declined.output
+    assert "Run the phase licence for everything new or changed." in declined.output
     assert run_json("runs", "-w", tmp_path)["runs"] == []
     assert run(*words, "--yes").exit_code == 0
     assert [one["status"] for one in run_json("runs", "-w", tmp_path)["runs"]] == ["done"]

@@ -99,7 +99,7 @@ def test_a_run_waits_pauses_goes_on_and_is_cancelled(page: Page, admin: str, own
         held.enter_context(folders.work_lock(workspace))
         page.goto(f"{address}?tab=run")
         page.get_by_role("button", name="Run all phases").click()
-        expect(page.get_by_text("Run all phases for what is new or changed.")).to_be_visible()
+        expect(page.get_by_text("Run all phases for everything new or changed.")).to_be_visible()
         expect(page.get_by_text("· waiting")).to_be_visible()
 
         page.get_by_role("button", name="Pause").click()
@@ -119,7 +119,7 @@ def test_words_are_said_back_before_a_worker_does_what_they_ask(page: Page, own:
 
     page.get_by_label("Or describe what to run").fill("check the licences of the new rows")
     page.get_by_role("button", name="Interpret").click()
-    expect(page.get_by_text("Run the phase licence for what is new or changed.")).to_be_visible()
+    expect(page.get_by_text("Run the phase licence for everything new or changed.")).to_be_visible()
     expect(page.get_by_text("Nothing has been started.")).to_be_visible()
     page.get_by_role("button", name="Confirm").click()
 

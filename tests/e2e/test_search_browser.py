@@ -48,7 +48,7 @@ def test_a_text_that_is_too_long_for_its_field_does_not_vanish_without_a_word(pa
     page.goto(f"{address}/search")
     words = page.get_by_placeholder("Key words")
     words.fill("plan")
-    told = page.get_by_text("What you pasted was not taken: this field holds at most 1,000 characters.")
+    told = page.get_by_text("The pasted text was not taken: this field holds at most 1,000 characters.")
 
     page.evaluate("navigator.clipboard.writeText('flood '.repeat(200))")
     words.press("Control+v")

@@ -115,7 +115,7 @@ def _upload(address: str, start: threading.Barrier, jobs: JobQueue, number: int)
     with _ready(address, "library", start) as visitor:
         visitor.open("Add documents", _SECONDS)
         visitor.upload("report.txt", content.encode(), "Add to the collection", _SECONDS)
-        shown = visitor.wait(lambda: "What became of each file" in visitor.shown, _SECONDS)
+        shown = visitor.wait(lambda: "Result for each file" in visitor.shown, _SECONDS)
         added = visitor.wait(lambda: not jobs.waiting(), _SECONDS)
     return "" if shown and added else f"file {number}: shown {shown}, added {added}"
 

@@ -272,7 +272,7 @@ def test_an_erasure_goes_on_past_files_that_cannot_be_read_and_names_them(
         for one in damaged:
             damage(workspace / one)
         assert sorted(erase(desk, "own.md", redact=True).left_behind) == [
-            f"what {one} may hold of it, which cannot be read" for one in sorted(damaged)
+            f"its possible traces in {one}, which cannot be read" for one in sorted(damaged)
         ]
         assert {path.relative_to(workspace).as_posix() for path in holding(workspace)} <= damaged
         assert unfinished_erasures(desk) == []
@@ -298,7 +298,7 @@ def test_an_erasure_names_a_file_that_is_none_of_those_that_it_can_change(
         path, document = workspace / file, engine.catalog.find_document("own.md")
         path.parent.mkdir()
         path.write_text(content.replace("DOCUMENT", document.document_id))
-        left = f"what {file} may hold of it, which cannot be read"
+        left = f"its possible traces in {file}, which cannot be read"
         assert erase(desk_of(engine), "own.md", redact=True).left_behind == (left,)
         assert list(holding(workspace)) == [path]
 

@@ -276,7 +276,7 @@ def test_a_wish_in_words_is_queued_only_when_it_is_confirmed(start: Start, chang
         app = admin(start(changed), "run")
         next(one for one in app.text_input if one.label.startswith("Or describe")).set_value("download what failed")
         next(one for one in app.button if one.label == "Interpret").click().run()
-        assert "what failed" in words(app)
+        assert "everything that failed" in words(app)
         assert runs_of() == []
 
         app.button(key="confirm command").click().run()
@@ -305,7 +305,7 @@ def test_chosen_sources_are_run(start: Start, changed: Path) -> None:
 
         [arguments] = runs_of()
         assert arguments["codes"] == ["NEW001", "NEW002"]
-        assert "Run all phases for what is new or changed of NEW001" in words(app)
+        assert "Run all phases for everything new or changed of NEW001" in words(app)
 
 
 def test_what_the_list_says_stays_mere_text(start: Start, listed: Path) -> None:
@@ -337,7 +337,7 @@ def test_a_second_run_is_queued_only_when_a_person_says_so(
     app.button(key="run failed").click().run()
     assert [run.request.which for run in resources.jobs().runs()] == ["failed"]
     assert "after the current run" in app.button(key="run all").label
-    assert "what failed" in app.button(key="run all").help
+    assert "everything that failed" in app.button(key="run all").help
     app.button(key="run all").click().run()
     assert "Another run has not ended" in words(app)
     assert len(resources.jobs().runs()) == 1

@@ -37,7 +37,7 @@ def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, workspace: P
     app = admin(start(workspace), "backups")
     assert [one.value for one in app.info] == ["No backup has been made yet."]
     assert str(folders.backups(workspace)) in words(app)
-    assert "sextant restore FILE" in words(app)
+    assert "The server's administrator restores a backup" in words(app)
 
     app.button(key="make backup").click().run()
     assert "**Backing up the workspace** · waiting" in words(app)
@@ -110,4 +110,4 @@ def test_the_page_says_why_there_can_be_no_backup(
         work(engine)
     app = admin(start(workspace), "backups")
     assert "Le dossier des sauvegardes" in app.error[0].value
-    assert "sextant backup FILE" in app.error[0].value
+    assert "L’administrateur du serveur peut le créer" in app.error[0].value

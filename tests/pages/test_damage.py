@@ -27,4 +27,4 @@ def test_a_damaged_catalog_is_told_in_place_of_the_page(
     assert not page.exception
     [error] = page.error
     assert "is damaged" in error.value
-    assert "sextant restore" in error.value
+    assert "The server's administrator can repair it, or restore the latest backup" in error.value.replace("\\", "")

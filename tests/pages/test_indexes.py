@@ -41,7 +41,7 @@ def test_where_nothing_was_accepted_the_page_says_how_and_can_begin(start: Start
     app = admin(start(own), "run")
     assert not app.exception
     assert "No accepted answers yet." in words(app)
-    assert "sextant eval gate GOLD.jsonl --accept" in words(app)
+    assert "“Measure and accept” asks the questions about the invented samples" in words(app)
     app.button(key="accept answers").click().run()
     [run] = resources.jobs().runs()
     assert (run.action, run.arguments) == ("gate", {"accept": True})

@@ -184,10 +184,10 @@ def test_a_difference_has_its_sign_and_a_chart_the_same_marks(
 @pytest.mark.parametrize(
     ("request_", "italian"),
     [
-        (RunRequest(), "Esegui tutte le fasi per ciò che è nuovo o cambiato."),
+        (RunRequest(), "Esegui tutte le fasi per tutto ciò che è nuovo o cambiato."),
         (
             RunRequest(("licence", "metadata"), ("A1",), "failed", refresh=True),
-            "Esegui le fasi licenza, metadati per ciò che non è riuscito di A1. "
+            "Esegui le fasi licenza, metadati per tutto ciò che non è riuscito di A1. "
             "Si chiede agli indirizzi noti se hanno file più recenti.",
         ),
         (

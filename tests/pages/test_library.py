@@ -313,7 +313,7 @@ def test_a_duration_is_told_as_people_say_it(seconds: float, words: str) -> None
 def test_the_largest_size_of_a_file_is_said_before_it_is_uploaded(start: Start, tmp_path: Path) -> None:
     app = library(start(tmp_path / "empty"))
     [limit] = [one.value for one in app.caption if "500 MB" in one.value]
-    assert "`sextant add FOLDER`" in limit
+    assert "The server's administrator can add a whole folder." in limit
     # The browser refuses what is larger than the server takes, which counts as Streamlit does.
     with (ROOT / ".streamlit" / "config.toml").open("rb") as file:
         assert tomllib.load(file)["server"]["maxUploadSize"] * 2**20 == ExtractionLimits().max_bytes

@@ -116,7 +116,7 @@ def test_an_error_that_was_kept_as_text_reads_as_one_that_is_raised(
         ),
         # What the audit log says of an act.
         (
-            "Run all phases for what is new or changed of DOC-1, except DOC-2.",
+            "Run all phases for everything new or changed of DOC-1, except DOC-2.",
             "Exécuter toutes les phases",
         ),
         ("role before: reader, now: curator", "rôle précédent\u202f: lecteur, désormais\u202f: curateur"),
@@ -157,7 +157,7 @@ def test_a_refused_role_is_said_in_the_language_of_the_page(speak: Callable[[str
     speak("fr")
     with pytest.raises(InputError) as refused:
         check_role(Person("Ada", "ada@example.org", "reader"), "set_role")
-    assert shown_error(refused.value).endswith("ou avec `sextant people set`.")
+    assert shown_error(refused.value).endswith("dans l’onglet Personnes de la page Administration.")
     assert "il faut le rôle d’administrateur\u202f; vous êtes lecteur." in shown_error(refused.value)
     assert ACTS["set_role"][1] not in shown_error(refused.value)
 

@@ -62,7 +62,7 @@ def test_what_a_model_wrote_without_a_source_can_be_looked_at(start: Start, coll
     )
     app = shown(start, collection, withheld)
 
-    [expander] = [one for one in app.expander if one.label == "What the model wrote"]
+    [expander] = [one for one in app.expander if one.label == "The model's text"]
     [written] = expander.markdown
     assert "forever" in written.value
     assert "<b>" not in written.value

@@ -32,6 +32,7 @@ from rag_engine.backends.office.program import office_folders
 from rag_engine.config import ROOT, OcrChoice, easyocr_folder
 from rag_engine.confinement.confine import Reach, child_environment, unprivileged_user
 from rag_engine.confinement.scratch import Scratch
+from rag_engine.text.templates import kept_sentence
 
 # A start takes seconds on a busy machine, and is not of the file's time.
 _START_SECONDS = 60.0
@@ -296,7 +297,8 @@ def _too_slow(path: Path, seconds: float) -> Refusal:
 
 
 def _unexpected(message: str) -> Refusal:
-    return Refusal("unexpected", message, help="Try again; `sextant doctor` may say why.", retryable=True)
+    cure = kept_sentence("Try again; `sextant doctor` may say why.")
+    return Refusal("unexpected", message, help=cure, retryable=True)
 
 
 def _crashed(path: Path, cause: str) -> Refusal:

@@ -11,9 +11,12 @@ from rag_engine.backends import model_source
 from rag_engine.backends.model_export import first_line, open_quietly
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Scores
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import PassageReading
 
-_CURE = "Give the path of a question-answering model or its name on the hub, or leave SEXTANT_READER unset."
+_CURE = kept_sentence(
+    "Give the path of a question-answering model or its name on the hub, or leave SEXTANT_READER unset."
+)
 _TOKENS = 384
 
 

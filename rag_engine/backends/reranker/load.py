@@ -132,7 +132,7 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
         return TorchCrossEncoder(source.name, str(source.folder), describe_execution("torch", passed_over))
     raise BackendError(
         "No runtime computes the reranker {model}: {error}.",
-        help="Remove {folder} so that it is made anew, or leave reranking off.",
+        help="Remove {folder} so that it is made again, or leave reranking off.",
         model=source.name,
         error="; ".join(passed_over),
         folder=folder,

@@ -76,8 +76,10 @@ def read_run(path: Path) -> KeptRun:
         raise InputError(f"{path} cannot be read: {error.strerror}.", help="Make it readable.") from error
     except ValidationError as error:
         raise InputError(
-            f"{path} is not a run of `sextant eval answers`: {error.errors()[0]['msg']}.",
+            "{path} is not a run of `sextant eval answers`: {error}.",
             help="Name the JSON file that it wrote.",
+            path=path,
+            error=error.errors()[0]["msg"],
         ) from error
 
 

@@ -61,7 +61,7 @@ def find_result(workspace: Path) -> GateResult | None:
     try:
         return _RESULT.validate_json(path.read_bytes()) if path.exists() else None
     except ValidationError as error:
-        raise InputError(f"{path} is not a result of `sextant eval gate`.", help="Remove it.") from error
+        raise InputError("{path} is not a result of `sextant eval gate`.", help="Remove it.", path=path) from error
 
 
 def compare_runs(accepted: KeptRun, run: KeptRun, generation: int) -> GateResult:

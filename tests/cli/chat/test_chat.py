@@ -40,7 +40,7 @@ def test_a_scripted_session_answers_and_ends_with_its_lines(workspace: Path) -> 
 def test_words_and_the_menu_start_runs_after_a_confirmation(workspace: Path) -> None:
     result = chat(workspace, "/do check the licences of the new rows", "n", "/menu", "1", "y", "/do dance", "/history")
     assert result.exit_code == 0
-    assert result.stdout.count("Run the phase licence for what is new or changed.") == 2
+    assert result.stdout.count("Run the phase licence for everything new or changed.") == 2
     assert "1 licence\n2 acquisition\n" in result.stdout
     listed = CliRunner().invoke(app, ["runs", "-w", str(workspace), "--json"])
     assert [one["status"] for one in json.loads(listed.stdout)["runs"]] == ["done"]

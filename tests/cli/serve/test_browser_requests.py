@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import secrets
 from collections.abc import Iterator
+from io import BytesIO
+from zipfile import ZipFile
 
 import httpx
 import pytest
@@ -77,6 +79,16 @@ def test_every_answer_says_that_it_belongs_in_no_other_page(port: int, path: str
     assert headers["Referrer-Policy"] == "same-origin"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_the_source_code_is_there_to_download_without_what_people_keep(port: int) -> None:
+    packed = httpx.get(f"http://127.0.0.1:{port}/source.zip", timeout=_SECONDS)
+    with ZipFile(BytesIO(packed.content)) as archive:
+        names = set(archive.namelist())
+    assert {"sextant/app.py", "sextant/LICENSE", "sextant/rag_engine/workspace.py", "sextant/pages/ask.py"} <= names
+    assert not [
+        name for name in names if name.startswith("sextant/data/workspace") or name.endswith(("secrets.toml", ".pdf"))
+    ]
 
 
 def test_names_and_origins_that_the_settings_give_are_answered_at_any_port() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import sqlite3
@@ -20,6 +21,7 @@ from ingestion.operations.documents import queue_files
 from ingestion.operations.people import audit_entries
 from rag_engine.conversations.store import list_conversations
 from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.installation import sextant_version
 from rag_engine.settings import read_settings
 from tests.conftest import ROOT
 from tests.ingestion.backup.workspaces import add, desk_of, erase, found, once, open_engine, place
@@ -71,6 +73,7 @@ def test_nothing_of_a_running_process_and_no_index_is_in_a_backup(workspace: Pat
         (workspace / name).write_text("{}")
     with zipfile.ZipFile(backup(place(workspace), tmp_path / "backup.zip").file) as packed:
         tops = {name.split("/")[0] for name in packed.namelist()}
+        assert json.loads(packed.read("manifest.json"))["version"] == sextant_version()
     assert tops == {
         "audit.jsonl", "catalog.sqlite", "conversations", "files", "journal.jsonl", "manifest.json", "people.json",
         "settings.toml", "vectors",

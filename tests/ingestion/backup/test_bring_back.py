@@ -232,7 +232,7 @@ def test_an_erasure_names_the_damaged_catalog_that_still_holds_the_document(work
     with closing(open_engine(workspace)) as engine:
         left = documents.erase(desk_of(engine), "bay.md").left_behind
     [aside] = workspace.glob("catalog.sqlite.damaged-*")
-    assert left == (f"what {aside.name} holds of it, a catalog that was damaged",)
+    assert left == (f"its traces in {aside.name}, a catalog that was damaged",)
     aside.unlink()
     with closing(open_engine(workspace)) as engine:
         assert documents.erase(desk_of(engine), "harbour.md").left_behind == ()

@@ -184,7 +184,7 @@ def test_controlled_fields_have_drop_downs_over_the_list_of_their_values(tmp_pat
     ]
     allowed = _rows(tmp_path / "o.xlsx", "Allowed values")
     assert {(row["Column"], row["Value"]) for row in allowed} >= {("Countries", "Italy"), ("Hazard", "Flood")}
-    assert next(row for row in allowed if row["Value"] == "it")["What it means"] == "Italian"
+    assert next(row for row in allowed if row["Value"] == "it")["Meaning"] == "Italian"
 
 
 def test_the_sentence_behind_each_value_comes_with_it(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_rows_that_repeat_an_address_or_a_code_are_told(tmp_path: Path) -> None:
     )
     assert [(one.place, one.reason) for one in read_seeds(path, []).rejected] == [
         ("Seeds, row 3", "it repeats the address of Seeds, row 2"),
-        ("Seeds, row 4", "the code A1 belongs to another address in Seeds, row 2; give this row one of its own"),
+        ("Seeds, row 4", "the code A1 belongs to another address in Seeds, row 2; give this row another code"),
     ]
 
 

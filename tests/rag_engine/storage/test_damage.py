@@ -189,7 +189,7 @@ def test_a_damaged_database_of_chroma_is_told_before_chroma_ends_the_process(wor
     overwrite(database, 0 if part == "header" else first_page(database, part))
     assert find_damage(database)
     name = collection_name("any", 1)
-    with pytest.raises(BackendError, match=r"chroma\.sqlite3 is damaged: .*`sextant rebuild` makes it anew"):
+    with pytest.raises(BackendError, match=r"sqlite3 is damaged: .*`sextant rebuild` makes it from the catalog"):
         open_chroma(database.parent, name)
     with pytest.raises(BackendError, match=r"chroma\.sqlite3 is damaged"), closing(open_engine(workspace)) as engine:
         add_one(engine)

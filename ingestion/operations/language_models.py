@@ -1,0 +1,103 @@
+"""Acts of an admin upon the language models of Ollama: listing, downloading and trying them."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from urllib.parse import urlsplit
+
+import psutil  # type: ignore[import-untyped]
+
+from ingestion.jobs.queue import Run
+from ingestion.operations.acts import ActingPlace, act, enter
+from ingestion.operations.desk import Desk, queue_once
+from ingestion.operations.settings import change_setting
+from rag_engine.config import GenerationConfig, judge_settings, read_config
+from rag_engine.errors import InputError
+from rag_engine.installation import DATA
+from rag_engine.models import ollama_models, open_judge, pull_ollama_model
+from rag_engine.prompts import TRIAL, TRIAL_ANSWER
+from rag_engine.settings import find_setting, why_not_kept
+from rag_engine.types import InstalledModel
+from rag_engine.workspace import is_loopback
+
+# What the worker calls the download of a model among its runs.
+PULL = "pull"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedModel:
+    """A model of the table, with its download and the memory that it needs, in bytes."""
+
+    name: str
+    size: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The test question's answer by a model, and the seconds that it took with loading."""
+
+    answer: str
+    seconds: float
+    right: bool
+
+
+@cache
+def proposed_models() -> tuple[ProposedModel, ...]:
+    """Return the models that may be proposed, smallest first."""
+    table = tomllib.loads((DATA / "language_models.toml").read_text(encoding="utf-8"))
+    return tuple(ProposedModel(name, **row) for name, row in table.items())
+
+
+def fitting_model(memory: int) -> ProposedModel | None:
+    """Return the largest proposed model that a machine with so many bytes of memory runs; None if it is too small."""
+    return next((model for model in reversed(proposed_models()) if model.memory <= memory), None)
+
+
+@act
+def list_models(desk: ActingPlace) -> list[InstalledModel]:
+    """Return the models that Ollama has and that write; BackendError if it does not answer."""
+    return ollama_models(desk.workspace)
+
+
+def memory_for_models(generation: GenerationConfig) -> int | None:
+    """Return the bytes of memory that Ollama's machine has; None if it is another machine."""
+    here = is_loopback(urlsplit(generation.ollama_url).hostname or "")
+    return int(psutil.virtual_memory().total) if here else None
+
+
+@act
+def queue_pull(desk: Desk, name: str) -> Run:
+    """Have the worker download a model, use it and try it; a download that is under way serves as well."""
+    if not name.strip():
+        raise InputError("There is no name of a model.", help="Choose one, or type a name from ollama.com/library.")
+    return queue_once(desk, PULL, {"model": name.strip()})
+
+
+@act
+def pull(desk: ActingPlace, name: str, *, progress: Callable[[int, int], None] = lambda *_: None) -> None:
+    """Download a model, and have it write the answers from the next question on."""
+    for done, total in pull_ollama_model(desk.workspace, name):
+        progress(done, total)
+    enter(desk, "pull", name)
+    use_model(desk, name)
+
+
+@act
+def use_model(desk: ActingPlace, name: str) -> None:
+    """Have a model that Ollama has write the answers; a model that the environment names stays."""
+    if why_not_kept(find_setting("ollama_model")) is None:
+        change_setting(desk, "ollama_model", name, desk.person.name)
+
+
+@act
+def try_model(desk: ActingPlace, name: str) -> Trial:
+    """Ask a model one question about one sentence; BackendError if it does not answer."""
+    config, begun = read_config(desk.workspace), time.monotonic()
+    model = open_judge(config, judge_settings(config.generation, f"ollama/{name}"))
+    answer = "".join(model.stream(TRIAL)).strip()
+    return Trial(answer, time.monotonic() - begun, TRIAL_ANSWER in answer.replace(",", "."))
