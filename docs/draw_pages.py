@@ -1,9 +1,10 @@
-"""Pictures of the pages for the README and the documentation, taken in a browser over what is invented.
+"""Pictures of the pages for README and docs, taken in a browser over invented documents.
 
     python docs/draw_pages.py [WORKSPACE]
 
 Without a workspace the invented samples are indexed into a temporary one; the Admin page is drawn over an invented list
-of sources. Chromium has to be installed. The pictures have few colours, so that each stays under 200 KB.
+of sources. Chromium has to be installed, and Ollama not running. The pictures have few colours, so that each stays
+under 200 KB.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from playwright.sync_api import Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.answers.page_times import NO_MODEL
 from benchmarks.page_server import serving
 from ingestion.add_files import add_paths
 from rag_engine.config import ROOT, read_config
@@ -55,8 +55,7 @@ def main() -> None:
 @contextmanager
 def _opened(workspace: Path) -> Iterator[tuple[Page, str]]:
     """Yield a browser's page and the address at which the workspace is served."""
-    server = serving(SEXTANT_WORKSPACE=str(workspace), SEXTANT_OLLAMA_URL=NO_MODEL)
-    with server as address, sync_playwright() as playwright:
+    with serving(SEXTANT_WORKSPACE=str(workspace)) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1400, "height": 900}, color_scheme="light")
         page.set_default_timeout(120_000)
@@ -89,6 +88,8 @@ def _draw_document(page: Page, _address: str) -> None:
 def _draw_library(page: Page, address: str) -> None:
     page.goto(f"{address}/library")
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
+    page.get_by_test_id("stSkeleton").first.wait_for(state="detached")
+    page.get_by_text("Years", exact=True).wait_for()
     _take(page, "library")
 
 
@@ -102,11 +103,11 @@ def _draw_comparison(page: Page, address: str) -> None:
     """Compare what documents say to a question, and draw the table once all of them were asked."""
     page.goto(f"{address}/compare")
     page.get_by_text("Filters", exact=True).last.click()
-    hazards = page.locator("[class*='st-key-compare-hazard'] input")
-    hazards.fill("Heatwaves")
-    hazards.press("Enter")
+    languages = page.locator("[class*='st-key-compare-language'] input")
+    languages.fill("English")
+    page.get_by_role("option", name="English").click()
     page.get_by_text("Filters (1 active)").wait_for()
-    page.locator("textarea").first.fill("Who warns people about a heatwave?")
+    page.locator("textarea").first.fill("Who orders an evacuation?")
     page.get_by_role("heading", name="Compare").click()
     page.get_by_role("button", name="Start comparison").click()
     page.locator(".comparison").wait_for()
@@ -131,5 +132,6 @@ def _take(page: Page, name: str) -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("SEXTANT_OLLAMA_URL", NO_MODEL)
+    # A server that is named and does not answer would be an error in each picture.
+    os.environ.pop("SEXTANT_OLLAMA_URL", None)
     main()
