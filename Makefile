@@ -28,6 +28,7 @@ check: .venv/tested
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/vulture
 	$(BIN)/python .ci/count_house.py
+	$(BIN)/python .ci/check_words.py
 
 # The environment is made anew when the lock changes; another pyproject.toml only puts Sextant into it again.
 # torch comes last: what it asks for is there by then, from files of known hashes, but for the packages of a GPU.
