@@ -29,7 +29,7 @@ _OTHER = ""
 
 def draw_language_models() -> None:
     """Draw which model writes the answers, and how another one is chosen or downloaded."""
-    st.subheader(_("Language model"), anchor=False)
+    st.header(_("Language model"), anchor=False)
     model, _error = resources.language_model()
     if model is None:
         st.markdown(_("Answers are quotations. A language model writes them out, with a citation for each claim."))
@@ -53,13 +53,15 @@ def _draw_missing(why: str) -> None:
     """Draw how to get Ollama, and why it does not answer."""
     st.markdown(
         _(
-            "[Ollama](https://ollama.com/download) runs language models on this machine; nothing leaves it. Install "
-            "and open it, then look again: models are listed and downloaded here."
+            "Ollama runs language models on this machine; nothing leaves it. Install and open it, then look again: "
+            "models are listed and downloaded here."
         )
     )
-    if st.button(_("Look again"), key="look for ollama", icon=":material/refresh:"):
-        resources.language_model.clear()
-        st.rerun()
+    with st.container(horizontal=True):
+        st.link_button(_("Get Ollama"), "https://ollama.com/download", icon=":material/download:")
+        if st.button(_("Look again"), key="look for ollama", icon=":material/refresh:"):
+            resources.language_model.clear()
+            st.rerun()
     st.caption(escape(why))
 
 

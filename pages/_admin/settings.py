@@ -31,7 +31,7 @@ def draw_settings() -> None:
     """Draw the language model, then the settings by group."""
     with show_errors():
         draw_language_models()
-        st.subheader(_("All settings"), anchor=False)
+        st.header(_("All settings"), anchor=False)
         st.markdown(
             _(
                 "Settings are kept with the workspace. The badge says when a change takes effect. A lock marks a value "

@@ -136,11 +136,7 @@ def _draw_answerer() -> None:
     if model is not None:
         st.caption(_(":material/smart_toy: Answers are written by **{model}**.").format(model=escape(model.name)))
         return
-    st.caption(
-        _(
-            ":material/format_quote: Answers are quotations. A language model writes them out: "
-            "[choose one in Settings]({address})."
-        ).format(address="admin?tab=settings")
-    )
+    st.caption(_(":material/format_quote: Answers are quotations. A language model writes them out."))
+    st.caption(_("[Choose a language model in Settings]({address})").format(address="admin?tab=settings"))
     if error:
         st.caption(escape(shown_sentence(error)))

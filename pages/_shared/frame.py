@@ -133,7 +133,7 @@ def close_frame(source_address: str) -> None:
         on_change=_choose_language,
     )
     # Whoever uses it over a network is offered its source (AGPL, section 13).
-    about = _("Sextant {version} · [source code]({address})")
+    about = _("[Source code of Sextant {version}]({address})")
     st.sidebar.caption(about.format(version=sextant_version(), address=source_address))
 
 

@@ -28,7 +28,8 @@ def has_no_violation(page: Page) -> None:
     """Expect one heading of the page, and nothing that axe objects to."""
     expect(page.locator("h1")).to_have_count(1)
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    assert not list(_violations(found))
+    violations = "\n".join(_violations(found))
+    assert not violations, violations
 
 
 def fits_a_phone(page: Page) -> None:

@@ -63,8 +63,9 @@ def test_without_a_model_the_sidebar_says_once_what_one_adds_and_settings_how_to
     app = start(workspace)
     assert plain(app).count("A language model writes them out") == 1
     assert "admin?tab=settings" in plain(app)
-    settings = plain(admin(app, "settings"))
-    assert "ollama.com/download" in settings
+    admins = admin(app, "settings")
+    settings = plain(admins)
+    assert [one.proto.url for one in admins.get("link_button")] == ["https://ollama.com/download"]
     assert "Ollama does not answer at" in settings
     for text in (plain(app), settings.partition("All settings")[0]):
         assert "SEXTANT_" not in text
