@@ -1,4 +1,4 @@
-"""The language model on the Settings tab: which one answers, those that Ollama has, and one to download."""
+"""The language model on the Settings tab: the one that answers, others, and one to download."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _draw_installed(installed: list[InstalledModel]) -> None:
 
 
 def _draw_download(installed: set[str]) -> None:
-    """Draw the models that may be downloaded, the one that fits the machine's memory first, and the button."""
+    """Draw the models that may be downloaded, the one that fits the memory first."""
     memory = memory_for_models(read_config(resources.workspace()).generation)
     fitting = fitting_model(memory) if memory else None
     proposed = [one for one in reversed(proposed_models()) if one.name not in installed]

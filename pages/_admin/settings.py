@@ -1,4 +1,4 @@
-"""Settings tab: what can be set, where each value comes from, and what a change does before it is saved."""
+"""Settings tab: each setting, where its value comes from, and what a change does."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def _recall_language() -> None:
 
 
 def close_frame(source_address: str) -> None:
-    """Draw the end of the sidebar of every page: the language of the interface, the version and its source code."""
+    """Draw the end of the sidebar of every page: language of the interface, version, source code."""
     give_words()
     st.session_state[_LANGUAGE] = interface_language()
     st.sidebar.selectbox(
@@ -165,7 +165,7 @@ def _query() -> dict[str, list[str]]:
 
 
 def show_opened(seconds: float = _OPENING_SECONDS) -> None:
-    """Have the browser draw what a page is opened for before the rest, unless the page is only drawn again.
+    """Have the browser draw what a page is opened for before the rest; not when it is drawn again.
 
     To be called once one widget is drawn: React 18 shows widgets whose code it has not run yet together, and where
     more come while it waits for some it shows none for half a second.
