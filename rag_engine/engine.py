@@ -111,8 +111,7 @@ class Engine:
     def follow_settings(self) -> bool:
         """Use what the settings say now where they have changed; return whether they have.
 
-        The stores, and the runtime of the models, are those that the engine was opened with; another encoder counts
-        when an index made by it answers.
+        Stores and runtime stay as they were opened; another encoder counts once an index made by it answers.
         """
         state = self._settings_state()
         if state == self._followed:
@@ -187,7 +186,7 @@ class Engine:
         return replace(evidence, warnings=warnings)
 
     def _judged(self, evidence: Evidence) -> Evidence:
-        """Return the evidence with the chance of each passage, by likeness alone where the reader is unavailable."""
+        """Return the evidence with the chance of each passage, by likeness alone without the reader."""
         started = time.perf_counter()
         try:
             judged = judge(evidence, self.reader())
@@ -221,7 +220,7 @@ class Engine:
     def answer_from(
         self, evidence: Evidence, generator: Generator | None, *, prompted: Callable[[Prompt], None] = lambda _: None
     ) -> Iterator[str | Evidence | Answer]:
-        """Yield the words of an answer from evidence as they come, at last the checked answer; quotations for None.
+        """Yield the words of an answer as they come, at last the checked answer; quotations for None.
 
         Where the words name the sources in another order than that of their numbers, the evidence comes anew with new
         ones.
@@ -354,7 +353,7 @@ class Engine:
         wanted: Filter | None = None,
         retrieval: RetrievalConfig | None = None,
     ) -> Iterator[FollowUp | ControllerStep | Evidence | str | Answer]:
-        """Yield how a question is asked after those `before` it, if it leans on them, then what `ask` yields for it."""
+        """Yield how a question is asked if it leans on those `before` it, then what `ask` yields."""
         follow_up = self.follow_up(question, before)
         if follow_up is not None:
             yield follow_up
@@ -370,14 +369,14 @@ class Engine:
         return rewrite(question, before, language=language, generator=generator, config=self.config)
 
     def translate(self, passage: str, language: str, into: str) -> Translation:
-        """Return a passage in another language (both ISO 639-1), by the language model; BackendError without one."""
+        """Return a passage in another language (ISO 639-1); BackendError without a language model."""
         seconds = self.config.generation.answer_seconds
         return translate(passage, language, into, self.require_language_model(translating=True), seconds=seconds)
 
     def page_image(
         self, document: DocumentRecord, start: int, end: int, quotes: tuple[tuple[int, int], ...] = (), *, page: int = 0
     ) -> Future[bytes]:
-        """Draw the page where the text [start, end) of a document is, with it and the quotes in it marked, as a PNG.
+        """Draw the page of the text [start, end) of a document, it and its quotes marked, as a PNG.
 
         `page` chooses another page; an empty passage marks nothing. A format without page geometry is drawn as a
         plain sheet. The future fails with a SextantError where the page cannot be drawn within the limits.
@@ -403,7 +402,7 @@ class Engine:
         *,
         width: int,
     ) -> tuple[Future[bytes], Future[bytes]]:
-        """Draw a page of a format that has pages, `width` pixels wide, with boxes on it marked, and measure it.
+        """Draw a page of a format that has pages, `width` pixels wide, boxes marked, and measure it.
 
         Return the PNG, and width and height of the page in points ("595.0 842.0"). Both fail as `page_image` does.
         """
@@ -412,7 +411,7 @@ class Engine:
         return drawn, self._page_renderer.size(file, page, content=content)
 
     def has_layout(self, document: DocumentRecord) -> bool:
-        """Return whether a document is an office file that can be drawn as it looks: by LibreOffice, where it is."""
+        """Return whether a document is an office file that LibreOffice is there to draw."""
         return is_office_file(document.file) and office_program() is not None
 
     def layout(self, document: DocumentRecord) -> Future[Path]:
@@ -426,7 +425,7 @@ class Engine:
     def draw_layout(
         self, document: DocumentRecord, layout: Path, page: int, marks: Sequence[Box], *, width: int
     ) -> tuple[Future[bytes], Future[bytes]]:
-        """Draw a page of the layout of an office file as a PNG, and read its lines; both fail as `page_image` does."""
+        """Draw a page of an office file as a PNG, and read its lines; both fail as `page_image` does."""
         drawn = self._page_renderer.page(layout, page, (), marks, width=width, content=document.sha256)
         return drawn, self._page_renderer.lines(layout, page, content=document.sha256)
 
@@ -448,7 +447,7 @@ class Engine:
         )
 
     def _words_between_spaces(self) -> SparseIndex:
-        """Return the paper's keyword index of the children that are visible now, made when the collection changes."""
+        """Return the paper's keyword index of the visible children, made when the collection changes."""
         snapshot = self.collection.snapshot()
         with self._spaces_lock:
             if self._spaces is None or self._spaces[0] is not snapshot:
@@ -470,7 +469,7 @@ class Engine:
         return self._models.language_model()
 
     def require_language_model(self, *, translating: bool = False) -> Generator:
-        """Return the language model that structured answers need; BackendError with the remedy where there is none."""
+        """Return the language model that structured answers need; BackendError if there is none."""
         generator, warning = self.language_model()
         if generator is None:
             raise BackendError(
@@ -488,15 +487,12 @@ class Engine:
         return generator
 
     def load_in_background(self) -> None:
-        """Begin to load what the first question and its page would wait for; errors are reported when it is needed."""
+        """Begin to load what the first question and its page wait for; errors come when it is needed."""
         self._page_renderer.start()
         self.begin_loading_models()
 
     def begin_loading_models(self, question: str = "") -> None:
-        """Begin to load what a question needs, two models at a time; `close` waits until they are.
-
-        Its language, which takes as long to tell as a model to load, counts for the last of them alone.
-        """
+        """Begin to load what a question needs, two models at a time; `close` waits until they are."""
         self._loading = threading.Thread(target=self._load_models, args=(question,), name="load models", daemon=True)
         self._loading.start()
 

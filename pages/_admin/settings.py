@@ -28,7 +28,7 @@ _EFFECTS = {
 
 
 def draw_settings() -> None:
-    """Draw the language model, then the settings by group."""
+    """Draw the language model, then the settings by group, the first of them open."""
     with show_errors():
         draw_language_models()
         st.header(_("All settings"), anchor=False)
@@ -42,14 +42,14 @@ def draw_settings() -> None:
         if saved := st.session_state.pop(_SAVED, ""):
             st.success(saved, icon=":material/check:")
         groups = groupby(list_settings(resources.desk()), lambda state: state.setting.group)
-        for group, states in groups:
-            _draw_group(group, list(states), author)
+        for place, (group, states) in enumerate(groups):
+            _draw_group(group, list(states), author, first=place == 0)
 
 
-def _draw_group(group: str, states: Sequence[SettingState], author: str) -> None:
+def _draw_group(group: str, states: Sequence[SettingState], author: str, *, first: bool) -> None:
     own = sum(state.origin != "default" for state in states)
     label = " · ".join((_(group), counted("{n} set", "{n} set", own))) if own else _(group)
-    with st.expander(label, key=f"settings {group}"):
+    with st.expander(label, expanded=first, key=f"settings {group}"):
         for state in states:
             _draw_setting(state, author)
 

@@ -167,7 +167,7 @@ def test_a_graph_that_computes_something_else_is_passed_over_and_said(
 def test_without_any_runtime_the_error_names_the_folder_to_remove(damaged: Callable[[str, bytes], Path]) -> None:
     damaged("model.onnx", b"damaged")
     cache = damaged(QUANTISED_FILE, b"damaged")
-    with pytest.raises(BackendError, match=r"openvino failed: .*; onnx failed: .* Remove .*/ms-marco.* made anew"):
+    with pytest.raises(BackendError, match=r"openvino failed: .*; onnx failed: .* Remove .*/ms-marco.* made again"):
         load_reranker(MODEL, cache=cache)
 
 
