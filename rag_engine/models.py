@@ -9,9 +9,11 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
+
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.encoder.token_score import load_token_score, token_score_name
-from rag_engine.backends.ollama import find_ollama, installed_models, pull_model
+from rag_engine.backends.ollama import find_ollama, installed_models, pull_model, runs_here
 from rag_engine.backends.openai import find_openai
 from rag_engine.backends.reader.load import load_reader
 from rag_engine.backends.reranker.load import load_reranker
@@ -110,7 +112,7 @@ class Models:
 
 
 def open_encoder(config: Config) -> Embedder:
-    """Return the configured encoder, whatever any workspace was indexed with."""
+    """Return the configured encoder, also for a workspace that was indexed with another."""
     return Models(config).embedder("")
 
 
@@ -124,8 +126,13 @@ def open_judge(config: Config, generation: GenerationConfig) -> Generator:
 
 
 def ollama_models(workspace: Path) -> list[InstalledModel]:
-    """Return the models that the workspace's Ollama has and that write; BackendError if it does not answer."""
+    """Return the models of the workspace's Ollama that write; BackendError if it is away."""
     return installed_models(read_config(workspace).generation)
+
+
+def ollama_memory(workspace: Path) -> int | None:
+    """Return the bytes of memory of the machine of the workspace's Ollama; None if it is another machine."""
+    return int(psutil.virtual_memory().total) if runs_here(read_config(workspace).generation) else None
 
 
 def pull_ollama_model(workspace: Path, name: str) -> Iterator[tuple[int, int]]:
@@ -139,5 +146,5 @@ def token_score_model() -> str:
 
 
 def open_token_score() -> Callable[[str, str], float]:
-    """Return BERTScore of a text against a reference, 0 to 1; InputError where its library is not installed."""
+    """Return BERTScore of a text against a reference, 0 to 1; InputError without its library."""
     return load_token_score()

@@ -1,4 +1,4 @@
-"""What people get from two checkouts, and where it differs; both run now, for scores differ between processors.
+"""Compare what people get from two checkouts; both run now, for scores differ between processors.
 
     python -m benchmarks.frozen.compare BEFORE AFTER --out DIR [--only PART ...] [--limit N] [--shared DIR]
 
@@ -53,7 +53,7 @@ Given = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A working tree with an environment of its own; `kept` is where what it gives is written."""
+    """A working tree with its environment; `kept` is the folder of its output."""
 
     folder: Path
     kept: Path

@@ -1,4 +1,4 @@
-"""What one checkout gives, written as JSON; run by that checkout's own interpreter, in its own folder.
+"""Output of one checkout, written as JSON; run by its interpreter, in its folder.
 
     python probe.py PART FILE [ARGUMENT ...]
 
@@ -35,7 +35,7 @@ def terminal(*words: str, recipe: str = "") -> str:
 
 
 def collection(documents: str, away: str) -> Iterator[tuple[str, Any]]:
-    """Add the documents, list them, export them in each form, and ask each question; a row of a sheet is a line."""
+    """Add, list and export the documents, and ask each question; a row of a sheet is a line."""
     from openpyxl import load_workbook
 
     workspace = ("--workspace", str(Path(away) / "workspace"))

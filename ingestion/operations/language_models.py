@@ -7,22 +7,18 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from urllib.parse import urlsplit
-
-import psutil  # type: ignore[import-untyped]
 
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import ActingPlace, act, enter
 from ingestion.operations.desk import Desk, queue_once
 from ingestion.operations.settings import change_setting
-from rag_engine.config import GenerationConfig, judge_settings, read_config
+from rag_engine.config import judge_settings, read_config
 from rag_engine.errors import InputError
 from rag_engine.installation import DATA
 from rag_engine.models import ollama_models, open_judge, pull_ollama_model
 from rag_engine.prompts import TRIAL, TRIAL_ANSWER
 from rag_engine.settings import find_setting, why_not_kept
 from rag_engine.types import InstalledModel
-from rag_engine.workspace import is_loopback
 
 # What the worker calls the download of a model among its runs.
 PULL = "pull"
@@ -54,7 +50,7 @@ def proposed_models() -> tuple[ProposedModel, ...]:
 
 
 def fitting_model(memory: int) -> ProposedModel | None:
-    """Return the largest proposed model that a machine with so many bytes of memory runs; None if it is too small."""
+    """Return the largest proposed model that these bytes of memory run; None if they are too few."""
     return next((model for model in reversed(proposed_models()) if model.memory <= memory), None)
 
 
@@ -62,12 +58,6 @@ def fitting_model(memory: int) -> ProposedModel | None:
 def list_models(desk: ActingPlace) -> list[InstalledModel]:
     """Return the models that Ollama has and that write; BackendError if it does not answer."""
     return ollama_models(desk.workspace)
-
-
-def memory_for_models(generation: GenerationConfig) -> int | None:
-    """Return the bytes of memory that Ollama's machine has; None if it is another machine."""
-    here = is_loopback(urlsplit(generation.ollama_url).hostname or "")
-    return int(psutil.virtual_memory().total) if here else None
 
 
 @act

@@ -8,7 +8,6 @@ from ingestion.operations.language_models import (
     PULL,
     fitting_model,
     list_models,
-    memory_for_models,
     proposed_models,
     queue_pull,
     use_model,
@@ -21,6 +20,7 @@ from pages._shared.jobs import draw_runs_of, told_of_latest
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
 from rag_engine.config import read_config
+from rag_engine.models import ollama_memory
 from rag_engine.settings import find_setting, why_not_kept
 from rag_engine.types import InstalledModel
 
@@ -84,7 +84,7 @@ def _draw_installed(installed: list[InstalledModel]) -> None:
 
 def _draw_download(installed: set[str]) -> None:
     """Draw the models that may be downloaded, the one that fits the memory first."""
-    memory = memory_for_models(read_config(resources.workspace()).generation)
+    memory = ollama_memory(resources.workspace())
     fitting = fitting_model(memory) if memory else None
     proposed = [one for one in reversed(proposed_models()) if one.name not in installed]
     if fitting in proposed:

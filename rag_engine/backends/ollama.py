@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from math import ceil, inf
 from time import monotonic
-from typing import Literal
+from typing import Any, Literal
 
 import httpx
 import ollama
@@ -118,10 +118,8 @@ class OllamaGenerator:
     ) -> AsyncIterator[ollama.ChatResponse]:
         """Yield the lines of the server's reply."""
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-        url, trusted = _address(self._config)
-        timeout = httpx.Timeout(seconds, connect=_CONNECT)
-        # What it is sent goes to no other place that the server names.
-        async with ollama.AsyncClient(url, timeout=timeout, trust_env=trusted, follow_redirects=False) as client:
+        connection = _connection(self._config, httpx.Timeout(seconds, connect=_CONNECT))
+        async with ollama.AsyncClient(self._config.ollama_url, **connection) as client:
             reply = await client.chat(
                 self._model,
                 messages,
@@ -189,9 +187,8 @@ def pull_model(config: GenerationConfig, name: str) -> Iterator[tuple[int, int]]
 
 async def _pull_parts(config: GenerationConfig, name: str) -> AsyncIterator[ollama.ProgressResponse]:
     """Yield the lines in which the server says how far a download is."""
-    url, trusted = _address(config)
-    timeout = httpx.Timeout(_PULL_SECONDS, connect=_CONNECT)
-    async with ollama.AsyncClient(url, timeout=timeout, trust_env=trusted, follow_redirects=False) as client:
+    connection = _connection(config, httpx.Timeout(_PULL_SECONDS, connect=_CONNECT))
+    async with ollama.AsyncClient(config.ollama_url, **connection) as client:
         async for part in await client.pull(name, stream=True):
             yield part
 
@@ -250,13 +247,17 @@ def _encodes(entry: ollama.ListResponse.Model) -> bool:
 
 
 def _client(config: GenerationConfig, timeout: httpx.Timeout) -> ollama.Client:
-    url, trusted = _address(config)
-    return ollama.Client(url, timeout=timeout, trust_env=trusted, follow_redirects=False)
+    return ollama.Client(config.ollama_url, **_connection(config, timeout))
 
 
-def _address(config: GenerationConfig) -> tuple[str, bool]:
-    """Return the server's address, and whether the environment's proxy may be used for it."""
+def _connection(config: GenerationConfig, timeout: httpx.Timeout) -> dict[str, Any]:
+    """Return how a client connects: what it is sent goes to no other place that the server names."""
     # A proxy set for the web must not see questions and sources that go to this machine.
+    return {"timeout": timeout, "trust_env": not runs_here(config), "follow_redirects": False}
+
+
+def runs_here(config: GenerationConfig) -> bool:
+    """Return whether the server is on this machine; BackendError for an address that cannot be read."""
     try:
         url = httpx.URL(config.ollama_url if "://" in config.ollama_url else f"http://{config.ollama_url}")
     except httpx.InvalidURL as error:
@@ -266,7 +267,7 @@ def _address(config: GenerationConfig) -> tuple[str, bool]:
             url=config.ollama_url,
             error=error,
         ) from error
-    return config.ollama_url, not is_loopback(url.host)
+    return is_loopback(url.host)
 
 
 def _missing(model: str) -> BackendError:

@@ -1,4 +1,4 @@
-"""The installed program: a wheel over the packages of this environment, used from a folder without a checkout."""
+"""The installed program: a wheel over this environment, used from a folder without a checkout."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ for name, words in (calls | json.load(sys.stdin)).items():
 
 @dataclass(frozen=True)
 class Installed:
-    """A wheel, the environment that it is installed in, a folder elsewhere, and the variables of a program there."""
+    """A wheel, its environment, a folder elsewhere, and the variables of a program there."""
 
     wheel: Path
     environment: Path
@@ -67,7 +67,7 @@ class Installed:
 
 @dataclass(frozen=True)
 class Said:
-    """What a command of the terminal printed, and how it ended."""
+    """The output of a command of the terminal, and how it ended."""
 
     code: int
     printed: str
@@ -81,7 +81,7 @@ class Said:
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Build the wheel from a copy, so that nothing is left in the checkout, and install it over our own packages.
+    """Build the wheel from a copy of the checkout, and install it over our packages.
 
     The packages are those of this environment but for Sextant, whose editable installation is a file that only the
     environment itself reads, and for the one that `pip install` does not bring.

@@ -1,4 +1,4 @@
-"""What a browser is sent when a page is opened, and in which order: what it is opened for is seen first."""
+"""A browser that opens a page is sent first what the page is opened for."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TEXTS = ("heading", "markdown")
 
 
 class Opened:
-    """What a browser is sent while a page is opened."""
+    """Messages that a browser is sent while a page is opened."""
 
     def __init__(self, page: Page, address: str) -> None:
         self.messages: list[ForwardMsg] = []

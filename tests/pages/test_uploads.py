@@ -1,4 +1,4 @@
-"""What a browser uploads is bounded for a session and for all, and given back when nothing needs it any more."""
+"""Uploads are bounded for a session and for all, and discarded when nothing needs them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(workspace: Path) -> Iterator[str]:
-    """Where a server answers whose files have a megabyte, and whose sessions can be come back to for a second."""
+    """Address of a server with files of a megabyte, and sessions that stay for a second."""
     limits = {"STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "1", "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "1"}
     log = workspace.with_name("log")
     with page_server.serving(ROOT / "app.py", log, **limits, SEXTANT_WORKSPACE=str(workspace)) as address:
@@ -43,7 +43,7 @@ def _at_library(address: str) -> Iterator[PageVisitor]:
 
 
 def _put(address: str, session: str, length: int, *, in_parts: bool = False) -> int:
-    """Put a file of so many bytes, in parts of which nothing says how many there are; return the status."""
+    """Upload a file of this size in parts, without a length; return the status."""
     around = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n', b"\r\n--x--\r\n"
     content = around[0] + b"a" * length + around[1]
     parts = iter([content[at : at + 50_000] for at in range(0, len(content), 50_000)])

@@ -10,7 +10,7 @@ import pytest
 
 from rag_engine.answering.generation import answer
 from rag_engine.backends import ollama
-from rag_engine.backends.ollama import OllamaGenerator, find_ollama
+from rag_engine.backends.ollama import OllamaGenerator, find_ollama, runs_here
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_RULES, PLANNER_SCHEMA, planner_message
@@ -81,6 +81,11 @@ def test_the_configured_model_is_found_with_and_without_its_tag(server: Script, 
     server.replies["/api/tags"] = listing("mistral:7b", "qwen3:latest")
     assert open_ollama(replace(config, ollama_model="qwen3")).name == "ollama/qwen3:latest"
     assert open_ollama(replace(config, ollama_model="mistral:7b")).name == "ollama/mistral:7b"
+
+
+@pytest.mark.parametrize(("url", "here"), [("localhost:11434", True), ("http://[::1]:1", True), ("10.0.0.2:1", False)])
+def test_an_address_of_this_machine_is_known_without_its_scheme(url: str, here: bool) -> None:
+    assert runs_here(GenerationConfig(ollama_url=url)) is here
 
 
 def test_a_configured_model_that_is_missing_names_the_command(config: GenerationConfig) -> None:
