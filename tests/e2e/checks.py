@@ -17,11 +17,20 @@ _STREAMLIT = {
 }
 
 
+# A frame tells the page of its new colours, and it is drawn in them by the next; what turns for ever has no end.
+_TRANSITIONS_END = """async () => {
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  const passing = document.getAnimations().filter(a => a.effect.getComputedTiming().endTime !== Infinity);
+  await Promise.allSettled(passing.map(a => a.finished));
+}"""
+
+
 def settle(page: Page) -> None:
-    """Wait until the page is drawn whole: while it is drawn, what is old is faded."""
+    """Wait until the page is drawn whole: while it is drawn, what is old is faded, and colours pass over slowly."""
     expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
     expect(page.locator("[data-testid=stSkeleton], [data-stale=true]")).to_have_count(0)
     page.wait_for_load_state("networkidle")
+    page.evaluate(_TRANSITIONS_END)
 
 
 def has_no_violation(page: Page) -> None:
