@@ -41,8 +41,10 @@ ERRORS: Mapping[str, int] = {
 }  # fmt: skip
 # What is kept with an answer or a run, in English.
 KEEPER = "kept_sentence"
-# Words for the terminal alone: commands, and variables of the environment.
-TERMINAL = re.compile(r"SEXTANT_|\{variable\}|`(?:sextant|ollama|pip|apt-get) |apt-get|\bollama (?:pull|serve)\b")
+# Words for the terminal alone: commands, their options, and variables of the environment.
+TERMINAL = re.compile(
+    r"SEXTANT_|\{variable\}|`(?:sextant|ollama|pip|apt-get) |apt-get|\bollama (?:pull|serve)\b|(?<!\S)--[a-z]"
+)
 # A comment that begins so goes to the translators, with the message after it.
 FOR_TRANSLATORS = "For translators:"
 

@@ -63,11 +63,11 @@ class Setting:
         """Name of its environment variable."""
         return f"SEXTANT_{self.name.upper()}"
 
-    def read(self, given: object, place: str) -> SettingValue:
-        """Return a given value in the setting's kind; InputError names the place that it was given in."""
+    def read(self, given: object) -> SettingValue:
+        """Return a given value in the setting's kind; InputError for one that cannot be used."""
         given = given.strip() if isinstance(given, str) else given
         hidden = self.secret or (self.kind == "address" and "@" in str(given))
-        shown = place if hidden else f"{place}={given!r}"
+        shown = self.name if hidden else f"{self.name}={given!r}"
         if self.kind == "choice":
             if given not in self.choices:
                 raise InputError(
@@ -138,7 +138,10 @@ class Settings:
         setting = find_setting(name)
         given = os.environ.get(setting.variable)
         if given:
-            return SettingState(setting, setting.read(given, setting.variable), "environment")
+            try:
+                return SettingState(setting, setting.read(given), "environment")
+            except InputError as error:
+                raise InputError("{variable}: {error}", variable=setting.variable, error=error) from error
         if name in self._stored:
             return SettingState(setting, self._stored[name], "workspace", self._changed.get(name, ""))
         return SettingState(setting, setting.default, "default")
@@ -209,7 +212,7 @@ def allowed_value(setting: Setting, given: str) -> SettingValue:
     """Return a value that may be kept with the workspace; InputError for others, or where the environment sets it."""
     if why := why_not_kept(setting):
         raise InputError("{name} cannot be changed here.", help="{why}", name=setting.name, why=why)
-    value = setting.read(given, setting.name)
+    value = setting.read(given)
     if value in ("", ()):
         raise InputError("{name} has no value.", help="`sextant settings unset {name}` resets it.", name=setting.name)
     _check_no_password(setting, value)
@@ -296,7 +299,7 @@ def _checked(workspace: Path, name: str, value: object) -> SettingValue:
             only=setting.only,
         )
     try:
-        read = setting.read(value, name)
+        read = setting.read(value)
         _check_no_password(setting, read)
     except InputError as error:
         raise InputError("{path}: {error}", help=_REMOVE, path=path, error=error, name=name) from error

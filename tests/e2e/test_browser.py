@@ -121,7 +121,7 @@ def test_a_deep_link_to_a_document_keeps_its_place(page: Page, fresh_address: st
 def test_a_deep_link_into_a_server_with_a_wrong_setting_says_what_is_wrong(page: Page, misled_address: str) -> None:
     page.goto(f"{misled_address}/library?document=ffffffffffff")
 
-    expect(page.get_by_text("SEXTANT_EXECUTION='abacus' is not known. Use auto, openvino")).to_be_visible()
+    expect(page.get_by_text("The server’s environment: execution='abacus' is not known. Use auto")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 

@@ -41,5 +41,5 @@ def test_a_time_that_is_none_is_refused_by_the_name_of_its_variable(
     monkeypatch: pytest.MonkeyPatch, given: str
 ) -> None:
     monkeypatch.setenv("SEXTANT_ANSWER_SECONDS", given)
-    with pytest.raises(InputError, match=f"SEXTANT_ANSWER_SECONDS='{given}'"):
+    with pytest.raises(InputError, match=f"SEXTANT_ANSWER_SECONDS: answer_seconds='{given}'"):
         read_config()

@@ -62,7 +62,7 @@ def test_the_choices_of_the_table_are_those_of_the_types(name: str, values: tupl
 def test_a_setting_is_explained_and_has_a_default_or_says_what_holds_without(setting) -> None:  # type: ignore[no-untyped-def]
     assert setting.explanation.endswith(".")
     assert (setting.default is None) == bool(setting.unset)
-    assert setting.default is None or setting.read(setting.default, setting.name) == setting.default
+    assert setting.default is None or setting.read(setting.default) == setting.default
 
 
 def test_the_environment_comes_before_the_workspace_and_that_before_the_default(
@@ -97,7 +97,7 @@ def test_ingestion_follows_the_file_of_its_workspace(tmp_path: Path) -> None:
 def test_a_value_comes_back_from_the_file_as_it_was_given(tmp_path: Path, name: str, value: str) -> None:
     keep_setting(tmp_path, name, value, 'Ada "the first"')
     setting = find_setting(name)
-    assert read_settings(tmp_path).value(name) == setting.read(value, name)
+    assert read_settings(tmp_path).value(name) == setting.read(value)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_the_environment_sets_is_not_changed_in_the_file(tmp_path: Path, mo
 
 def test_a_secret_is_in_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEXTANT_OPENAI_KEY", "open\nsesame")
-    with pytest.raises(InputError, match="SEXTANT_OPENAI_KEY is no text of one line") as error:
+    with pytest.raises(InputError, match="SEXTANT_OPENAI_KEY: openai_key is no text of one line") as error:
         read_config(tmp_path)
     assert "sesame" not in str(error.value)
 

@@ -197,7 +197,7 @@ def test_a_port_that_another_program_has_is_named_with_the_cure(tmp_path: Path, 
 def test_a_wrong_setting_is_named_with_the_cure(tmp_path: Path) -> None:
     refused = run("serve", "--port", "0", "-w", str(tmp_path), SEXTANT_EXECUTION="abacus")
     assert refused.returncode == 2
-    assert refused.stderr.startswith("SEXTANT_EXECUTION='abacus'")
+    assert refused.stderr.startswith("SEXTANT_EXECUTION: execution='abacus'")
 
 
 def test_a_server_that_dies_is_started_again_at_its_address(
