@@ -1,4 +1,4 @@
-"""Bring pages/locale/ up to date with the messages in the code, errors among them, and in the tables of data/.
+"""Bring pages/locale/ up to date with the messages and errors in the code and in the tables of data/.
 
 Messages are written in English for terminal and page. The English file holds only messages that name a command or a
 variable of the environment: the page has other words for these.

@@ -42,7 +42,7 @@ _WHOLE_WITHIN = "{shown} is no whole number from {least:g} to {most:g}."
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting, as data/settings.toml describes it; `default` is None where `unset` says in words what holds."""
+    """One setting of data/settings.toml; without a `default`, `unset` says in words what holds."""
 
     name: str
     group: str
@@ -104,7 +104,7 @@ class Setting:
         return int(value) if whole else value
 
     def text(self, value: SettingValue | None) -> str:
-        """Return a value as people write it; what holds in words where there is none, no secret and no password."""
+        """Return a value as people write it, without secrets and passwords; `unset` where there is none."""
         if value is None or value in ("", ()):
             return self.unset
         if self.secret:
@@ -119,7 +119,7 @@ _SETTING = TypeAdapter(Setting)
 
 @dataclass(frozen=True, slots=True)
 class SettingState:
-    """The value that holds for a setting and where it comes from; `changed` says by whom and when, "" if not kept."""
+    """The value of a setting and where it comes from; `changed` says by whom and when, "" if not kept."""
 
     setting: Setting
     value: SettingValue | None
@@ -147,7 +147,7 @@ class Settings:
         return SettingState(setting, setting.default, "default")
 
     def value(self, name: str, unset: Any = None) -> Any:
-        """Return the value that holds, in the setting's kind; `unset` where nobody sets one and it has no default."""
+        """Return the value that holds, in the setting's kind; `unset` without one and without a default."""
         value = self.state(name).value
         return unset if value is None else value
 
@@ -209,7 +209,7 @@ def keep_setting(workspace: Path, name: str, given: str, author: str) -> None:
 
 
 def allowed_value(setting: Setting, given: str) -> SettingValue:
-    """Return a value that may be kept with the workspace; InputError for others, or where the environment sets it."""
+    """Return a value that may be kept with the workspace; else InputError, as if the environment sets it."""
     if why := why_not_kept(setting):
         raise InputError("{name} cannot be changed here.", help="{why}", name=setting.name, why=why)
     value = setting.read(given)
@@ -221,7 +221,7 @@ def allowed_value(setting: Setting, given: str) -> SettingValue:
 
 
 def remove_setting(workspace: Path, name: str) -> None:
-    """Keep no value with the workspace, so that the default holds again; a damaged or unknown entry is removed too."""
+    """Remove a value from the workspace, so that the default holds; damaged and unknown entries too."""
     with _rewriting(workspace) as (stored, changed):
         entry = name if name in stored else find_setting(name).name
         stored.pop(entry, None)
@@ -229,7 +229,7 @@ def remove_setting(workspace: Path, name: str) -> None:
 
 
 def drop_servers(workspace: Path) -> dict[str, str]:
-    """Remove entries that name a server, or that no file may keep, and return them with their values as shown.
+    """Remove entries that name a server, or that no file may keep; return them with values as shown.
 
     The file may be a stranger's, whose server would get every question. Nothing holds of a file that cannot be read,
     which stays as it is.
@@ -270,7 +270,7 @@ def _rewriting(workspace: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]
 
 
 def why_not_kept(setting: Setting) -> InputError | None:
-    """Return why a value of a setting cannot be kept with the workspace now, with the remedy; None where it can be."""
+    """Return why no value of a setting can be kept with the workspace now, with the remedy, or None."""
     if setting.only:
         return InputError("Only {variable} sets it ({why}).", variable=setting.variable, why=setting.only)
     if os.environ.get(setting.variable):
@@ -319,7 +319,7 @@ def _stored(path: Path) -> dict[str, Any]:
 
 
 def _toml(path: Path, stored: Mapping[str, Any], changed: Mapping[str, Any]) -> str:
-    """Return entries and who changed them as TOML, in which strings and lists of them are written as in JSON."""
+    """Return entries and who changed them as TOML; it writes strings and lists as JSON does."""
     notes = {name: str(words) for name, words in changed.items() if name in stored}
     head = "# Settings of this workspace: `sextant settings`, or the Settings tab of the Admin page.\n"
     table = f"\n[{_CHANGED}]\n{_rows(path, notes)}" if notes else ""
@@ -361,7 +361,7 @@ def _address(given: str, shown: str) -> str:
 
 
 def _check_no_password(setting: Setting, value: SettingValue) -> None:
-    """Raise InputError for an address with a password in it, for which a file of the workspace is no place."""
+    """Raise InputError for an address with a password: a file of the workspace is no place for it."""
     if setting.kind == "address" and "@" in urlsplit(str(value)).netloc:
         raise InputError(
             "{name} has a password in it.",

@@ -26,7 +26,7 @@ _TRANSITIONS_END = """async () => {
 
 
 def settle(page: Page) -> None:
-    """Wait until the page is drawn whole: while it is drawn, what is old is faded, and colours pass over slowly."""
+    """Wait until the page is drawn whole: until then old parts are faded, and colours change slowly."""
     expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
     expect(page.locator("[data-testid=stSkeleton], [data-stale=true]")).to_have_count(0)
     page.wait_for_load_state("networkidle")

@@ -299,7 +299,7 @@ def test_chroma_killed_in_the_middle_of_an_addition_ends_nothing_and_catches_up(
 
 
 def _keys_in_chroma(workspace: Path, id: str) -> set[int]:
-    """Keys of the collection of a workspace, as any client of Chroma gets them; none where the server is down."""
+    """Keys of a workspace's collection, as any client of Chroma gets them; none if the server is down."""
     serving = paths.find_serving(workspace)
     if serving is None or not paths.chroma_confirms(serving):
         return set()
