@@ -25,7 +25,7 @@ from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
 from ingestion.dataset.columns import COLUMNS, EDITING
-from ingestion.operations.acts import ACTS
+from ingestion.operations.acts import every_act
 from pages._shared.interface_language import ENGLISH, ERROR
 from rag_engine.settings import settings_table
 
@@ -70,9 +70,9 @@ def messages() -> Catalog:
     for path in below:
         for line, text in errors_in(ast.parse(path.read_text(encoding="utf-8"))):
             found.add(text, None, [(path.relative_to(ROOT).as_posix(), line)], auto_comments=[ERROR])
-    for least, label in ACTS.values():
-        if least != "reader":
-            found.add(label, None, [("ingestion/operations/acts.py", 1)], auto_comments=[ERROR])
+    for act in every_act().values():
+        if act.title:
+            found.add(act.title, None, [("ingestion/operations/acts.py", 1)], auto_comments=[ERROR])
     for text in _settings_words():
         found.add(text, None, [("data/settings.toml", 1)])
     for text in filter(None, (setting.only for setting in settings_table().values())):

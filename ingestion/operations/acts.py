@@ -1,11 +1,12 @@
-"""Roles that the acts take, in one table, their check in every act, and the entry of a change in the audit log."""
+"""Acts of people: the role that each takes, its check, and the entry of a change in the audit log."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -15,170 +16,24 @@ from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.conversations.person import Person, PersonRole
 from rag_engine.errors import InputError
 
-# Every act of a person, with the least role that it takes and what it does in words.
-ACTS: Mapping[str, tuple[PersonRole, str]] = {
-    # answers
-    "ask_documents": ("curator", "Asking each document"),
-    "export_answers": ("reader", "Exporting answers"),
-    "exported_answers": ("reader", "Exporting answers"),
-    "remove_answers": ("curator", "Removing answers"),
-    "queue_gate": ("curator", "Checking the answers"),
-    "measure_gate": ("curator", "Checking the answers"),
-    # backups
-    "backup": ("admin", "Backing up the workspace"),
-    "queue_backup": ("admin", "Backing up the workspace"),
-    "keep_backup": ("admin", "Backing up the workspace"),
-    "list_backups": ("admin", "Listing backups"),
-    "backup_bytes": ("admin", "Downloading a backup"),
-    "delete_backup": ("admin", "Deleting a backup"),
-    "restore": ("admin", "Restoring a backup"),
-    "bring_back": ("admin", "Repairing the workspace"),
-    "take_up_journal": ("admin", "Repairing the workspace"),
-    "read_again": ("admin", "Repairing the workspace"),
-    "complete_records": ("admin", "Repairing the workspace"),
-    # comparisons
-    "list_comparisons": ("reader", "Listing comparisons"),
-    "find_comparison": ("reader", "Opening a comparison"),
-    "begin_comparison": ("curator", "Beginning a comparison"),
-    "extend_comparison": ("curator", "Extending a comparison"),
-    "continue_comparison": ("curator", "Continuing a comparison"),
-    "shrink_comparison": ("curator", "Removing part of a comparison"),
-    "ask_comparison": ("curator", "Asking the cells of a comparison"),
-    "ask_cell_again": ("curator", "Asking the cells of a comparison"),
-    "ask_columns_again": ("curator", "Asking the cells of a comparison"),
-    "rename_comparison": ("curator", "Renaming a comparison"),
-    "remove_comparison": ("curator", "Removing a comparison"),
-    "restore_comparison": ("curator", "Restoring a comparison"),
-    "comparison_runs": ("reader", "Looking at runs"),
-    "exported_comparison": ("reader", "Exporting a comparison"),
-    "export_comparison": ("reader", "Exporting a comparison"),
-    # corrections
-    "correct": ("curator", "Correcting a document"),
-    "agree": ("curator", "Confirming values"),
-    "undo": ("curator", "Undoing a correction"),
-    "correction_history": ("reader", "Reading the history of a document"),
-    "read_edited": ("reader", "Reading a workbook"),
-    "import_corrections": ("curator", "Importing corrections"),
-    "find_described": ("reader", "Reading a description"),
-    "describe_record": ("reader", "Reading a description"),
-    "describe_records": ("reader", "Reading descriptions"),
-    "relabel": ("curator", "Updating titles in the index"),
-    "restore_corrections": ("curator", "Restoring corrections"),
-    # dataset
-    "export_dataset": ("reader", "Exporting the dataset"),
-    "exported_bytes": ("reader", "Exporting the dataset"),
-    "answered_forms": ("reader", "Reading answers"),
-    # decisions
-    "decide": ("curator", "Deciding on a source"),
-    # the way to the worker
-    "queue_action": ("curator", "Starting a run"),
-    "queue_once": ("curator", "Starting a run"),
-    "queue_run": ("curator", "Starting a run"),
-    # documents
-    "add_files": ("curator", "Adding documents"),
-    "queue_files": ("curator", "Adding documents"),
-    "queue_uploads": ("curator", "Adding documents"),
-    "preview_upload": ("curator", "Uploading a file"),
-    "add_sample": ("curator", "Adding the invented samples"),
-    "erase": ("curator", "Deleting a document"),
-    "queue_erasure": ("curator", "Deleting a document"),
-    "unfinished_erasures": ("reader", "Looking at erasures"),
-    "resume_erasures": ("reader", "Finishing an erasure"),
-    "finish_erasures": ("reader", "Finishing an erasure"),
-    "preview_index_table": ("curator", "Applying an index"),
-    "applied_index_tables": ("reader", "Looking at indexes"),
-    "is_listed": ("reader", "Reading the list of sources"),
-    "sources_erased_with": ("reader", "Reading the list of sources"),
-    "apply_index_table": ("curator", "Applying an index"),
-    "remove_index_table": ("curator", "Removing an index"),
-    "ground": ("curator", "Building the knowledge base"),
-    "export_knowledge_base": ("reader", "Exporting the knowledge base"),
-    # evaluation
-    "keep_answer": ("curator", "Keeping a test question"),
-    "is_kept_answer": ("reader", "Looking at test questions"),
-    "share_rating": ("reader", "Sharing a rating"),
-    "is_shared_rating": ("reader", "Reading ratings"),
-    "list_feedback": ("reader", "Reading ratings"),
-    "good_answers": ("reader", "Reading ratings"),
-    "keep_good_answers": ("curator", "Keeping test questions"),
-    "put_question": ("curator", "Writing a test question"),
-    "remove_questions": ("curator", "Removing test questions"),
-    "restore_questions": ("curator", "Restoring test questions"),
-    "import_questions": ("curator", "Importing test questions"),
-    "exported_questions": ("reader", "Exporting test questions"),
-    "export_questions": ("reader", "Exporting test questions"),
-    "queue_test": ("curator", "Asking the test questions"),
-    "ask_test_questions": ("curator", "Asking the test questions"),
-    # indexes
-    "rebuild": ("curator", "Rebuilding the index"),
-    "queue_rebuild": ("curator", "Rebuilding the index"),
-    "accept_index": ("admin", "Accepting what answers are measured by"),
-    "discard_index": ("admin", "Discarding an index"),
-    "queue_decision": ("admin", "Deciding on an index"),
-    # language models
-    "list_models": ("admin", "Listing language models"),
-    "queue_pull": ("admin", "Downloading a language model"),
-    "pull": ("admin", "Downloading a language model"),
-    "use_model": ("admin", "Choosing a language model"),
-    "try_model": ("admin", "Trying a language model"),
-    # library
-    "chosen_columns": ("reader", "Reading the columns"),
-    "choose_columns": ("reader", "Choosing columns"),
-    "saved_filters": ("reader", "Reading saved filters"),
-    "save_filters": ("reader", "Saving filters"),
-    "delete_filters": ("reader", "Deleting saved filters"),
-    # people
-    "list_people": ("admin", "Seeing who has which role"),
-    "set_role": ("admin", "Giving a role"),
-    "audit_entries": ("admin", "Reading the audit log"),
-    "exported_audit": ("admin", "Exporting the audit log"),
-    # runs
-    "run": ("curator", "Starting a run"),
-    "control": ("curator", "Controlling a run"),
-    "unfinished_runs": ("reader", "Looking at runs"),
-    "understand": ("curator", "Starting a run in words"),
-    # settings
-    "list_settings": ("reader", "Reading the settings"),
-    "change_setting": ("admin", "Changing a setting"),
-    "reset_setting": ("admin", "Resetting a setting"),
-    # sources
-    "read_list": ("curator", "Reading a list of sources"),
-    "add_list": ("curator", "Adding sources"),
-    "add_sources": ("curator", "Adding sources"),
-    "correct_address": ("curator", "Correcting an address"),
-    "add_own_files": ("curator", "Adding sources"),
-    "discover_sources": ("curator", "Looking for sources"),
-    "remove_sources": ("admin", "Removing sources"),
-    "queue_removal": ("admin", "Removing sources"),
-    "own_files": ("reader", "Finding own files"),
-}
 
-# Acts that `enter` what they changed: they are in the audit log before they begin, with what they are upon. Of some the
-# first argument names it, of others it is always the same. The last ones name it themselves (`name_act`), before they
-# change anything: what a person called a document may be its title, which is not to stay in the log. An erasure enters
-# its beginning itself, and a restored workspace is not there when its restoring begins.
-_NAMING = frozenset({
-    "add_files", "apply_index_table", "backup", "change_setting", "correct_address", "decide", "delete_backup",
-    "import_corrections", "pull", "remove_answers", "remove_index_table", "remove_sources", "reset_setting", "set_role",
-})  # fmt: skip
-_ALWAYS_UPON = {
-    "accept_index": "index",
-    "bring_back": "catalog",
-    "discard_index": "index",
-    "ground": "knowledge base",
-    "measure_gate": "answers",
-    "read_again": "documents",
-    "rebuild": "index",
-    "take_up_journal": "decisions and corrections",
-}
-NAMED_INSIDE = frozenset({
-    "add_sources", "agree", "ask_cell_again", "ask_columns_again", "ask_comparison", "ask_documents",
-    "begin_comparison", "control", "correct", "extend_comparison", "remove_comparison", "rename_comparison",
-    "restore_comparison", "run", "shrink_comparison", "undo",
-})  # fmt: skip
-ENTERED = _NAMING | _ALWAYS_UPON.keys() | NAMED_INSIDE
-# Where the log has another name for it, as it is the same act by another door.
-_NAME_IN_LOG = {"add_list": "add_sources"}
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An act of a person: its name, the least role that it takes, and what it does in words (English).
+
+    `entered`: the audit log has it before it begins. `names_itself`: the act says then what it is upon (`name_act`),
+    before it changes anything, for what a person called a document may be its title, which is not to stay in the log.
+    An erasure enters its beginning itself; a restored workspace is not there when its restoring begins.
+    """
+
+    name: str
+    role: PersonRole
+    title: str
+    entered: bool = False
+    names_itself: bool = False
+
+
+_ACTS: dict[str, Act] = {}
 
 
 class ActingPlace(Protocol):
@@ -206,23 +61,41 @@ Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
 
-def act(function: Callable[Concatenate[AnyPlace, Given], Returned]) -> Callable[Concatenate[AnyPlace, Given], Returned]:
-    """Have a function of the table check the role of who acts, and enter its beginning, before it does anything."""
-    name = function.__name__
-    if name not in ACTS:
-        raise KeyError(f"{name} declares no role: name it in ACTS.")
+def act(
+    role: PersonRole, title: str = "", *, on: str | None = None, on_first: bool = False, log: str = ""
+) -> Callable[[Callable[Concatenate[AnyPlace, Given], Returned]], Callable[Concatenate[AnyPlace, Given], Returned]]:
+    """Declare a function as an act: it checks the role of who acts, and enters its beginning, before it does anything.
 
-    @wraps(function)
-    def checked(desk: AnyPlace, /, *args: Given.args, **kwargs: Given.kwargs) -> Returned:
-        check_role(desk.person, name)
-        in_log = _NAME_IN_LOG.get(name, name)
-        if in_log not in ENTERED:
-            return function(desk, *args, **kwargs)
-        on = _named(args[0]) if name in _NAMING and args else _ALWAYS_UPON.get(in_log, "")
-        with begun(desk.workspace, _entry(desk, in_log, on, by=str(kwargs.get("author", "")))):
-            return function(desk, *args, **kwargs)
+    `on` or `on_first` (the first argument) says what the entry is upon; with "" the act says it. `log` is the name
+    there, if another door has the same act. What a reader may do needs no title.
+    """
 
-    return checked
+    def declared(
+        function: Callable[Concatenate[AnyPlace, Given], Returned],
+    ) -> Callable[Concatenate[AnyPlace, Given], Returned]:
+        this = Act(function.__name__, role, title, on is not None or on_first, on == "")
+        _ACTS[this.name] = this
+
+        @wraps(function)
+        def checked(desk: AnyPlace, /, *args: Given.args, **kwargs: Given.kwargs) -> Returned:
+            check_role(desk.person, this)
+            if not this.entered:
+                return function(desk, *args, **kwargs)
+            upon = _named(args[0]) if on_first and args else on or ""
+            with begun(desk.workspace, _entry(desk, log or this.name, upon, by=str(kwargs.get("author", "")))):
+                return function(desk, *args, **kwargs)
+
+        return checked
+
+    return declared
+
+
+@cache
+def every_act() -> Mapping[str, Act]:
+    """Return every act by its name."""
+    for file in Path(__file__).parent.glob("*.py"):
+        import_module(f"ingestion.operations.{file.stem}")
+    return _ACTS
 
 
 def _named(value: object) -> str:
@@ -234,15 +107,14 @@ def _named(value: object) -> str:
     return str(value)
 
 
-def missing_role(person: Person, name: str) -> PersonRole | None:
+def missing_role(person: Person, act: Act) -> PersonRole | None:
     """Return the role that a person would need for an act; None where the person may do it."""
-    least, _words = ACTS[name]
-    return None if person.has_role(least) else least
+    return None if person.has_role(act.role) else act.role
 
 
-def check_role(person: Person, name: str) -> None:
+def check_role(person: Person, act: Act) -> None:
     """Raise InputError where the role of a person is not enough for an act; it says who can change that."""
-    least = missing_role(person, name)
+    least = missing_role(person, act)
     if least is None:
         return
     raise InputError(
@@ -252,7 +124,7 @@ def check_role(person: Person, name: str) -> None:
         if person.role == "reader"
         else "{act} takes the role admin; you are a curator.",
         help="An admin can give it to you, on the People tab of the Admin page or with `sextant people set`.",
-        act=ACTS[name][1],
+        act=act.title,
     )
 
 

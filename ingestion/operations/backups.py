@@ -61,7 +61,7 @@ class KeptBackup:
     made: str
 
 
-@act
+@act("admin", "Backing up the workspace", on_first=True)
 def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) -> BackupMade:
     """Write everything that the workspace holds to a new archive, while it goes on being used.
 
@@ -73,14 +73,14 @@ def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) 
     return made
 
 
-@act
+@act("admin", "Backing up the workspace")
 def queue_backup(desk: Desk) -> Run:
     """Have the worker make a backup in the folder beside the workspace; one that is under way serves as well."""
     _check_catalog(desk.workspace)
     return queue_once(desk, BACKUP, {})
 
 
-@act
+@act("admin", "Backing up the workspace")
 def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> BackupMade:
     """Make a backup in the folder beside the workspace, named by the time; WorkspaceError where there can be none."""
     folder = folders.backups(desk.workspace)
@@ -98,7 +98,7 @@ def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> Back
     )
 
 
-@act
+@act("admin", "Listing backups")
 def list_backups(desk: ActingPlace) -> list[KeptBackup]:
     """Return the backups in the folder beside the workspace, newest first."""
     found = [(path, path.stat()) for path in folders.backups(desk.workspace).glob("*.zip")]
@@ -109,13 +109,13 @@ def list_backups(desk: ActingPlace) -> list[KeptBackup]:
     return sorted(kept, key=lambda one: (one.made, one.file.name), reverse=True)
 
 
-@act
+@act("admin", "Downloading a backup")
 def backup_bytes(desk: ActingPlace, name: str) -> bytes:
     """Return a backup in the folder beside the workspace, by the name of its file, to be downloaded."""
     return (folders.backups(desk.workspace) / Path(name).name).read_bytes()
 
 
-@act
+@act("admin", "Deleting a backup", on_first=True)
 def delete_backup(desk: ActingPlace, name: str) -> None:
     """Delete a backup from the folder beside the workspace, by the name of its file; InputError where there is none."""
     found = next((one for one in list_backups(desk) if one.file.name == name), None)
@@ -127,7 +127,7 @@ def delete_backup(desk: ActingPlace, name: str) -> None:
     enter(desk, "delete_backup", name)
 
 
-@act
+@act("admin", "Restoring a backup")
 def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: None) -> Restored:
     """Make the workspace of the desk from an archive; its folder is empty or not there.
 
@@ -163,7 +163,7 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
     return restore_files(archive, desk.workspace, _TABLES, progress, finish)
 
 
-@act
+@act("admin", "Repairing the workspace", on="catalog")
 def bring_back(desk: ActingPlace) -> CatalogBroughtBack:
     """Put the second copy of the catalog in its place where it was destroyed; `read_again` then gives it its texts."""
     _check_catalog(desk.workspace)
@@ -172,7 +172,7 @@ def bring_back(desk: ActingPlace) -> CatalogBroughtBack:
     return brought
 
 
-@act
+@act("admin", "Repairing the workspace", on="decisions and corrections")
 def take_up_journal(desk: Desk) -> int:
     """Take over from the journal what people said and the catalog lacks, as after `bring_back`; return how much."""
     taken = desk.store.take_from_journal()
@@ -181,7 +181,7 @@ def take_up_journal(desk: Desk) -> int:
     return taken
 
 
-@act
+@act("admin", "Repairing the workspace", on="documents")
 def read_again(desk: Desk, *, progress: Shown = lambda *_: None) -> ReadAgain:
     """Read again the originals of documents whose texts the catalog lacks or has damaged, and index them.
 
@@ -194,7 +194,7 @@ def read_again(desk: Desk, *, progress: Shown = lambda *_: None) -> ReadAgain:
     return again
 
 
-@act
+@act("admin", "Repairing the workspace")
 def complete_records(desk: Desk) -> int:
     """Have the journal hold all that people said, and the second copy all of it; return how much the journal lacked."""
     lacking = desk.store.complete_journal()

@@ -29,19 +29,19 @@ from rag_engine.filters import Filter
 from rag_engine.text.wording import ENGLISH, Wording
 
 
-@act
+@act("reader")
 def list_comparisons(desk: Desk) -> list[Comparison]:
     """Return the comparisons of the workspace, the newest first."""
     return _store(desk).list()
 
 
-@act
+@act("reader")
 def find_comparison(desk: Desk, id: str) -> Comparison | None:
     """Return the comparison of this id, None where there is none."""
     return _store(desk).find(id)
 
 
-@act
+@act("curator", "Beginning a comparison", on="")
 def begin_comparison(
     desk: Desk,
     questions: Sequence[str],
@@ -68,7 +68,7 @@ def begin_comparison(
     return begun
 
 
-@act
+@act("curator", "Extending a comparison", on="")
 def extend_comparison(
     desk: Desk, id: str, questions: Sequence[str] = (), wanted: Filter | None = None, *, only: Collection[str] = ()
 ) -> Comparison:
@@ -90,7 +90,7 @@ def extend_comparison(
     return after
 
 
-@act
+@act("curator", "Continuing a comparison")
 def continue_comparison(
     desk: Desk, questions: Sequence[str], by: ColumnKind, wanted: Filter, name: str = ""
 ) -> Comparison:
@@ -102,7 +102,7 @@ def continue_comparison(
     return extend_comparison(desk, found.id, questions, wanted)
 
 
-@act
+@act("curator", "Removing part of a comparison", on="")
 def shrink_comparison(desk: Desk, id: str, *, question: str = "", column: str = "") -> Comparison:
     """Remove a question or a column with its cells; return the comparison as it was, for `restore_comparison`."""
     before = _store(desk).require(id)
@@ -112,7 +112,7 @@ def shrink_comparison(desk: Desk, id: str, *, question: str = "", column: str = 
     return before
 
 
-@act
+@act("curator", "Asking the cells of a comparison", on="")
 def ask_comparison(desk: Desk, id: str) -> Run | None:
     """Have the worker ask the cells that were not asked yet or failed; None where there are none."""
     comparison = _store(desk).require(id)
@@ -125,7 +125,7 @@ def ask_comparison(desk: Desk, id: str) -> Run | None:
     return queue_once(desk, "compare", CellsRequest(id, comparison.questions, columns).to_json())
 
 
-@act
+@act("curator", "Asking the cells of a comparison", on="")
 def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
     """Have the worker ask one cell once more, whatever it holds."""
     comparison = _store(desk).require(id)
@@ -136,7 +136,7 @@ def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
     return queue_once(desk, "compare", CellsRequest(id, (question,), (column,), moment()).to_json())
 
 
-@act
+@act("curator", "Asking the cells of a comparison", on="")
 def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
     """Have the worker ask every cell of some columns once more: the documents of a country may have changed."""
     comparison = _store(desk).require(id)
@@ -147,7 +147,7 @@ def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
     )
 
 
-@act
+@act("curator", "Renaming a comparison", on="")
 def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
     """Give a comparison another name; InputError when it is empty or too long, or another comparison has it."""
     wanted = short_name(name)
@@ -163,7 +163,7 @@ def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
     return renamed
 
 
-@act
+@act("curator", "Removing a comparison", on="")
 def remove_comparison(desk: Desk, id: str) -> Comparison:
     """Remove a comparison with its cells, and end the runs that ask them; return it for `restore_comparison`."""
     removed = _store(desk).require(id)
@@ -175,7 +175,7 @@ def remove_comparison(desk: Desk, id: str) -> Comparison:
     return removed
 
 
-@act
+@act("curator", "Restoring a comparison", on="")
 def restore_comparison(desk: Desk, comparison: Comparison) -> None:
     """Bring back a comparison as it was; cells that were asked since stay."""
     name_act(desk, comparison.name)
@@ -185,7 +185,7 @@ def restore_comparison(desk: Desk, comparison: Comparison) -> None:
     enter(desk, "restore_comparison", comparison.name)
 
 
-@act
+@act("reader")
 def comparison_runs(desk: Desk, id: str) -> list[Run]:
     """Return the runs of a comparison that have not ended, the newest first."""
     runs = desk.jobs.runs(LATEST_RUNS)
@@ -193,13 +193,13 @@ def comparison_runs(desk: Desk, id: str) -> list[Run]:
     return [run for run in unfinished if run.action == "compare" and run.arguments.get("comparison") == id]
 
 
-@act
+@act("reader")
 def exported_comparison(desk: Desk, id: str, base: str = "", words: Wording = ENGLISH) -> bytes:
     """Return the workbook of a comparison; `base` is the address of the pages, for links that open the passages."""
     return comparison_workbook(_store(desk).require(id), desk.engine.collection.documents(), base, words)
 
 
-@act
+@act("reader")
 def export_comparison(desk: Desk, id: str, file: Path) -> None:
     """Write the workbook of a comparison; InputError where its folder or the file does not allow it."""
     write_workbook(file, exported_comparison(desk, id))

@@ -31,7 +31,7 @@ NamedValues = Mapping[str, Mapping[FieldName, Sequence[str]]]
 _AT_ONCE = 5_000
 
 
-@act
+@act("curator", "Correcting a document", on="")
 def correct(desk: Desk, values: NamedValues, author: str, note: str = "") -> tuple[Correction, ...]:
     """Record a person's values for fields of documents, all or none of them; return what changed.
 
@@ -47,7 +47,7 @@ def correct(desk: Desk, values: NamedValues, author: str, note: str = "") -> tup
     return _enter(desk, "correct", changed, note)
 
 
-@act
+@act("curator", "Confirming values", on="")
 def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldName] = ()) -> tuple[Correction, ...]:
     """Record that the extracted values of these fields are right, of all that nobody has confirmed where none is named.
 
@@ -65,7 +65,7 @@ def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldN
     return _enter(desk, "agree", agreed)
 
 
-@act
+@act("curator", "Undoing a correction", on="")
 def undo(
     desk: Desk, names: Sequence[str], author: str, field: FieldName | None = None, *, batch: str = ""
 ) -> tuple[Correction, ...]:
@@ -86,19 +86,19 @@ def undo(
     return _enter(desk, "undo", [replace(one, author=author) for one in undone])
 
 
-@act
+@act("reader")
 def correction_history(desk: Desk, name: str) -> list[Correction]:
     """Return everything that people did to the fields of a document, oldest first."""
     return desk.store.journal.entries(find_described(desk, name).code)
 
 
-@act
+@act("reader")
 def read_edited(desk: Desk, file: Path, author: str) -> CorrectionReport:
     """Return what a person changed in an exported workbook; nothing is recorded."""
     return read_corrections(file, list(desk.store.records().values()), author.strip(), now(), vocabulary())
 
 
-@act
+@act("curator", "Importing corrections", on_first=True)
 def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
     """Record what a person changed and decided in an exported workbook; return what was read."""
     author = signed(desk, author)
@@ -121,7 +121,7 @@ def vocabulary() -> dict[FieldName, tuple[str, ...]]:
 # --- documents as they are described
 
 
-@act
+@act("reader")
 def find_described(desk: Desk, name: str) -> Described:
     """Return a document by the code of its source, or by id, file, title or source; InputError for none."""
     return _find_all(desk, [name])[0]
@@ -137,13 +137,13 @@ def _find_all(desk: Desk, names: Iterable[str]) -> list[Described]:
     return [next(described) if isinstance(one, DocumentRecord) else one for one in found]
 
 
-@act
+@act("reader")
 def describe_record(desk: Desk, record: DocumentRecord) -> Described:
     """Return what is known of a document of the collection, and who corrected it."""
     return describe_records(desk, [record])[0]
 
 
-@act
+@act("reader")
 def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[Described]:
     """Return what is known of documents of the collection, in their order."""
     listed = desk.store.records() if any(map(code_of, records)) else {}
@@ -158,7 +158,7 @@ def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[Desc
     return found
 
 
-@act
+@act("curator", "Updating titles in the index")
 def relabel(desk: Desk, sources: Iterable[str]) -> int:
     """Have keyword searches find documents under their present titles; return the number of documents."""
     wanted = set(sources)
@@ -168,7 +168,7 @@ def relabel(desk: Desk, sources: Iterable[str]) -> int:
     return len(keys)
 
 
-@act
+@act("curator", "Restoring corrections")
 def restore_corrections(desk: Desk, sources: Iterable[str]) -> None:
     """Give documents that were just indexed what people corrected meanwhile."""
     wanted = {one.code for one in desk.store.corrections()} & set(sources)

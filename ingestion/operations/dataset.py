@@ -13,13 +13,13 @@ from ingestion.operations.desk import Desk
 from rag_engine.text.wording import ENGLISH, Wording
 
 
-@act
+@act("reader")
 def export_dataset(desk: Desk, file: Path) -> Exported:
     """Write the dataset to a file, in the format of its suffix."""
     return export(file, list(desk.store.records().values()), workspace=desk.workspace, answers=answered_forms(desk))
 
 
-@act
+@act("reader")
 def exported_bytes(desk: Desk, suffix: str, words: Wording = ENGLISH) -> bytes:
     """Return the dataset in the format of the suffix, without links to files of this machine."""
     with tempfile.TemporaryDirectory() as folder:
@@ -28,7 +28,7 @@ def exported_bytes(desk: Desk, suffix: str, words: Wording = ENGLISH) -> bytes:
         return file.read_bytes()
 
 
-@act
+@act("reader")
 def answered_forms(desk: Desk) -> list[AnsweredForm]:
     """Return the questions that were asked of each document, with the replies of those that the collection has."""
     present = [record.document_id for record in desk.engine.collection.documents()]

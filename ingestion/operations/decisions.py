@@ -29,7 +29,7 @@ class Decided:
     run: Run | None
 
 
-@act
+@act("curator", "Deciding on a source", on_first=True)
 def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str = "") -> Decided:
     """Record a decision on sources: GREEN or RED on the licence, "restore" for what was rejected or erased, "undo".
 

@@ -54,7 +54,7 @@ def system_user() -> str:
         return ""
 
 
-@act
+@act("curator", "Starting a run")
 def queue_action(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
     """Have the worker carry out an action that is not under way."""
     id = desk.jobs.queue(action, arguments, desk.person)
@@ -64,7 +64,7 @@ def queue_action(desk: Desk, action: str, arguments: Mapping[str, object]) -> Ru
     return queued
 
 
-@act
+@act("curator", "Starting a run")
 def queue_once(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
     """Have the worker carry out an action that keeps what it has done.
 
@@ -81,7 +81,7 @@ def queue_once(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
     return queue_action(desk, action, arguments)
 
 
-@act
+@act("curator", "Starting a run")
 def queue_run(desk: Desk, request: RunRequest) -> Run:
     """Queue a run, also for codes that were just removed and must leave the index; an equal one serves as well.
 

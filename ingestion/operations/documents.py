@@ -48,7 +48,7 @@ from rag_engine.types import DocumentRecord
 UNDO_SECONDS = 10.0
 
 
-@act
+@act("curator", "Adding documents", on_first=True)
 def add_files(
     desk: Desk,
     files: Sequence[Path],
@@ -74,7 +74,7 @@ def add_files(
     return added
 
 
-@act
+@act("curator", "Adding documents")
 def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "", again: bool = False) -> Run:
     """Have the worker index files and folders, as `add_files` does."""
     former = _replaced(desk, replaces)
@@ -82,7 +82,7 @@ def queue_files(desk: Desk, files: Sequence[Path], *, replaces: str = "", again:
     return queue_action(desk, "add", arguments | ({"replaces": former.source} if former else {}))
 
 
-@act
+@act("curator", "Adding documents")
 def queue_uploads(
     desk: Desk, files: Sequence[tuple[str, IO[bytes]]], *, replaces: str = "", again: bool = False
 ) -> Run:
@@ -91,7 +91,7 @@ def queue_uploads(
     return queue_files(desk, kept, replaces=replaces, again=again)
 
 
-@act
+@act("curator", "Uploading a file")
 def preview_upload(desk: Desk, name: str, data: IO[bytes]) -> Path:
     """Keep a file in the workspace while a person looks at what is in it; `discard_upload` removes it."""
     return keep_upload(desk.workspace, name, data, to_add=False)
@@ -102,7 +102,7 @@ def discard_upload(file: Path) -> None:
     shutil.rmtree(file.parent, ignore_errors=True)
 
 
-@act
+@act("curator", "Adding the invented samples")
 def add_sample(desk: Desk, folder: Path) -> bool:
     """Have the invented samples indexed; return False for a workspace that has documents or had them."""
     arguments = {"paths": [str(folder)]}
@@ -115,7 +115,7 @@ def add_sample(desk: Desk, folder: Path) -> bool:
     return True
 
 
-@act
+@act("curator", "Deleting a document")
 def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact: bool = False) -> Erasure:
     """Remove a document, named by id, file, title or source, everywhere and for good.
 
@@ -145,13 +145,13 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
         return _carry_out(desk, asked)
 
 
-@act
+@act("reader")
 def unfinished_erasures(desk: Desk) -> list[str]:
     """Return the files of the documents whose erasure was broken off and not yet finished."""
     return [one.file for one in BegunErasures(desk.engine.catalog).all()]
 
 
-@act
+@act("reader")
 def finish_erasures(desk: Desk) -> int:
     """Finish what a killed process has begun to erase, and return the number of documents.
 
@@ -172,14 +172,14 @@ def finish_erasures(desk: Desk) -> int:
     return len(unfinished)
 
 
-@act
+@act("reader")
 def resume_erasures(desk: Desk) -> None:
     """Have the worker finish what a killed process has begun to erase, where there is any."""
     if unfinished_erasures(desk):
         desk.start_worker(desk.workspace)
 
 
-@act
+@act("curator", "Deleting a document")
 def queue_erasure(
     desk: Desk,
     documents: Sequence[str],
@@ -207,13 +207,13 @@ def queue_erasure(
     return queue_action(desk, "erase", who | ({"undo_seconds": undo_seconds} if undo_seconds else {}))
 
 
-@act
+@act("reader")
 def is_listed(desk: Desk, record: DocumentRecord) -> bool:
     """Return whether the document came from the list of sources, so that a run replaces it."""
     return not record.is_former and code_of(record) in desk.store.records()
 
 
-@act
+@act("reader")
 def sources_erased_with(desk: Desk, documents: Sequence[DocumentRecord]) -> tuple[str, ...]:
     """Return the codes of the list that erasing the documents excludes, which is a decision: their own and of copies.
 
@@ -228,20 +228,20 @@ def sources_erased_with(desk: Desk, documents: Sequence[DocumentRecord]) -> tupl
     return tuple(found)
 
 
-@act
+@act("curator", "Applying an index")
 def preview_index_table(desk: Desk, file: Path) -> IndexTable:
     """Return what is read in an index table, a glossary or a book with an index; nothing is applied."""
     with open_reader(desk.engine.config.ocr) as reader:
         return index_of_file(file, reader)
 
 
-@act
+@act("reader")
 def applied_index_tables(desk: Desk) -> dict[str, int]:
     """Return the index tables that are applied, each with how many documents it lists."""
     return {name: count for name, count in index_sources(desk.engine.catalog).items() if name not in OWN_SOURCES}
 
 
-@act
+@act("curator", "Applying an index", on_first=True)
 def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.Applied:
     """Have an index in a file lead to the passages of the documents that it names."""
     with open_reader(desk.engine.config.ocr) as reader:
@@ -250,7 +250,7 @@ def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.
     return applied
 
 
-@act
+@act("curator", "Removing an index", on_first=True)
 def remove_index_table(desk: Desk, name: str) -> int:
     """Undo `apply_index_table` for a file of this name; return the number of documents concerned."""
     removed = book_index.remove_index(name, desk.engine)
@@ -258,7 +258,7 @@ def remove_index_table(desk: Desk, name: str) -> int:
     return removed
 
 
-@act
+@act("curator", "Building the knowledge base", on="knowledge base")
 def ground(desk: Desk, *, again: bool = False) -> Run:
     """Have the worker ground the entries of all indexes that are new or changed, all with `again`.
 
@@ -274,7 +274,7 @@ def ground(desk: Desk, *, again: bool = False) -> Run:
     return active or queue_action(desk, "ground", {"again": again})
 
 
-@act
+@act("reader")
 def export_knowledge_base(desk: Desk, file: Path) -> int:
     """Write the grounded entries to a .json or .xlsx file; return their number."""
     return write_knowledge_base(file, knowledge_base(desk.engine))

@@ -55,32 +55,32 @@ class RemovedQuestion:
     when: str
 
 
-@act
+@act("curator", "Keeping a test question")
 def keep_answer(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
     """Keep the question that was asked at that time as a test question, with what its answer cites as the evidence."""
     return _keep(desk, [(conversation, asked)])[0]
 
 
-@act
+@act("reader")
 def is_kept_answer(desk: Desk, conversation: str, asked: str) -> bool:
     """Return whether the question that was asked at that time is a test question."""
     return answer_id(conversation, asked) in {one.id for one in read_own_questions(desk.workspace)}
 
 
-@act
+@act("reader")
 def share_rating(desk: Desk, conversation: str, asked: str, *, shared: bool) -> None:
     """Let admins see the person's rating of an answer with the question and the answer, or nobody else any more."""
     store.share_rating(desk.workspace, conversation, asked, desk.person, shared=shared)
 
 
-@act
+@act("reader")
 def is_shared_rating(desk: Desk, conversation: str, asked: str) -> bool:
     """Return whether admins see the person's rating of an answer."""
     found = read_conversation(desk.workspace, conversation, desk.person)
     return any(one.asked == asked and one.rating and one.rating.shared_by for one in found.turns) if found else False
 
 
-@act
+@act("reader")
 def list_feedback(desk: Desk) -> tuple[RatedAnswer, ...]:
     """Return the rated answers, the latest first, to an admin those too that others let admins see."""
     return rated_answers(desk.workspace, desk.person)
@@ -103,7 +103,7 @@ def exported_feedback(rated: Sequence[RatedAnswer]) -> bytes:
     return to_csv(("Asked", "Rating", "Question", "Reason", "Conversation", "Id", "By"), rows)
 
 
-@act
+@act("reader")
 def good_answers(desk: Desk) -> list[RatedAnswer]:
     """Return the answers rated as good that can be test questions and are none yet, the latest first."""
     known = {one.id for one in read_own_questions(desk.workspace)}
@@ -111,13 +111,13 @@ def good_answers(desk: Desk) -> list[RatedAnswer]:
     return [one for one in good if answer_id(one.conversation, one.asked) not in known]
 
 
-@act
+@act("curator", "Keeping test questions")
 def keep_good_answers(desk: Desk) -> list[AnswerQuestion]:
     """Keep every answer that was rated as good as a test question; return those that were not kept before."""
     return _keep(desk, [(one.conversation, one.asked) for one in reversed(good_answers(desk))])
 
 
-@act
+@act("curator", "Writing a test question")
 def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> AnswerQuestion:
     """Keep a question that was written or edited by hand and return it; without an id it is a new one.
 
@@ -157,7 +157,7 @@ def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> A
     return put
 
 
-@act
+@act("curator", "Removing test questions")
 def remove_questions(desk: Desk, ids: Sequence[str]) -> tuple[RemovedQuestion, ...]:
     """Remove test questions and return them, for `restore_questions`."""
     before = change_own_questions(desk.workspace, lambda now: [one for one in now if one.id not in ids])
@@ -165,7 +165,7 @@ def remove_questions(desk: Desk, ids: Sequence[str]) -> tuple[RemovedQuestion, .
     return tuple(RemovedQuestion(one, place, when) for place, one in enumerate(before) if one.id in ids)
 
 
-@act
+@act("curator", "Restoring test questions")
 def restore_questions(desk: Desk, removed: Sequence[RemovedQuestion]) -> None:
     """Bring back questions that were removed, each at its place, without what quotes a document erased meanwhile."""
 
@@ -186,7 +186,7 @@ def _without_erased(desk: Desk, removed: RemovedQuestion) -> list[AnswerQuestion
     return left
 
 
-@act
+@act("curator", "Importing test questions")
 def import_questions(desk: Desk, file: Path) -> ImportedQuestions:
     """Take over the questions of a file of `sextant eval answers`; one of a known id replaces it."""
     new = read_answer_questions(file)
@@ -197,13 +197,13 @@ def import_questions(desk: Desk, file: Path) -> ImportedQuestions:
     return ImportedQuestions(len(new) - replaced, replaced, tuple(one for one in quoted if one not in files))
 
 
-@act
+@act("reader")
 def exported_questions(desk: Desk) -> bytes:
     """Return the test questions as `import_questions` and `sextant eval answers` read them."""
     return question_lines(read_own_questions(desk.workspace)).encode()
 
 
-@act
+@act("reader")
 def export_questions(desk: Desk, file: Path) -> int:
     """Write the test questions to a file and return their number; InputError where it cannot be written."""
     _write(file, exported_questions(desk))
@@ -229,7 +229,7 @@ def _write(file: Path, content: bytes) -> None:
         ) from error
 
 
-@act
+@act("curator", "Asking the test questions")
 def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1) -> Run:
     """Have the worker ask every test question; with a `judge` a second model judges the answers.
 
@@ -245,7 +245,7 @@ def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1
     return queue_once(desk, TEST, asdict(AnswersRequest(gold, None, judge, judge_url, repeat)))
 
 
-@act
+@act("curator", "Asking the test questions")
 def ask_test_questions(
     desk: Desk, request: AnswersRequest, progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> tuple[OwnRun, str]:

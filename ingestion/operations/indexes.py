@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ingestion.jobs.queue import Run
-from ingestion.operations.acts import act, check_role, enter
+from ingestion.operations.acts import act, check_role, enter, every_act
 from ingestion.operations.desk import Desk, queue_action
 from ingestion.operations.documents import finish_erasures
 from rag_engine.engine import Engine
@@ -20,7 +20,7 @@ _WAITS = (
 )
 
 
-@act
+@act("curator", "Rebuilding the index", on="index")
 def rebuild(
     desk: Desk,
     *,
@@ -36,7 +36,7 @@ def rebuild(
     is finished first, or else, where the old indexes are too damaged for it, in the new ones.
     """
     if anyway:
-        check_role(desk.person, "accept_index")
+        check_role(desk.person, every_act()["accept_index"])
     accepted = None if anyway else find_accepted(desk.workspace)
     held: list[WorkspaceError] = []
 
@@ -85,7 +85,7 @@ def _reasons_to_wait(
         )
 
 
-@act
+@act("admin", "Accepting what answers are measured by", on="index")
 def accept_index(desk: Desk) -> int:
     """Put the index that waits in place and return its number of passages; WorkspaceError where none waits."""
     children = desk.engine.collection.accept_waiting()
@@ -93,22 +93,22 @@ def accept_index(desk: Desk) -> int:
     return children
 
 
-@act
+@act("admin", "Discarding an index", on="index")
 def discard_index(desk: Desk) -> None:
     """Remove the index that waits; WorkspaceError where none does."""
     desk.engine.collection.discard_waiting()
     enter(desk, "discard_index", "index")
 
 
-@act
+@act("curator", "Rebuilding the index")
 def queue_rebuild(desk: Desk, *, encode: bool = False, anyway: bool = False) -> Run:
     """Have the worker make both indexes anew, as `rebuild` does."""
     if anyway:
-        check_role(desk.person, "accept_index")
+        check_role(desk.person, every_act()["accept_index"])
     return queue_action(desk, "rebuild", {"encode": encode, "anyway": anyway})
 
 
-@act
+@act("admin", "Deciding on an index")
 def queue_decision(desk: Desk, *, accept: bool) -> Run:
     """Have the worker put the index that waits in place, or remove it."""
     return queue_action(desk, "decide", {"accept": accept})

@@ -54,13 +54,13 @@ def fitting_model(memory: int) -> ProposedModel | None:
     return next((model for model in reversed(proposed_models()) if model.memory <= memory), None)
 
 
-@act
+@act("admin", "Listing language models")
 def list_models(desk: ActingPlace) -> list[InstalledModel]:
     """Return the models that Ollama has and that write; BackendError if it does not answer."""
     return ollama_models(desk.workspace)
 
 
-@act
+@act("admin", "Downloading a language model")
 def queue_pull(desk: Desk, name: str) -> Run:
     """Have the worker download a model, use it and try it; a download that is under way serves as well."""
     if not name.strip():
@@ -68,7 +68,7 @@ def queue_pull(desk: Desk, name: str) -> Run:
     return queue_once(desk, PULL, {"model": name.strip()})
 
 
-@act
+@act("admin", "Downloading a language model", on_first=True)
 def pull(desk: ActingPlace, name: str, *, progress: Callable[[int, int], None] = lambda *_: None) -> None:
     """Download a model, and have it write the answers from the next question on."""
     for done, total in pull_ollama_model(desk.workspace, name):
@@ -77,14 +77,14 @@ def pull(desk: ActingPlace, name: str, *, progress: Callable[[int, int], None] =
     use_model(desk, name)
 
 
-@act
+@act("admin", "Choosing a language model")
 def use_model(desk: ActingPlace, name: str) -> None:
     """Have a model that Ollama has write the answers; a model that the environment names stays."""
     if why_not_kept(find_setting("ollama_model")) is None:
         change_setting(desk, "ollama_model", name, desk.person.name)
 
 
-@act
+@act("admin", "Trying a language model")
 def try_model(desk: ActingPlace, name: str) -> Trial:
     """Ask a model one question about one sentence; BackendError if it does not answer."""
     config, begun = read_config(desk.workspace), time.monotonic()

@@ -15,21 +15,21 @@ from rag_engine.storage.catalog import set_state
 _COLUMNS, _FILTERS = "library columns", "library filters"
 
 
-@act
+@act("reader")
 def chosen_columns(desk: Desk, default: Sequence[str]) -> list[str]:
     """Return the columns that were last chosen for the table."""
     kept = desk.engine.catalog.state(_own(desk, _COLUMNS))
     return list(json.loads(kept)) if kept else list(default)
 
 
-@act
+@act("reader")
 def choose_columns(desk: Desk, columns: Sequence[str]) -> None:
     """Keep which columns the table has."""
     with desk.engine.catalog.begin() as connection:
         set_state(connection, _own(desk, _COLUMNS), json.dumps(list(columns)))
 
 
-@act
+@act("reader")
 def saved_filters(desk: Desk) -> dict[str, Filter]:
     """Return the saved filters by name, in the order of their names."""
     kept: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(desk.engine.catalog.state(_own(desk, _FILTERS), "{}"))
@@ -37,7 +37,7 @@ def saved_filters(desk: Desk) -> dict[str, Filter]:
     return dict(sorted(read.items(), key=lambda item: item[0].casefold()))
 
 
-@act
+@act("reader")
 def save_filters(desk: Desk, name: str, wanted: Filter) -> None:
     """Save a filter under a name, in the place of one of this name."""
     title = " ".join(name.split())
@@ -48,7 +48,7 @@ def save_filters(desk: Desk, name: str, wanted: Filter) -> None:
     _keep(desk, saved_filters(desk) | {title: dict(wanted)})
 
 
-@act
+@act("reader")
 def delete_filters(desk: Desk, name: str) -> Filter:
     """Delete a saved filter and return it, so that it can be saved again."""
     kept = saved_filters(desk)

@@ -15,13 +15,13 @@ from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
 
 
-@act
+@act("admin", "Seeing who has which role")
 def list_people(desk: ActingPlace) -> list[Person]:
     """Return the people who have a role, by name."""
     return sorted(known_people(desk.workspace), key=lambda one: (one.name.casefold(), one.key))
 
 
-@act
+@act("admin", "Giving a role", on_first=True)
 def set_role(desk: ActingPlace, address: str, role: str) -> Person:
     """Give a person a role, also before the first login; InputError where no admin would be left."""
     before, person = give_role(desk.workspace, address, role)
@@ -35,7 +35,7 @@ def set_role(desk: ActingPlace, address: str, role: str) -> Person:
     return person
 
 
-@act
+@act("admin", "Reading the audit log")
 def audit_entries(desk: ActingPlace, *, person: str = "", since: str = "", of: str = "") -> list[AuditEntry]:
     """Return the entries of the audit log, newest first: of a person, since a day or time, of one act."""
     try:
@@ -50,7 +50,7 @@ def audit_entries(desk: ActingPlace, *, person: str = "", since: str = "", of: s
     ]
 
 
-@act
+@act("admin", "Exporting the audit log")
 def exported_audit(desk: ActingPlace, entries: Sequence[AuditEntry]) -> bytes:  # noqa: ARG001 - its person is checked
     """Return entries of the audit log as CSV."""
     return to_csv(("when", "by", "person", "act", "on", "note", "outcome"), (astuple(one) for one in entries))

@@ -26,7 +26,7 @@ _CONTROLLABLE: Mapping[Control, tuple[RunStatus, ...]] = {
 }
 
 
-@act
+@act("curator", "Starting a run", on="")
 def run(desk: Desk, request: RunRequest) -> Run:
     """Have the worker take sources through phases; InputError for a phase or code that there is not."""
     codes, without = (check_codes(desk.store, codes) for codes in (request.codes, request.without))
@@ -37,7 +37,7 @@ def run(desk: Desk, request: RunRequest) -> Run:
     return queued
 
 
-@act
+@act("reader")
 def unfinished_runs(desk: Desk) -> list[Run]:
     """Return the runs over the sources that are at work, wait or are paused, in the order in which they come."""
     found = (one for one in desk.jobs.runs(LATEST_RUNS) if one.active or one.status == "paused")
@@ -92,7 +92,7 @@ def describe_unfinished(run: Run, wording: Wording = ENGLISH) -> str:
     return f"{far} {describe_request(run.request, wording=wording)}"
 
 
-@act
+@act("curator", "Controlling a run", on="")
 def control(desk: Desk, what: Control, id: int = 0) -> Run:
     """Pause, resume or cancel a run, by its number or the latest that it applies to; return the run after it."""
     run = _choose(desk.jobs, id, _CONTROLLABLE[what])
@@ -114,7 +114,7 @@ def _controlled(what: Control, id: int) -> str:
     )
 
 
-@act
+@act("curator", "Starting a run in words")
 def understand(desk: Desk, words: str) -> Command | None:
     """Return the request that words ask for, to be confirmed and run; None where they are not understood."""
     language_model, _ = desk.engine.language_model()

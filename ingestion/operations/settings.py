@@ -12,14 +12,14 @@ from rag_engine.settings import Setting, SettingState, keep_setting, read_settin
 from rag_engine.text.wording import ENGLISH, Wording
 
 
-@act
+@act("reader")
 def list_settings(desk: ActingPlace) -> list[SettingState]:
     """Return every setting with the value that holds and where it comes from."""
     settings = read_settings(desk.workspace)
     return [settings.state(name) for name in settings_table()]
 
 
-@act
+@act("admin", "Changing a setting", on_first=True)
 def change_setting(desk: ActingPlace, name: str, value: str, author: str) -> SettingState:
     """Keep a value with the workspace, with who changed it; nothing is started. Return what holds now."""
     author = signed(desk, author)
@@ -28,7 +28,7 @@ def change_setting(desk: ActingPlace, name: str, value: str, author: str) -> Set
     return read_settings(desk.workspace).state(name)
 
 
-@act
+@act("admin", "Resetting a setting", on_first=True)
 def reset_setting(desk: ActingPlace, name: str, author: str) -> None:
     """Keep no value with the workspace, so that the default holds again; a damaged entry can be removed too."""
     author = signed(desk, author)

@@ -44,13 +44,13 @@ class Removed:
     run: Run | None
 
 
-@act
+@act("curator", "Reading a list of sources")
 def read_list(desk: Desk, file: Path) -> SeedReport:
     """Return what a list of sources or a folder of files would add; nothing is added."""
     return read_seeds(file, desk.store.sources())
 
 
-@act
+@act("curator", "Adding sources", on="", log="add_sources")
 def add_list(desk: Desk, file: Path) -> SeedReport:
     """Put what is new in a list of sources, or the files of a folder, on the list; return what was read."""
     report = read_list(desk, file)
@@ -68,7 +68,7 @@ def add_list(desk: Desk, file: Path) -> SeedReport:
     return replace(report, new=added)
 
 
-@act
+@act("curator", "Adding sources", on="")
 def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
     """Put sources on the list, and give those that are `corrected` their new addresses.
 
@@ -97,7 +97,7 @@ def _codes(new: Sequence[SeedSource], corrected: Sequence[SeedSource]) -> str:
     return ", ".join(one.code for one in (*new, *corrected))
 
 
-@act
+@act("curator", "Correcting an address", on_first=True)
 def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceRecord:
     """Give a source its right address and return it; the next run begins there.
 
@@ -128,7 +128,7 @@ def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceR
     return desk.store.records()[code]
 
 
-@act
+@act("curator", "Adding sources")
 def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedReport:
     """Keep named files in the workspace and put them on the list; those that cannot be read are not kept."""
     folder = own_files(desk)
@@ -146,7 +146,7 @@ def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedRep
     return replace(report, new=new, rejected=rejected)
 
 
-@act
+@act("curator", "Looking for sources")
 def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> SeedReport:
     """Return the sources that an address proposes, found within a minute; nothing is added.
 
@@ -167,7 +167,7 @@ def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> 
     return report
 
 
-@act
+@act("admin", "Removing sources", on_first=True)
 def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
     """Take sources off the list with the files that were fetched or uploaded, and their documents out of the index.
 
@@ -187,7 +187,7 @@ def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
     return Removed(removed, left, queue_run(desk, RunRequest(("indexing",), removed)) if indexed else None)
 
 
-@act
+@act("admin", "Removing sources")
 def queue_removal(desk: Desk, codes: Sequence[str], author: str, *, undo_seconds: float = 0) -> Run:
     """Have the worker take sources off the list; for so many seconds the run can be cancelled first."""
     author = signed(desk, author)
@@ -220,7 +220,7 @@ def is_indexed(store: SourceStore, code: str) -> bool:
     return entry is not None and entry.outcome.status in ("done", "failed")
 
 
-@act
+@act("reader")
 def own_files(desk: Desk) -> Path:
     """Return the folder of the files that were put on the list from elsewhere."""
     return desk.workspace / "sources"

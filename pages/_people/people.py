@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ingestion.operations.acts import ACTS
+from ingestion.operations.acts import every_act
 from ingestion.operations.people import audit_entries, exported_audit, list_people, set_role
 from ingestion.records.audit import AuditEntry
 from ingestion.types import ALL_FIELDS
@@ -118,7 +118,7 @@ def _shown_entries(found: int) -> str:
 
 def _action(act: str) -> str:
     """Return what an act does, or the name of one that is none any more."""
-    return _(ACTS[act][1]) if act in ACTS else act
+    return _(every_act()[act].title) if act in every_act() else act
 
 
 def _changed(entry: AuditEntry) -> str:

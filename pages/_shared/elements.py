@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 import pandas as pd
 import streamlit as st
 
-from ingestion.operations.acts import missing_role
+from ingestion.operations.acts import every_act, missing_role
 from ingestion.operations.desk import system_user
 from ingestion.types import ExtractionLimits
 from pages._shared.interface_language import _
@@ -100,7 +100,7 @@ def draw_way_back(said: str, key: str, back: Callable[..., None], *arguments: ob
 def why_disabled(act: str) -> str | None:
     """Return why the person may not do an act, and who can change that; None where the person may."""
     present = person()
-    role = missing_role(present, act)
+    role = missing_role(present, every_act()[act])
     if role is None:
         return None
     told = _(

@@ -23,7 +23,7 @@ from cli.main import app as terminal
 from ingestion import operations
 from ingestion.jobs.worker import work
 from ingestion.operations import documents, indexes, runs, sources
-from ingestion.operations.acts import ACTS, ENTERED, NAMED_INSIDE, ClosedDesk, missing_role
+from ingestion.operations.acts import ClosedDesk, every_act, missing_role
 from ingestion.operations.corrections import agree, correct
 from ingestion.operations.desk import Desk, open_desk
 from ingestion.operations.library import save_filters, saved_filters
@@ -69,21 +69,22 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 def test_every_act_declares_its_least_role_and_checks_it() -> None:
     acts = _public_acts()
-    assert acts.keys() == ACTS.keys()
+    assert acts.keys() == every_act().keys()
+    assert not [one.name for one in every_act().values() if one.role != "reader" and not one.title]
     assert not [name for name, function in acts.items() if not hasattr(function, "__wrapped__")]
 
 
-@pytest.mark.parametrize("name", ACTS)
+@pytest.mark.parametrize("name", every_act())
 @pytest.mark.parametrize("role", ["reader", "curator"])
 def test_an_act_refuses_a_lesser_role_before_it_does_anything(name: str, role: PersonRole) -> None:
     place = ClosedDesk(Path("nowhere"), replace(READER, role=role))
-    least, words = ACTS[name]
-    if place.person.has_role(least):
-        assert missing_role(place.person, name) is None
+    act = every_act()[name]
+    if place.person.has_role(act.role):
+        assert missing_role(place.person, act) is None
         return
-    with pytest.raises(InputError, match=f"takes the role {least}; you are a {role}.*sextant people set") as refused:
+    with pytest.raises(InputError, match=f"takes the role {act.role}; you are a {role}.*sextant people set") as refused:
         _public_acts()[name](place)
-    assert words in str(refused.value)
+    assert act.title in str(refused.value)
 
 
 def test_a_reader_changes_nothing_and_a_curator_no_settings(desk: Desk, tmp_path: Path) -> None:
@@ -152,15 +153,17 @@ def test_every_act_that_is_entered_is_entered_before_it_begins() -> None:
     entering = {
         name for file in files for name in re.findall(r'enter\(desk, "(\w+)"', file.read_text(encoding="utf-8"))
     }
-    assert entering - {"erase"} == ENTERED
+    entered = {one.name for one in every_act().values() if one.entered} - {"add_list"}
+    assert entering - {"erase"} == entered
 
 
 def test_an_act_that_names_itself_what_it_is_upon_does_so_before_it_is_entered() -> None:
     files = Path(str(operations.__file__)).parent.glob("*.py")
-    acts = [one for file in files for one in re.split(r"\n@act\n", file.read_text(encoding="utf-8"))]
+    acts = [one for file in files for one in re.split(r"\n@act\(.*\)\n", file.read_text(encoding="utf-8"))]
     named = {name for one in acts for name in re.findall(r"^def (\w+)[\s\S]*name_act\(", one)}
+    itself = {one.name for one in every_act().values() if one.names_itself}
     # Corrections are entered, and named, in one place for four acts.
-    assert named - {"restore_corrections"} | {"correct", "agree", "undo"} == {*NAMED_INSIDE, "add_list"}
+    assert named - {"restore_corrections"} | {"correct", "agree", "undo"} == itself
 
 
 def test_a_correction_that_is_broken_off_names_its_document_by_where_it_came_from(desk: Desk, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from ingestion.jobs.queue import JobQueue
-from ingestion.operations.acts import ACTS
+from ingestion.operations.acts import every_act
 from ingestion.records.people import give_role, known_people
 from pages._ask.turn_key import turn_key
 from pages._shared import login, resources
@@ -197,7 +197,7 @@ def _acts_of(tree: ast.AST, named: Mapping[str, ast.FunctionDef]) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func).rpartition(".")[2]
-            acts |= {name} if ACTS.get(name, ("reader", ""))[0] != "reader" else set()
+            acts |= {name} if name in every_act() and every_act()[name].role != "reader" else set()
             for option in node.keywords:
                 if option.arg == "on_click" and ast.unparse(option.value) in named:
                     acts |= _acts_of(named[ast.unparse(option.value)], {})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ingestion.operations.acts import ACTS, check_role
+from ingestion.operations.acts import check_role, every_act
 from ingestion.types import Refusal
 from pages._shared import accessibility, errors, interface_language, numbers_and_dates
 from pages._shared.errors import shown_error, shown_sentence
@@ -156,10 +156,10 @@ def test_what_is_known_of_a_text_is_translated(speak: Callable[[str], None], tex
 def test_a_refused_role_is_said_in_the_language_of_the_page(speak: Callable[[str], None]) -> None:
     speak("fr")
     with pytest.raises(InputError) as refused:
-        check_role(Person("Ada", "ada@example.org", "reader"), "set_role")
+        check_role(Person("Ada", "ada@example.org", "reader"), every_act()["set_role"])
     assert shown_error(refused.value).endswith("dans l’onglet Personnes de la page Administration.")
     assert "il faut le rôle d’administrateur\u202f; vous êtes lecteur." in shown_error(refused.value)
-    assert ACTS["set_role"][1] not in shown_error(refused.value)
+    assert every_act()["set_role"].title not in shown_error(refused.value)
 
 
 def test_a_question_without_words_is_refused_in_the_language_of_the_page(
