@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 # What a bar shows of runs that have no phases.
-_DOING = {"ask": "asking", "compare": "comparing", "gate": "measuring", "rebuild": "rebuilding", "test": "testing"}
-
 _NAME_WIDTH = 16  # columns for who queued a run
 
 RunId = Annotated[int, typer.Argument(help="Number of the run (`sextant runs`); none means the latest it can be.")]
@@ -175,7 +173,7 @@ def watch(desk: Desk, queued: Run) -> Run:
 
         def show(now: Run) -> None:
             nonlocal last
-            if now.progress and (doing := now.progress.phase or _DOING.get(now.action, "")):
+            if now.progress and (doing := now.progress.phase or now.action.removeprefix("run")):
                 last = now.progress.phase
                 advance(doing, now.progress.done, now.progress.total, now.progress.current)
 

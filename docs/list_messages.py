@@ -25,6 +25,7 @@ from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
 from ingestion.dataset.columns import COLUMNS, EDITING
+from ingestion.jobs.kinds import KINDS
 from ingestion.operations.acts import every_act
 from pages._shared.interface_language import ENGLISH, ERROR
 from rag_engine.settings import settings_table
@@ -70,16 +71,18 @@ def messages() -> Catalog:
     for path in below:
         for line, text in errors_in(ast.parse(path.read_text(encoding="utf-8"))):
             found.add(text, None, [(path.relative_to(ROOT).as_posix(), line)], auto_comments=[ERROR])
-    for act in every_act().values():
-        if act.title:
-            found.add(act.title, None, [("ingestion/operations/acts.py", 1)], auto_comments=[ERROR])
-    for text in _settings_words():
-        found.add(text, None, [("data/settings.toml", 1)])
-    for text in filter(None, (setting.only for setting in settings_table().values())):
-        found.add(text, None, [("data/settings.toml", 1)], auto_comments=[ERROR])
-    for text in (*(column.meaning for column in COLUMNS), *EDITING):
-        found.add(text, None, [("data/dataset.toml", 1)])
+    for file, text, kept in _in_tables():
+        found.add(text, None, [(file, 1)], auto_comments=[ERROR] if kept else [])
     return found
+
+
+def _in_tables() -> Iterator[tuple[str, str, bool]]:
+    """Yield the file and text of each message in a table, and whether it is kept in English and known again."""
+    yield from (("ingestion/operations/acts.py", act.title, True) for act in every_act().values() if act.title)
+    yield from (("ingestion/jobs/kinds.py", text, False) for one in KINDS.values() for text in (one.title, one.counted))
+    yield from (("data/settings.toml", text, False) for text in _settings_words())
+    yield from (("data/settings.toml", one.only, True) for one in settings_table().values() if one.only)
+    yield from (("data/dataset.toml", text, False) for text in (*(one.meaning for one in COLUMNS), *EDITING))
 
 
 def of_language(language: str, messages: Catalog) -> Catalog:

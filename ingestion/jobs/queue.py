@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sql
 
+from ingestion.jobs.kinds import KINDS
 from ingestion.records.source_store import now
 from ingestion.types import PHASES, ControlSignal, Progress, RunRequest
 from rag_engine.conversations.person import LOCAL, Person
@@ -20,9 +21,6 @@ RunStatus = Literal["queued", "running", "paused", "done", "failed", "cancelled"
 # A killed worker may still answer signals as a zombie: it lives as long as its heart beats.
 HEARTBEAT_SECONDS = 2.0
 DEAD_AFTER_SECONDS = 15.0
-
-# What a language model reads passages for.
-_ASKING = ("ask", "compare", "gate", "ground", "test")
 
 TABLES = sql.MetaData()
 runs = sql.Table(
@@ -172,7 +170,11 @@ class JobQueue:
         for row in self._catalog.read(sql.select(runs).where(runs.c.progress != "")):
             run = _run(row)
             self._set(run.id, progress=_at_rest(run.progress, run.status))
-        failed = sql.and_(runs.c.status == "failed", runs.c.action.in_(_ASKING), runs.c.message != "")
+        failed = sql.and_(
+            runs.c.status == "failed",
+            runs.c.action.in_([name for name, kind in KINDS.items() if kind.reads]),
+            runs.c.message != "",
+        )
         with self._catalog.begin() as connection:
             connection.execute(sql.update(runs).where(failed).values(message=""))
         for row in self._catalog.read(sql.select(runs).where(runs.c.action == "ground", runs.c.message != "")):

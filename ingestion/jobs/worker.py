@@ -24,18 +24,19 @@ from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.comparison.ask_cells import ask_cells, cells_request_of
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.document_answers import ask_each_document, request_of
+from ingestion.jobs.kinds import KINDS
 from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
 from ingestion.operations.answers import measure_gate
-from ingestion.operations.backups import BACKUP, keep_backup
+from ingestion.operations.backups import keep_backup
 from ingestion.operations.corrections import relabel
 from ingestion.operations.desk import local_person, open_desk, queue_run
 from ingestion.operations.documents import add_files, erase, finish_erasures, unfinished_erasures
-from ingestion.operations.evaluation import TEST, ask_test_questions
+from ingestion.operations.evaluation import ask_test_questions
 from ingestion.operations.indexes import accept_index, discard_index, rebuild
-from ingestion.operations.language_models import PULL, pull, try_model
-from ingestion.operations.sources import REMOVAL, remove_sources
+from ingestion.operations.language_models import pull, try_model
+from ingestion.operations.sources import remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.erasures import BegunErasures
 from ingestion.records.refused_files import blame_nobody
@@ -54,26 +55,6 @@ from rag_engine.text.templates import kept_sentence
 from rag_engine.waiting import while_waiting
 
 _AGAIN_SECONDS = 2.0
-# A file that ends its worker, for want of memory say, would end the next one too: it is set aside after two of them, so
-# that an addition needs two attempts for each of these, and one for the rest.
-_ATTEMPTS = {
-    "add": 7,
-    "ask": 10,
-    BACKUP: 2,
-    "compare": 10,
-    "decide": 2,
-    "erase": 2,
-    "gate": 2,
-    "ground": 10,
-    PULL: 10,
-    "rebuild": 2,
-    "relabel": 2,
-    REMOVAL: 2,
-    "run": 10,
-    TEST: 10,
-}
-# What these have done stays done, so that being broken off after it brings nobody back to the beginning.
-_KEEPING = ("ask", "compare", "erase", "ground", PULL, "run", TEST)
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -97,8 +78,7 @@ def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
         kept_sentence("The worker broke off; worker.log says why."),
     )
     try:
-        if run.attempts > _ATTEMPTS[run.action]:
-            times = _ATTEMPTS[run.action]
+        if run.attempts > (times := KINDS[run.action].attempts):
             raise WorkspaceError("The worker broke off {times} times at this; worker.log may say why.", times=times)
         with _heartbeat(run, jobs) as pulse:
             results = _try(run, engine, pulse)
@@ -122,7 +102,7 @@ def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
         try:
             if run.action != "rebuild" and unfinished_erasures(desk := open_desk(engine, local_person())):
                 finish_erasures(desk)
-            return _ACTIONS[run.action](run, engine, pulse)
+            return _WORK[run.action](run, engine, pulse)
         except WorkspaceError as error:
             if not error.retryable:
                 raise
@@ -153,7 +133,7 @@ class _Pulse:
         """Note how far the work is."""
         self.progress = now
         self._begun = now.done if self._begun is None else self._begun
-        if self._run.action in _KEEPING and now.done > self._begun and not self._moved:
+        if KINDS[self._run.action].keeps and now.done > self._begun and not self._moved:
             with suppress(sql.exc.OperationalError):
                 self._jobs.advance(self._run.id)
                 self._moved = True
@@ -198,6 +178,21 @@ def _heartbeat(run: Run, jobs: JobQueue) -> Iterator[_Pulse]:
         thread.join()
 
 
+_Work = Callable[[Run, Engine, _Pulse], list[dict[str, Any]]]
+_WORK: dict[str, _Work] = {}
+
+
+def _carries_out(kind: str) -> Callable[[_Work], _Work]:
+    """Declare a function as the work of a kind of job."""
+
+    def declared(work: _Work) -> _Work:
+        _WORK[kind] = work
+        return work
+
+    return declared
+
+
+@_carries_out("add")
 def _add(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     files = [Path(path) for path in run.arguments["paths"]]
     added = add_files(
@@ -218,6 +213,7 @@ def _is_still_meant(run: Run, pulse: _Pulse) -> bool:
     return pulse.begin_for_good()
 
 
+@_carries_out("remove")
 def _remove(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     # What it queues is this worker's next.
     desk = replace(open_desk(engine, run.person), start_worker=lambda _: None)
@@ -233,6 +229,7 @@ def _remove(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [{"codes": removed.codes, "left": removed.left}]
 
 
+@_carries_out("erase")
 def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     desk, asked = open_desk(engine, run.person), run.arguments
     author, note, redact = asked.get("author", ""), asked.get("note", ""), bool(asked.get("redact"))
@@ -263,10 +260,12 @@ def _is_there(engine: Engine, queued: str) -> bool:
     return kept or BegunErasures(engine.catalog).find(queued) is not None
 
 
+@_carries_out("relabel")
 def _relabel(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:  # noqa: ARG001 - as every action
     return [{"documents": relabel(open_desk(engine, run.person), run.arguments["documents"])}]
 
 
+@_carries_out("run")
 def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     request = run.request
     # Sources that are named, or what failed: both are asked for on purpose.
@@ -284,6 +283,7 @@ def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [asdict(summary) for summary in summaries]
 
 
+@_carries_out("ask")
 def _ask(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     asked = ask_each_document(
         engine,
@@ -295,6 +295,7 @@ def _ask(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [asdict(asked)]
 
 
+@_carries_out("compare")
 def _compare(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     asked = ask_cells(
         engine,
@@ -320,6 +321,7 @@ def _stoppable(pulse: _Pulse) -> Callable[[int, int, str], None]:
     return move
 
 
+@_carries_out("backup")
 def _backup(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     try:
         made = keep_backup(open_desk(engine, run.person), progress=_stoppable_bytes(pulse))
@@ -328,6 +330,7 @@ def _backup(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [{**asdict(made), "file": str(made.file)}]
 
 
+@_carries_out("pull")
 def _pull(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     desk, model = open_desk(engine, run.person), str(run.arguments["model"])
     try:
@@ -357,6 +360,7 @@ def _megabytes(size: int) -> int:
     return math.ceil(size / 1e6)
 
 
+@_carries_out("rebuild")
 def _rebuild(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     encode, anyway = bool(run.arguments.get("encode")), bool(run.arguments.get("anyway"))
     try:
@@ -366,6 +370,7 @@ def _rebuild(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [{"children": children}]
 
 
+@_carries_out("decide")
 def _decide(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     desk, accept = open_desk(engine, run.person), bool(run.arguments.get("accept"))
     if pulse.again and engine.collection.waiting() is None:
@@ -377,6 +382,7 @@ def _decide(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return []
 
 
+@_carries_out("gate")
 def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     accept = bool(run.arguments.get("accept"))
     try:
@@ -386,6 +392,7 @@ def _gate(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [{"dropped": list(result.dropped)}] if result else []
 
 
+@_carries_out("test")
 def _test(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     try:
         desk, request = open_desk(engine, run.person), AnswersRequest(**run.arguments)
@@ -399,6 +406,7 @@ def _left(entries: int) -> str:
     return kept_sentence("{count} entries are left for the next run.", count=entries)
 
 
+@_carries_out("ground")
 def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     generator, pulse.warning = (
         engine.language_model() if read_ingestion_config(engine.config.workspace).use_model else (None, "")
@@ -415,24 +423,6 @@ def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     if summary.failed:
         pulse.warning = f"{pulse.warning} {_left(summary.failed)} {summary.failure}".strip()
     return [asdict(summary)]
-
-
-_ACTIONS = {
-    "add": _add,
-    "ask": _ask,
-    BACKUP: _backup,
-    "compare": _compare,
-    "decide": _decide,
-    "erase": _erase,
-    "gate": _gate,
-    "ground": _ground,
-    PULL: _pull,
-    "rebuild": _rebuild,
-    "relabel": _relabel,
-    REMOVAL: _remove,
-    "run": _run,
-    TEST: _test,
-}
 
 
 def _main(workspace: Path, server: int) -> None:

@@ -37,8 +37,6 @@ from rag_engine.text.templates import kept_sentence
 
 Shown = Callable[[int, int, str], None]
 
-# What the worker calls a backup among its runs.
-BACKUP = "backup"
 # All that a catalog may hold, by the rooms that declare it.
 _TABLES = (
     schema.TABLES,
@@ -77,7 +75,7 @@ def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) 
 def queue_backup(desk: Desk) -> Run:
     """Have the worker make a backup in the folder beside the workspace; one that is under way serves as well."""
     _check_catalog(desk.workspace)
-    return queue_once(desk, BACKUP, {})
+    return queue_once(desk, "backup", {})
 
 
 @act("admin", "Backing up the workspace")

@@ -34,8 +34,6 @@ from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lin
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.text.templates import kept_sentence
 
-TEST = "test"
-
 
 @dataclass(frozen=True, slots=True)
 class ImportedQuestions:
@@ -242,7 +240,7 @@ def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1
     if judge:
         judge_settings(desk.engine.config.generation, judge, judge_url)
     gold = str(own_questions_path(desk.workspace))
-    return queue_once(desk, TEST, asdict(AnswersRequest(gold, None, judge, judge_url, repeat)))
+    return queue_once(desk, "test", asdict(AnswersRequest(gold, None, judge, judge_url, repeat)))
 
 
 @act("curator", "Asking the test questions")

@@ -20,9 +20,6 @@ from rag_engine.prompts import TRIAL, TRIAL_ANSWER
 from rag_engine.settings import find_setting, why_not_kept
 from rag_engine.types import InstalledModel
 
-# What the worker calls the download of a model among its runs.
-PULL = "pull"
-
 
 @dataclass(frozen=True, slots=True)
 class ProposedModel:
@@ -65,7 +62,7 @@ def queue_pull(desk: Desk, name: str) -> Run:
     """Have the worker download a model, use it and try it; a download that is under way serves as well."""
     if not name.strip():
         raise InputError("There is no name of a model.", help="Choose one, or type a name from ollama.com/library.")
-    return queue_once(desk, PULL, {"model": name.strip()})
+    return queue_once(desk, "pull", {"model": name.strip()})
 
 
 @act("admin", "Downloading a language model", on_first=True)

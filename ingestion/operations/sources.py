@@ -30,7 +30,6 @@ from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
 from rag_engine.workspace import is_inside
 
-REMOVAL = "remove"
 # One call of a discovery may take so long, and all of them together.
 _CALL_SECONDS, _DISCOVERY_SECONDS = 20.0, 60.0
 
@@ -192,7 +191,7 @@ def queue_removal(desk: Desk, codes: Sequence[str], author: str, *, undo_seconds
     """Have the worker take sources off the list; for so many seconds the run can be cancelled first."""
     author = signed(desk, author)
     removed = check_codes(desk.store, codes)
-    return queue_action(desk, REMOVAL, {"codes": removed, "author": author, "undo_seconds": undo_seconds})
+    return queue_action(desk, "remove", {"codes": removed, "author": author, "undo_seconds": undo_seconds})
 
 
 def remove_kept_files(source: SeedSource, desk: Desk) -> None:

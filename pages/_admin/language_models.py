@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from ingestion.operations.language_models import (
-    PULL,
     fitting_model,
     list_models,
     proposed_models,
@@ -44,8 +43,8 @@ def draw_language_models() -> None:
         return
     _draw_installed(installed)
     _draw_download({one.name for one in installed})
-    draw_runs_of(lambda run: run.action == PULL)
-    if told := told_of_latest(PULL):
+    draw_runs_of(lambda run: run.action == "pull")
+    if told := told_of_latest("pull"):
         st.caption(told)
 
 

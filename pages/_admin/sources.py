@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.operations.documents import UNDO_SECONDS
-from ingestion.operations.sources import REMOVAL, queue_removal
+from ingestion.operations.sources import queue_removal
 from ingestion.status.source_status import STATES, State
 from ingestion.status.views import SourceRow, find_rows, source_rows
 from ingestion.types import RunRequest
@@ -42,7 +42,7 @@ def draw_sources() -> None:
         with found:
             draw_discovery()
     draw_added()
-    draw_runs_of(lambda run: run.action == REMOVAL)
+    draw_runs_of(lambda run: run.action == "remove")
     if not rows:
         st.info(_("The list is empty. Start with a workbook of addresses, or with your own documents."))
         return

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from ingestion import workspace as folders
-from ingestion.operations.backups import BACKUP, KeptBackup, backup_bytes, delete_backup, list_backups, queue_backup
+from ingestion.operations.backups import KeptBackup, backup_bytes, delete_backup, list_backups, queue_backup
 from pages._shared import resources
 from pages._shared.elements import act_button, translated_dialog, why_disabled
 from pages._shared.errors import show_errors
@@ -43,7 +43,7 @@ def draw_backups() -> None:
         )
         if act_button("queue_backup", _("Make a backup"), type="primary", icon=":material/backup:", key="make backup"):
             queue_backup(resources.desk())
-        draw_runs_of(lambda run: run.action == BACKUP)
+        draw_runs_of(lambda run: run.action == "backup")
         found = list_backups(resources.desk())
         if not found:
             st.info(_("No backup has been made yet."))

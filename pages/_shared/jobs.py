@@ -10,10 +10,10 @@ from typing import Any
 import streamlit as st
 
 from ingestion.dataset.comparison.comparison import describe_counts
+from ingestion.jobs.kinds import KINDS
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations.runs import Control, control, describe_request
-from ingestion.operations.sources import REMOVAL
 from ingestion.status.run_progress import running_sources
 from ingestion.status.views import rate_per_minute, seconds_left
 from ingestion.types import Progress
@@ -21,7 +21,7 @@ from pages._shared import resources
 from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_error, show_errors, shown_sentence
 from pages._shared.filter_widgets import WORDING
-from pages._shared.interface_language import _, to_translate
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, duration, moment, number
 from pages._shared.shown_names import shown_name, shown_reason
@@ -58,29 +58,6 @@ _SHOWN = 5
 _NOTES = 10
 # Sources that a title names.
 _NAMED = 6
-_PAUSABLE = ("ask", "compare", "ground", "run", "test")
-# What can be undone until the work has begun.
-_UNDOABLE = ("erase", REMOVAL)
-# What the progress of these counts; a rebuilding counts documents, then the questions that check it.
-_COUNTED = {
-    "ask": to_translate("{done} of {total} documents"),
-    "backup": to_translate("{done} of {total} MB"),
-    "compare": to_translate("{done} of {total} cells"),
-    "erase": to_translate("{done} of {total} documents"),
-    "gate": to_translate("{done} of {total} questions"),
-    "ground": to_translate("{done} of {total} entries"),
-    "pull": to_translate("{done} of {total} MB"),
-    "rebuild": to_translate("{done} of {total} done"),
-    REMOVAL: to_translate("{done} of {total} sources"),
-    "test": to_translate("{done} of {total} questions"),
-}
-_TITLES = {
-    "backup": to_translate("Backing up the workspace"),
-    "ground": to_translate("Building the knowledge base"),
-    "pull": to_translate("Downloading a language model"),
-    "relabel": to_translate("Updating titles in the index"),
-    "test": to_translate("Asking the test questions"),
-}
 # The run whose end this person has waited for, so that its results are open before them.
 _WATCHED = "run watched"
 
@@ -182,10 +159,11 @@ def _draw_active(run: Run) -> None:
             st.caption(escape(shown_sentence(run.progress.current)))
         if run.action == "run" and run.progress and run.progress.phase:
             _draw_sources(run, run.progress)
-        if run.action in ("add", "backup", "gate", "pull", "rebuild", *_PAUSABLE):
+        stop = KINDS[run.action].stop
+        if stop in ("pause", "cancel"):
             with buttons.container(horizontal=True, horizontal_alignment="right"):
-                _draw_signals(run)
-        elif run.action in _UNDOABLE and run.progress is None:
+                _draw_signals(run, pausable=stop == "pause")
+        elif stop == "undo" and run.progress is None:
             with buttons:
                 _draw_undo(run)
 
@@ -201,12 +179,12 @@ def _control(signal: Control, run: Run) -> None:
         control(resources.desk(), signal, run.id)
 
 
-def _draw_signals(run: Run) -> None:
+def _draw_signals(run: Run, *, pausable: bool) -> None:
     """Draw how to pause or cancel the run."""
-    if run.action in _PAUSABLE and run.signal == "pause":
+    if pausable and run.signal == "pause":
         if act_button("control", _("Pausing … resume"), key=f"resume {run.id}", icon=":material/play_arrow:"):
             _control("resume", run)
-    elif run.action in _PAUSABLE and act_button(
+    elif pausable and act_button(
         "control", _("Pause"), key=f"pause {run.id}", icon=":material/pause:", disabled=run.signal != ""
     ):
         _control("pause", run)
@@ -236,26 +214,24 @@ def _draw_paused(run: Run) -> None:
 def _progress(run: Run, now: Progress) -> str:
     if run.action == "run":
         return _sources_done(now)
-    if run.action in _COUNTED:
-        done = _(_COUNTED[run.action]).format(done=number(now.done), total=number(now.total))
-        return " · ".join(filter(None, (done, escape(now.current))))
-    seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds() if run.started else 0.0
-    files = _("{done} of {total} files").format(done=number(now.done), total=number(now.total))
-    parts = [files, escape(now.current)]
-    left = time_left(now, seconds)
-    if left is not None:
-        parts.append(f"{number(now.done_bytes / seconds / 1e6, 1)} MB/s")
-        parts.append(_("{duration} left").format(duration=duration(left)))
-    return " · ".join(part for part in parts if part)
+    done = _(KINDS[run.action].counted).format(done=number(now.done), total=number(now.total))
+    parts = [done, escape(now.current)]
+    if run.action == "add" and run.started:
+        seconds = (datetime.now(UTC) - datetime.fromisoformat(run.started)).total_seconds()
+        if (left := time_left(now, seconds)) is not None:
+            parts.append(f"{number(now.done_bytes / seconds / 1e6, 1)} MB/s")
+            parts.append(_("{duration} left").format(duration=duration(left)))
+    return " · ".join(filter(None, parts))
 
 
 def _sources_done(now: Progress) -> str:
     """Return the progress of a run over the sources: its phase, rate, time left, and the source it is at."""
     rate = rate_per_minute(resources.store().latest(_EVENTS), now.phase, datetime.now(UTC))
     left = seconds_left(now.done, now.total, rate)
+    counted_sources = KINDS["run"].counted
     parts = [
         f"**{escape(shown_name(now.phase.capitalize()))}**" if now.phase else "",
-        _("{done} of {total} sources").format(done=number(now.done), total=number(now.total)),
+        _(counted_sources).format(done=number(now.done), total=number(now.total)),
         _("{rate} a minute").format(rate=number(rate)) if rate is not None else "",
         _("{duration} left in this phase").format(duration=duration(left)) if left else "",
         escape(now.current),
@@ -363,14 +339,14 @@ def _title(run: Run) -> str:
         return _comparison([escape(str(one)) for one in run.arguments["questions"]])
     if run.action == "erase":
         return _deletion(run)
-    if run.action == REMOVAL:
+    if run.action == "remove":
         codes = [str(one) for one in run.arguments["codes"]]
         return counted(
             "Removing {n} source: {codes}", "Removing {n} sources: {codes}", len(codes), codes=_listed(codes)
         )
-    if run.action in _TITLES:
-        return _(_TITLES[run.action])
-    return _addition([escape(Path(path).name) for path in run.arguments.get("paths", ())])
+    if run.action == "add":
+        return _addition([escape(Path(path).name) for path in run.arguments["paths"]])
+    return _(KINDS[run.action].title)
 
 
 def _listed(codes: Sequence[str]) -> str:

@@ -9,7 +9,6 @@ from ingestion.dataset.comparison.ask_cells import moment
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.operations.acts import enter
-from ingestion.operations.backups import BACKUP
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.settings import change_setting
 from ingestion.records.people import welcome
@@ -53,7 +52,7 @@ def administered(engine: Engine, together: Sequence[str]) -> Iterator[str]:
     desk = open_desk(engine, local_person(together[0][:80]))
     for number, text in enumerate(together):
         desk.jobs.finish(desk.jobs.queue("add", {"paths": [text]}, desk.person), "failed", [], text)
-        desk.jobs.finish(desk.jobs.queue(BACKUP, {}, desk.person), "failed", [], text)
+        desk.jobs.finish(desk.jobs.queue("backup", {}, desk.person), "failed", [], text)
         _reject(desk, f"OUT{number:03}", text)
         _describe(desk, f"DOC{number:03}", text)
         welcome(engine.config.workspace, f"issuer|{number}", f"p{number}@example.org", text)
