@@ -71,8 +71,8 @@ def messages() -> Catalog:
     for path in below:
         for line, text in errors_in(ast.parse(path.read_text(encoding="utf-8"))):
             found.add(text, None, [(path.relative_to(ROOT).as_posix(), line)], auto_comments=[ERROR])
-    for file, text, kept in _in_tables():
-        found.add(text, None, [(file, 1)], auto_comments=[ERROR] if kept else [])
+    for file, text, known in _in_tables():
+        found.add(text, None, [(file, 1)], auto_comments=[ERROR] if known else [])
     return found
 
 
