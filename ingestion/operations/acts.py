@@ -21,16 +21,14 @@ from rag_engine.errors import InputError
 class Act:
     """An act of a person: its name, the least role that it takes, and what it does in words (English).
 
-    `entered`: the audit log has it before it begins. `names_itself`: the act says then what it is upon (`name_act`),
-    before it changes anything, for what a person called a document may be its title, which is not to stay in the log.
-    An erasure enters its beginning itself; a restored workspace is not there when its restoring begins.
+    `entered`: the audit log has it before it begins. An erasure enters its beginning itself; a restored workspace is
+    not there when its restoring begins.
     """
 
     name: str
     role: PersonRole
     title: str
     entered: bool = False
-    names_itself: bool = False
 
 
 _ACTS: dict[str, Act] = {}
@@ -50,7 +48,7 @@ class ActingPlace(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClosedDesk:
-    """A workspace whose collection is not opened, for acts upon its settings, its people and its audit log."""
+    """A workspace whose collection is not opened, for acts upon settings, people and audit log."""
 
     workspace: Path
     person: Person
@@ -64,16 +62,17 @@ Returned = TypeVar("Returned")
 def act(
     role: PersonRole, title: str = "", *, on: str | None = None, on_first: bool = False, log: str = ""
 ) -> Callable[[Callable[Concatenate[AnyPlace, Given], Returned]], Callable[Concatenate[AnyPlace, Given], Returned]]:
-    """Declare a function as an act: it checks the role of who acts, and enters its beginning, before it does anything.
+    """Declare a function as an act, which first checks the role of who acts and enters its beginning.
 
-    `on` or `on_first` (the first argument) says what the entry is upon; with "" the act says it. `log` is the name
-    there, if another door has the same act. What a reader may do needs no title.
+    `on` or `on_first` (the first argument) says what the entry is upon. With "" the act says it (`name_act`) before it
+    changes anything, since what a person called a document may be its title, which is not to stay in the log. `log` is
+    the name there, if another door has the same act. What a reader may do needs no title.
     """
 
     def declared(
         function: Callable[Concatenate[AnyPlace, Given], Returned],
     ) -> Callable[Concatenate[AnyPlace, Given], Returned]:
-        this = Act(function.__name__, role, title, on is not None or on_first, on == "")
+        this = Act(function.__name__, role, title, on is not None or on_first)
         _ACTS[this.name] = this
 
         @wraps(function)
@@ -140,13 +139,13 @@ def signed(desk: ActingPlace, author: str) -> str:
 
 
 def name_act(desk: ActingPlace, on: str, by: str = "") -> None:
-    """Enter what the act under way is upon, by a name that may stay in the log, before it changes anything."""
+    """Enter, before it changes anything, what the act under way is upon, by a name for the log."""
     person = desk.person
     name_begun(on, (by if person.key else by.strip()) or person.name)
 
 
 def enter(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> None:
-    """Enter an act that was done in the audit log, by the name of the person or by the one that `signed` returned.
+    """Enter an act that was done in the audit log, by the person's name or the one that `signed` returned.
 
     What it changed in the catalog is then in the second copy of its records too.
     """
