@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 # What a bar shows of runs that have no phases.
-_DOING = {"ask": "asking", "compare": "comparing", "gate": "measuring", "rebuild": "rebuilding", "test": "testing"}
+_DOING = {"compare": "comparing", "gate": "measuring", "rebuild": "rebuilding", "test": "testing"}
 
 _NAME_WIDTH = 16  # columns for who queued a run
 
@@ -139,7 +139,7 @@ def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) 
 
     with desk_of(workspace, as_json) as desk:
         run = runs.control(desk, "cancel", id)
-        rest = "asking the same again" if run.action in ("ask", "compare", "test") else "`sextant run`"
+        rest = "asking the same again" if run.action in ("compare", "test") else "`sextant run`"
         _print_signal(run, f"Completed work is kept; {rest} does the rest.", as_json)
 
 
@@ -253,8 +253,6 @@ def _how_far(run: Run) -> str:
 
 
 def _asked(run: Run) -> str:
-    if run.action == "ask":
-        return f"ask each document: {run.arguments['question']}"
     if run.action == "compare":
         return f"compare: {'; '.join(run.arguments['questions'])}"
     if run.action != "run":

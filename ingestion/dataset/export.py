@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ingestion.dataset.answer_sheets import answer_sheets
-from ingestion.dataset.answer_store import AnsweredForm
 from ingestion.dataset.columns import COLUMNS
 from ingestion.dataset.sheets import text_cell, workbook_sheets
 from ingestion.records.source_record import SourceRecord
@@ -38,13 +36,11 @@ def export(
     source_records: Sequence[SourceRecord],
     *,
     workspace: Path | None = None,
-    answers: Sequence[AnsweredForm] = (),
     words: Wording = ENGLISH,
 ) -> Exported:
     """Return what was written, atomically, in the order given; the same source records always give the same bytes.
 
-    Links to local files are relative to the file, and only made where the workspace is given. A workbook also has
-    sheets with the answers of single documents. InputError for a suffix
+    Links to local files are relative to the file, and only made where the workspace is given. InputError for a suffix
     without a format or a place that cannot be written.
     """
     documents = [one for one in source_records if is_document(one)]
@@ -52,8 +48,7 @@ def export(
     warnings: list[str] = []
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
-        sheets = workbook_sheets(path, documents, others, workspace, warnings, words)
-        body = to_workbook([*sheets, *answer_sheets(answers, [sheet.name for sheet in sheets], words)])
+        body = to_workbook(workbook_sheets(path, documents, others, workspace, warnings, words))
     elif suffix == ".csv":
         body = _csv(documents, warnings)
     elif suffix == ".jsonl":

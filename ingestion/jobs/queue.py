@@ -22,7 +22,7 @@ HEARTBEAT_SECONDS = 2.0
 DEAD_AFTER_SECONDS = 15.0
 
 # What a language model reads passages for.
-_ASKING = ("ask", "compare", "gate", "ground", "test")
+_ASKING = ("compare", "gate", "ground", "test")
 
 TABLES = sql.MetaData()
 runs = sql.Table(

@@ -20,10 +20,8 @@ import sqlalchemy as sql
 from ingestion import workspace as folders
 from ingestion.book_index.find_pages import index_pages
 from ingestion.config import read_ingestion_config
-from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.comparison.ask_cells import ask_cells, cells_request_of
 from ingestion.dataset.comparison.store import ComparisonStore
-from ingestion.dataset.document_answers import ask_each_document, request_of
 from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
 from ingestion.jobs.uploads import kept_uploads, remove_finished, remove_leftovers, upload_name
@@ -58,7 +56,6 @@ _AGAIN_SECONDS = 2.0
 # that an addition needs two attempts for each of these, and one for the rest.
 _ATTEMPTS = {
     "add": 7,
-    "ask": 10,
     BACKUP: 2,
     "compare": 10,
     "decide": 2,
@@ -73,7 +70,7 @@ _ATTEMPTS = {
     TEST: 10,
 }
 # What these have done stays done, so that being broken off after it brings nobody back to the beginning.
-_KEEPING = ("ask", "compare", "erase", "ground", PULL, "run", TEST)
+_KEEPING = ("compare", "erase", "ground", PULL, "run", TEST)
 
 
 def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
@@ -284,17 +281,6 @@ def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     return [asdict(summary) for summary in summaries]
 
 
-def _ask(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    asked = ask_each_document(
-        engine,
-        AnswerStore(engine.catalog),
-        request_of(run.arguments),
-        progress=pulse.move,
-        stopped=pulse.cancelled.is_set,
-    )
-    return [asdict(asked)]
-
-
 def _compare(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
     asked = ask_cells(
         engine,
@@ -419,7 +405,6 @@ def _ground(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 _ACTIONS = {
     "add": _add,
-    "ask": _ask,
     BACKUP: _backup,
     "compare": _compare,
     "decide": _decide,

@@ -18,10 +18,6 @@ from rag_engine.errors import InputError
 # Every act of a person, with the least role that it takes and what it does in words.
 ACTS: Mapping[str, tuple[PersonRole, str]] = {
     # answers
-    "ask_documents": ("curator", "Asking each document"),
-    "export_answers": ("reader", "Exporting answers"),
-    "exported_answers": ("reader", "Exporting answers"),
-    "remove_answers": ("curator", "Removing answers"),
     "queue_gate": ("curator", "Checking the answers"),
     "measure_gate": ("curator", "Checking the answers"),
     # backups
@@ -67,7 +63,6 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
     # dataset
     "export_dataset": ("reader", "Exporting the dataset"),
     "exported_bytes": ("reader", "Exporting the dataset"),
-    "answered_forms": ("reader", "Reading answers"),
     # decisions
     "decide": ("curator", "Deciding on a source"),
     # the way to the worker
@@ -159,7 +154,7 @@ ACTS: Mapping[str, tuple[PersonRole, str]] = {
 # its beginning itself, and a restored workspace is not there when its restoring begins.
 _NAMING = frozenset({
     "add_files", "apply_index_table", "backup", "change_setting", "correct_address", "decide", "delete_backup",
-    "import_corrections", "pull", "remove_answers", "remove_index_table", "remove_sources", "reset_setting", "set_role",
+    "import_corrections", "pull", "remove_index_table", "remove_sources", "reset_setting", "set_role",
 })  # fmt: skip
 _ALWAYS_UPON = {
     "accept_index": "index",
@@ -172,7 +167,7 @@ _ALWAYS_UPON = {
     "take_up_journal": "decisions and corrections",
 }
 NAMED_INSIDE = frozenset({
-    "add_sources", "agree", "ask_cell_again", "ask_columns_again", "ask_comparison", "ask_documents",
+    "add_sources", "agree", "ask_cell_again", "ask_columns_again", "ask_comparison",
     "begin_comparison", "control", "correct", "extend_comparison", "remove_comparison", "rename_comparison",
     "restore_comparison", "run", "shrink_comparison", "undo",
 })  # fmt: skip

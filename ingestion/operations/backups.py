@@ -16,7 +16,6 @@ from ingestion.backup.back_up import BackupMade, back_up
 from ingestion.backup.bring_back import CatalogBroughtBack, bring_back_catalog
 from ingestion.backup.read_again import ReadAgain, read_documents_again
 from ingestion.backup.restore import Restored, restore_files
-from ingestion.dataset import answer_store
 from ingestion.dataset.comparison import store as comparison_store
 from ingestion.jobs import queue
 from ingestion.jobs.queue import Run
@@ -47,7 +46,6 @@ _TABLES = (
     document_corrections.TABLES,
     file_descriptions.TABLES,
     source_store.TABLES,
-    answer_store.TABLES,
     comparison_store.TABLES,
 )
 

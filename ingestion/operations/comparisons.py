@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ingestion.dataset.answer_sheets import write_workbook
 from ingestion.dataset.comparison.ask_cells import CellsRequest, moment
 from ingestion.dataset.comparison.comparison import (
     COUNTRY,
@@ -19,9 +18,11 @@ from ingestion.dataset.comparison.comparison import (
 )
 from ingestion.dataset.comparison.sheets import comparison_workbook
 from ingestion.dataset.comparison.store import ComparisonStore
+from ingestion.dataset.export import write_file
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import act, enter, name_act
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
+from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.conversations.record_files import LONGEST_NAME, short_name
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
@@ -50,14 +51,19 @@ def begin_comparison(
     *,
     name: str = "",
     only: Collection[str] = (),
+    form: AnswerSchema | None = None,
 ) -> Comparison:
     """Keep a comparison by these questions and return it; nothing is asked yet.
 
     Its columns are the documents or countries that the filter chooses, `only` some of them where any are named. Without
-    a name it is called by its first question. InputError for a filter that no document passes, and for more questions
-    or columns than a table can show.
+    a name it is called by its first question. With a form, each cell fills it in. InputError for a filter that no
+    document passes, and for more questions or columns than a table can show; BackendError for a form without a language
+    model.
     """
-    begun = _with_columns(desk, Comparison(new_id(), "", by, (), (), wanted, moment(), {}), questions, wanted, only)
+    if form:
+        desk.engine.require_language_model()
+    empty = Comparison(new_id(), "", by, (), (), wanted, moment(), {}, form)
+    begun = _with_columns(desk, empty, questions, wanted, only)
     taken = {one.name for one in list_comparisons(desk)}
     plain = _cut_name(name or begun.questions[0])
     numbered = (f"{plain} ({number})" for number in range(2, len(taken) + 3))
@@ -92,13 +98,19 @@ def extend_comparison(
 
 @act
 def continue_comparison(
-    desk: Desk, questions: Sequence[str], by: ColumnKind, wanted: Filter, name: str = ""
+    desk: Desk,
+    questions: Sequence[str],
+    by: ColumnKind,
+    wanted: Filter,
+    name: str = "",
+    form: AnswerSchema | None = None,
 ) -> Comparison:
-    """Return the comparison of this name and kind with what it lacks of the questions and columns, else begin one."""
+    """Return the comparison of this name, kind and form with what it lacks of questions and columns, else begin one."""
     called = _cut_name(name or (questions[0] if questions else ""))
-    found = next((one for one in list_comparisons(desk) if (one.name, one.by) == (called, by)), None)
+    alike = (called, by, form)
+    found = next((one for one in list_comparisons(desk) if (one.name, one.by, one.form) == alike), None)
     if found is None:
-        return begin_comparison(desk, questions, by, wanted, name=name)
+        return begin_comparison(desk, questions, by, wanted, name=name, form=form)
     return extend_comparison(desk, found.id, questions, wanted)
 
 
@@ -202,7 +214,7 @@ def exported_comparison(desk: Desk, id: str, base: str = "", words: Wording = EN
 @act
 def export_comparison(desk: Desk, id: str, file: Path) -> None:
     """Write the workbook of a comparison; InputError where its folder or the file does not allow it."""
-    write_workbook(file, exported_comparison(desk, id))
+    write_file(file, exported_comparison(desk, id))
 
 
 def _cut_name(name: str) -> str:

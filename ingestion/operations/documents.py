@@ -13,7 +13,6 @@ from ingestion.add_files import Added, add_paths
 from ingestion.backup.bring_back import catalogs_aside, originals_aside
 from ingestion.book_index import apply as book_index
 from ingestion.book_index.read import index_of_file
-from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
 from ingestion.indexing.phase import code_of
@@ -402,7 +401,6 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     unread += empty_cache(folders.pages(desk.workspace))
     forget_examples(desk.engine)
     desk.jobs.forget_current()
-    AnswerStore(desk.engine.catalog).forget_documents([document_id])
     ComparisonStore(desk.engine.catalog).forget_documents([document_id])
     FileDescriptions(desk.engine.catalog).forget(source)
     desk.store.journal.forget(source)

@@ -165,7 +165,6 @@ _SOURCES = frozenset(
 _ANSWERS = frozenset(
     (
         to_translate("answered"),
-        to_translate("no answer"),
         to_translate("insufficient evidence"),
         to_translate("Evidence found"),
         to_translate("Evidence cited"),

@@ -11,6 +11,7 @@ import sqlalchemy as sql
 from pydantic import TypeAdapter
 
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn, without_documents
+from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog, all_active
@@ -35,6 +36,7 @@ cells = sql.Table(
 )
 _CELL = TypeAdapter(ComparisonCell)
 _COLUMNS = TypeAdapter(tuple[ComparisonColumn, ...])
+_FORM: TypeAdapter[AnswerSchema | None] = TypeAdapter(AnswerSchema | None)
 
 
 class ComparisonStore:
@@ -73,14 +75,16 @@ class ComparisonStore:
     def put_cell(self, id: str, cell: ComparisonCell) -> bool:
         """Keep a cell in place of the former one; return False where its comparison has gone.
 
-        One that cites a document which was erased while it was asked is not kept, and none keeps its name.
+        One whose column is or that cites a document which was erased while it was asked is not kept, and none keeps its
+        name.
         """
         with self._catalog.begin() as connection:
-            present = connection.execute(sql.select(comparisons.c.id).where(comparisons.c.id == id)).first()
-            if present is None:
+            by = connection.scalar(sql.select(comparisons.c.columns_by).where(comparisons.c.id == id))
+            if by is None:
                 return False
             connection.execute(sql.delete(cells).where(_at(id, cell.question, cell.column)))
-            if all_active(connection, (one.document_id for one in cell.citations)):
+            column = [cell.column] if by == "document" else []
+            if all_active(connection, (*column, *(one.document_id for one in cell.citations))):
                 kept = cell if all_active(connection, cell.found) else replace(cell, warnings=())
                 connection.execute(sql.insert(cells).values(_cell_row(id, kept)))
         return True
@@ -135,6 +139,7 @@ class ComparisonStore:
             {key: tuple(wanted) for key, wanted in values["wanted"].items()},
             made,
             {(cell.question, cell.column): cell for cell in found},
+            _FORM.validate_python(values["form"]),
         )
 
 
@@ -143,6 +148,7 @@ def _row(comparison: Comparison) -> dict[str, str]:
         "questions": comparison.questions,
         "columns": [asdict(column) for column in comparison.columns],
         "wanted": dict(comparison.wanted),
+        "form": comparison.form and asdict(comparison.form),
     }
     return {
         "id": comparison.id,
