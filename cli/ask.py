@@ -163,7 +163,7 @@ def replay(
 
 
 def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple[Answer, list[Prompt]]:
-    """Return the answer and what the generator was given, if one was asked; its words are printed as they come."""
+    """Return the answer and what the generator was given; its words are printed as they come."""
     from rag_engine.controller.describe import describe_step
     from rag_engine.types import Answer, ControllerStep
 

@@ -200,7 +200,7 @@ def _print_turn(desk: Desk, run: Run) -> None:
 
 
 def _print_run(ended: Run, as_json: bool) -> None:
-    """Print what each phase did and end the command: with 0 when the run came to its end, with 2 at an error."""
+    """Print what each phase did and end the command: with 0 for a whole run, with 2 at an error."""
     if as_json:
         print_json({"status": ended.status, "message": ended.message, "phases": list(ended.results)})
     else:
@@ -227,7 +227,7 @@ def print_summary(ended: Run) -> None:
 
 
 def _print_remaining_phases(ended: Run, last: str) -> None:
-    """Print, where no bar was shown, the lines of the last phase seen and of those too quick to be seen after it."""
+    """Print, without a bar, the lines of the last phase seen and of the quick ones after it."""
     if sys.stderr.isatty():
         return
     summaries = [summary for summary in ended.results if "phase" in summary]

@@ -40,7 +40,7 @@ def compare(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare documents or countries: a row for each question, and in every cell a short answer with its source.
+    """Compare documents or countries: a row a question, in every cell a short answer with its source.
 
     The same command continues where it ended: only cells that were not asked yet, or failed, are asked.
     """

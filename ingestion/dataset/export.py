@@ -1,4 +1,4 @@
-"""The collection as a file: the paper's workbook, CSV, JSON Lines, BibTeX or RIS, by the file's suffix."""
+"""The collection as a file: workbook, CSV, JSON Lines, BibTeX or RIS, by the file's suffix."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def export(
     workspace: Path | None = None,
     words: Wording = ENGLISH,
 ) -> Exported:
-    """Return what was written, atomically, in the order given; the same source records always give the same bytes.
+    """Return what was written, atomically, in the order given.
 
-    Links to local files are relative to the file, and only made where the workspace is given. InputError for a suffix
-    without a format or a place that cannot be written.
+    The same source records always give the same bytes. Links to local files are relative to the file, and only made
+    where the workspace is given. InputError for a suffix without a format or a place that cannot be written.
     """
     documents = [one for one in source_records if is_document(one)]
     others = [one for one in source_records if not is_document(one)]

@@ -114,7 +114,7 @@ _ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "c
 
 
 def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    """Return what the action gives, begun again while another process writes; empty when cancelled meanwhile."""
+    """Return what the action gives, begun again while another process writes; empty if cancelled."""
     while not pulse.cancelled.is_set():
         try:
             if run.action != "rebuild" and unfinished_erasures(desk := open_desk(engine, local_person())):
@@ -255,7 +255,7 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _is_there(engine: Engine, queued: str) -> bool:
-    """Return whether the document of a source or an id is there, if only half erased; a title is no such name."""
+    """Return whether the document of a source or id (not a title) is there, if only half erased."""
     kept = any(queued in (one.document_id, one.source) for one in engine.collection.documents())
     return kept or BegunErasures(engine.catalog).find(queued) is not None
 

@@ -1,4 +1,4 @@
-"""Roles that the acts take, in one table, their check in every act, and the entry of a change in the audit log."""
+"""Roles that the acts take, their check in every act, and the entry of a change in the audit log."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class ActingPlace(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClosedDesk:
-    """A workspace whose collection is not opened, for acts upon its settings, its people and its audit log."""
+    """A workspace with an unopened collection, for acts upon its settings, people and audit log."""
 
     workspace: Path
     person: Person
@@ -202,7 +202,7 @@ Returned = TypeVar("Returned")
 
 
 def act(function: Callable[Concatenate[AnyPlace, Given], Returned]) -> Callable[Concatenate[AnyPlace, Given], Returned]:
-    """Have a function of the table check the role of who acts, and enter its beginning, before it does anything."""
+    """Have a function of the table check the role of who acts and enter its beginning first."""
     name = function.__name__
     if name not in ACTS:
         raise KeyError(f"{name} declares no role: name it in ACTS.")
@@ -263,15 +263,16 @@ def signed(desk: ActingPlace, author: str) -> str:
 
 
 def name_act(desk: ActingPlace, on: str, by: str = "") -> None:
-    """Enter what the act under way is upon, by a name that may stay in the log, before it changes anything."""
+    """Enter what the act under way is upon, by a name that may stay, before it changes anything."""
     person = desk.person
     name_begun(on, (by if person.key else by.strip()) or person.name)
 
 
 def enter(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> None:
-    """Enter an act that was done in the audit log, by the name of the person or by the one that `signed` returned.
+    """Enter an act that was done in the audit log.
 
-    What it changed in the catalog is then in the second copy of its records too.
+    It is by the name of the person or by the one that `signed` returned. What it changed in the catalog is then in the
+    second copy of its records too.
     """
     append_entry(desk.workspace, _entry(desk, name, on, note, by))
     keep_records(desk.workspace)

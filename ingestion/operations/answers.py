@@ -30,7 +30,7 @@ def queue_gate(desk: Desk, *, accept: bool = False) -> Run:
 def measure_gate(
     desk: Desk, *, accept: bool = False, progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> GateResult | None:
-    """Ask the accepted run's questions again and return how the answers compare; with `accept` they are accepted."""
+    """Ask the accepted run's questions again and compare the answers; with `accept` accept them."""
     accepted = find_accepted(desk.workspace)
     if accept:
         check_role(desk.person, "accept_index")

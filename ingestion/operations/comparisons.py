@@ -1,4 +1,4 @@
-"""Acts of a person upon comparisons: beginning and extending, asking cells, naming, removing and exporting."""
+"""Acts of a person upon comparisons: beginning, extending, asking, naming, removing, exporting."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def continue_comparison(
     name: str = "",
     form: AnswerSchema | None = None,
 ) -> Comparison:
-    """Return the comparison of this name, kind and form with what it lacks of questions and columns, else begin one."""
+    """Return the comparison of this name, kind and form, with what it lacks added, else begin one."""
     called = _cut_name(name or (questions[0] if questions else ""))
     alike = (called, by, form)
     found = next((one for one in list_comparisons(desk) if (one.name, one.by, one.form) == alike), None)
@@ -116,7 +116,7 @@ def continue_comparison(
 
 @act
 def shrink_comparison(desk: Desk, id: str, *, question: str = "", column: str = "") -> Comparison:
-    """Remove a question or a column with its cells; return the comparison as it was, for `restore_comparison`."""
+    """Remove a question or a column with its cells; return the comparison as it was."""
     before = _store(desk).require(id)
     name_act(desk, before.name)
     _store(desk).restore(without(before, question=question, column=column))
@@ -139,7 +139,7 @@ def ask_comparison(desk: Desk, id: str) -> Run | None:
 
 @act
 def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
-    """Have the worker ask one cell once more, whatever it holds."""
+    """Have the worker ask one cell once more, also an answered one."""
     comparison = _store(desk).require(id)
     if column not in present_columns(comparison, desk.engine.collection.snapshot()):
         raise InputError("This column is no longer in the collection.", help="Add its documents again.")
@@ -150,7 +150,7 @@ def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
 
 @act
 def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
-    """Have the worker ask every cell of some columns once more: the documents of a country may have changed."""
+    """Have the worker ask every cell of columns again: their documents may have changed."""
     comparison = _store(desk).require(id)
     name_act(desk, comparison.name)
     enter(desk, "ask_columns_again", comparison.name)
@@ -161,7 +161,7 @@ def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
 
 @act
 def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
-    """Give a comparison another name; InputError when it is empty or too long, or another comparison has it."""
+    """Give a comparison another name; InputError for an empty, too long or taken one."""
     wanted = short_name(name)
     if not wanted:
         raise InputError("The name is empty.", help="Give one.")
@@ -177,7 +177,7 @@ def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
 
 @act
 def remove_comparison(desk: Desk, id: str) -> Comparison:
-    """Remove a comparison with its cells, and end the runs that ask them; return it for `restore_comparison`."""
+    """Remove a comparison with its cells and end its runs; return it for `restore_comparison`."""
     removed = _store(desk).require(id)
     name_act(desk, removed.name)
     for run in comparison_runs(desk, id):
@@ -207,7 +207,7 @@ def comparison_runs(desk: Desk, id: str) -> list[Run]:
 
 @act
 def exported_comparison(desk: Desk, id: str, base: str = "", words: Wording = ENGLISH) -> bytes:
-    """Return the workbook of a comparison; `base` is the address of the pages, for links that open the passages."""
+    """Return the workbook of a comparison; links open passages at `base`, the address of the pages."""
     return comparison_workbook(_store(desk).require(id), desk.engine.collection.documents(), base, words)
 
 

@@ -66,7 +66,7 @@ def draw_beginning(engine: Engine) -> None:
 
 
 def shown_columns(by: ColumnKind, columns: Iterable[ComparisonColumn]) -> dict[str, str]:
-    """Return what the columns are called, by their keys: documents by title, countries in the reader's language."""
+    """Return the names of columns by their keys: titles, or countries in the reader's language."""
     return {one.key: display_text(COUNTRY, one.key) if by == COUNTRY else one.label for one in columns}
 
 

@@ -1,4 +1,4 @@
-"""`sextant ask --schema` as a person or a program uses it, with a server that replies as a model would."""
+"""`sextant ask --schema` as a person or a program uses it, with a server that replies as a model."""
 
 from __future__ import annotations
 

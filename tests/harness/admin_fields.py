@@ -1,4 +1,4 @@
-"""Payloads in the fields that the Compare page and the tabs of the Admin page draw, beside those of sources."""
+"""Payloads in the fields that the Compare page and the tabs of the Admin page draw."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WHEN = "2026-11-26T02:00:00"
 
 
 def compared(engine: Engine, together: Sequence[str]) -> Iterator[str]:
-    """Keep a comparison whose questions, columns and cells hold payloads; yield the addresses of its views."""
+    """Keep a comparison whose parts all hold payloads; yield the addresses of its views."""
     documents = engine.collection.documents()
     id, columns = new_id(), tuple(ComparisonColumn(one.document_id, one.metadata.title) for one in documents)
     cells = {

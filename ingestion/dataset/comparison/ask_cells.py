@@ -71,7 +71,7 @@ class CellsRequest:
 
 @dataclass(frozen=True, slots=True)
 class AskedCells:
-    """Outcome of a run: how many cells were asked, how many of them failed, and how the comparison is answered.
+    """Outcome of a run: how many cells were asked, how many failed, and the state of the comparison.
 
     `counts` are those of its cells by status, none of a comparison that was deleted meanwhile.
     """
@@ -95,7 +95,7 @@ def moment() -> str:
 
 
 def places_of(comparison: Comparison, request: CellsRequest, present: Collection[str]) -> list[CellPlace]:
-    """Return the places of a request that the comparison has, row by row; of its columns those that are present."""
+    """Return the places of a request that the comparison has, row by row, in present columns."""
     wanted = {(question, column) for question in request.questions for column in request.columns if column in present}
     return [place for place in comparison.places if place in wanted]
 
@@ -255,7 +255,7 @@ def _status(answer: Answer) -> CellStatus:
 
 
 def _worded(answer: Answer, engine: Engine) -> tuple[str, int]:
-    """Return the few words of an answer that a table shows, and the number of the citation that they are from."""
+    """Return the few words of an answer that a table shows, and the number of their citation."""
     if answer.status != "answered" or answer.generator != ExtractiveAnswerer.name:
         return shortened(without_marks(answer.text), answer.evidence.plan.language), 0
     number, quotation, answering = best_quotation(answer.text)

@@ -1,4 +1,4 @@
-"""Comparison: questions as rows, documents or countries as columns, and in each cell what the column answers."""
+"""Comparison: questions as rows, documents or countries as columns, and answers in the cells."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ComparisonCell:
         return next(iter(self.evidence[self.lead :]), None)
 
     def source(self, place: Callable[[str, int], str] = _page) -> str:
-        """Where that quote is: its title, unless the column is the document, and its page; "" where there is none.
+        """Where that quote is: its title, unless that is the column, and its page; "" without a quote.
 
         `place` says what a page of a file is called.
         """
@@ -105,7 +105,7 @@ CellPlace = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Questions, columns of one kind with the filter that chose them, and the cells asked so far, by their place.
+    """Questions, columns of one kind with their filter, and the cells asked so far, by their place.
 
     With a form, each cell holds its records instead of an answer in words.
     """
@@ -187,7 +187,7 @@ def _field_question(about: str, field: SchemaAttribute) -> str:
 
 
 def columns_of(by: ColumnKind, wanted: Filter, snapshot: Snapshot) -> tuple[ComparisonColumn, ...]:
-    """Return the columns that a filter chooses: its documents by title, or the countries that they are about.
+    """Return the columns that a filter chooses: its documents by title, or their countries.
 
     A filter by country leaves those countries alone. InputError for a value that no document has.
     """
@@ -309,7 +309,7 @@ def cells_in_order(comparison: Comparison) -> Iterator[tuple[str, ComparisonColu
 
 
 def cell_text(cell: ComparisonCell | None, words: Wording = ENGLISH) -> str:
-    """Return a cell as a table shows it: its words with their page, or how much was searched where there are none."""
+    """Return a cell as a table shows it: its words with their page, or how much was searched."""
     if cell is None:
         return words.message("Not asked yet")
     if cell.status == "nothing found":

@@ -93,7 +93,7 @@ def _evidence_rows(
     base: str,
     words: Wording,
 ) -> Iterator[list[Cell]]:
-    """Yield a row for each quote, and one for a cell without any; passages that do not answer are no evidence."""
+    """Yield a row for each quote, and one for a cell without any; nearest passages are no evidence."""
     if cell is None:
         yield _cells((question, column, status_text(NOT_ASKED, words)))
         return

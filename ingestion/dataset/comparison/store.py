@@ -1,4 +1,4 @@
-"""Comparisons in the catalog database: their questions and columns, and a row for each cell that was asked."""
+"""Comparisons in the catalog database: their questions and columns, and a row for each cell."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ComparisonStore:
         return found
 
     def put(self, comparison: Comparison) -> None:
-        """Keep a comparison's name, questions and columns in place of the former ones; its cells stay as they are."""
+        """Keep a comparison's name, questions and columns in place of the former ones; its cells stay."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
             connection.execute(sql.insert(comparisons).values(_row(comparison)))
@@ -96,7 +96,7 @@ class ComparisonStore:
             connection.execute(sql.delete(comparisons).where(comparisons.c.id == id))
 
     def restore(self, comparison: Comparison) -> None:
-        """Keep a comparison as it was before it was removed or changed, without what is of a document erased since."""
+        """Keep a comparison as it was before a change, without what is of a document erased since."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(cells).where(cells.c.comparison == comparison.id))
             connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
@@ -109,7 +109,7 @@ class ComparisonStore:
                 connection.execute(sql.insert(cells), rows)
 
     def forget_documents(self, document_ids: Collection[str]) -> None:
-        """Remove the columns of these documents, and every cell that cites one, which is then to be asked again."""
+        """Remove the columns of these documents and the cells that cite one, to be asked again."""
         for one in self.list():
             columns = tuple(column for column in one.columns if column.key not in document_ids)
             left = {place: without_documents(cell, document_ids) for place, cell in one.cells.items()}
@@ -118,7 +118,7 @@ class ComparisonStore:
                 self.restore(replace(one, columns=columns, cells=kept))
 
     def _standing(self, cell: ComparisonCell) -> ComparisonCell | None:
-        """Return a cell without what it has of documents that were erased since it was asked, if anything is left."""
+        """Return what is left of a cell without the documents that were erased since it was asked."""
         erased = self._erased_since(cell.asked)
         return without_documents(cell, erased) if erased else cell
 

@@ -103,7 +103,7 @@ class EngineOfForms(Engine):
 
 @pytest.fixture(scope="module")
 def towns(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a workspace of three plans, of which only Milltown's says who orders the evacuation at 4.5 metres."""
+    """Return a workspace of three plans; only Milltown's says who orders the evacuation at 4.5 m."""
     folder = tmp_path_factory.mktemp("plans")
     for town, metres, order in (("Milltown", "4.5", ORDER), ("Cork", "5.5", ORDER), ("Galway", "4.5", "")):
         (folder / f"{town.lower()}.md").write_text(TEXT.format(town=town, metres=metres, order=order))
