@@ -50,7 +50,10 @@ def export(
     if suffix == ".xlsx":
         body = to_workbook(workbook_sheets(path, documents, others, workspace, warnings, words))
     elif suffix == ".csv":
-        body = _csv(documents, warnings)
+        rows = (
+            [text_cell(column.read(one), column.name, one, warnings).value for column in COLUMNS] for one in documents
+        )
+        body = to_csv([column.name for column in COLUMNS], rows)
     elif suffix == ".jsonl":
         body = "".join(f"{json.dumps(_record(one), ensure_ascii=False)}\n" for one in documents).encode(*_UTF8)
     elif suffix == ".bib":
@@ -67,12 +70,6 @@ def export(
 
 # Foreign text may hold half of a surrogate pair, which no file can.
 _UTF8 = ("utf-8", "replace")
-
-
-def _csv(documents: Sequence[SourceRecord], warnings: list[str]) -> bytes:
-    """Return the main sheet as CSV."""
-    rows = ([text_cell(one.read(record), one.name, record, warnings).value for one in COLUMNS] for record in documents)
-    return to_csv([one.name for one in COLUMNS], rows)
 
 
 def _record(record: SourceRecord) -> dict[str, object]:

@@ -81,16 +81,12 @@ def _draw_column_choice(found: tuple[ComparisonColumn, ...], by: ColumnKind) -> 
         offered_values(kind, list(labels), labels.__getitem__, key, chosen),
         format_func=labels.__getitem__,
         key=key,
-        placeholder=_column_hint(len(found)),
+        placeholder=counted("The one that matches the filters", "All {n} that match the filters", len(found))
+        if found
+        else _("No matches"),
         disabled=not found,
     )
     return list(picked or labels)
-
-
-def _column_hint(found: int) -> str:
-    if not found:
-        return _("No matches")
-    return counted("The one that matches the filters", "All {n} that match the filters", found)
 
 
 def _draw_questions() -> tuple[tuple[str, ...], AnswerSchema | None]:

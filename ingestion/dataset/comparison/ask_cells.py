@@ -136,7 +136,8 @@ def ask_cells(
         try:
             cell = ask_cell(engine, comparison, plan_of(question), column)
         except (BackendError, InputError) as error:
-            broken, cell = error, _failed((question, column), error)
+            broken = error
+            cell = ComparisonCell(question, column, "failed", str(error), str(error), asked=moment())
         there = store.put_cell(comparison.id, cell)
         failed += cell.status == "failed"
         if isinstance(broken, BackendError):
@@ -165,7 +166,9 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
     if comparison.form is None:
         evidence = _gathered(engine, evidence, wanted)
     if comparison.by == "country" and not plan.scope:
-        evidence = _on_country(evidence, column, with_reader=engine.config.reader != "none")
+        kept = [source for source in evidence.sources if _may_be_on(source, column)]
+        if len(kept) < len(evidence.sources):
+            evidence = with_sources(evidence, kept, with_reader=engine.config.reader != "none")
     answer = engine.structure(evidence, comparison.form) if comparison.form else _written(engine, evidence)
     searched = searched_passages(comparison, column, engine.collection.snapshot())
     read = {hit.child_id for source in evidence.sources for hit in source.hits}
@@ -231,13 +234,8 @@ def _gathered(engine: Engine, first: Evidence, wanted: Filter) -> Evidence:
             return gathered
 
 
-def _on_country(evidence: Evidence, country: str, *, with_reader: bool) -> Evidence:
-    """Return the evidence without the passages that name other countries alone."""
-    kept = [source for source in evidence.sources if _may_be_on(source, country)]
-    return evidence if len(kept) == len(evidence.sources) else with_sources(evidence, kept, with_reader=with_reader)
-
-
 def _may_be_on(source: Source, country: str) -> bool:
+    """Return whether a passage names no other country alone."""
     metadata = source.document.metadata
     if len(metadata.countries) < 2:
         return True
@@ -269,7 +267,3 @@ def _nearest(evidence: Evidence) -> tuple[Citation, ...]:
         citation_at(source, hit.start - source.start, hit.end - source.start, lambda *_, page=hit.page: page)
         for source, hit in found
     )
-
-
-def _failed(place: CellPlace, error: SextantError) -> ComparisonCell:
-    return ComparisonCell(place[0], place[1], "failed", str(error), str(error), asked=moment())

@@ -82,7 +82,9 @@ class ComparisonStore:
             by = connection.scalar(sql.select(comparisons.c.columns_by).where(comparisons.c.id == id))
             if by is None:
                 return False
-            connection.execute(sql.delete(cells).where(_at(id, cell.question, cell.column)))
+            c = cells.c
+            place = sql.and_(c.comparison == id, c.question == cell.question, c.column_key == cell.column)
+            connection.execute(sql.delete(cells).where(place))
             column = [cell.column] if by == "document" else []
             if all_active(connection, (*column, *(one.document_id for one in cell.citations))):
                 kept = cell if all_active(connection, cell.found) else replace(cell, warnings=())
@@ -162,7 +164,3 @@ def _row(comparison: Comparison) -> dict[str, str]:
 def _cell_row(id: str, cell: ComparisonCell) -> dict[str, str]:
     text = _CELL.dump_json(cell).decode()
     return {"comparison": id, "question": cell.question, "column_key": cell.column, "cell": text}
-
-
-def _at(id: str, question: str, column: str) -> sql.ColumnElement[bool]:
-    return sql.and_(cells.c.comparison == id, cells.c.question == question, cells.c.column_key == column)
