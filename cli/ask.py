@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -29,7 +28,6 @@ from cli.terminal import (
 
 if TYPE_CHECKING:
     from rag_engine.answering.bundle import AskedQuestion
-    from rag_engine.answering.structured.answer_schema import AnswerSchema
     from rag_engine.config import RetrievalConfig
     from rag_engine.engine import Engine
     from rag_engine.types import Answer, AttributeContent, Prompt, StructuredAnswer
@@ -64,39 +62,35 @@ def ask(
     schema: Annotated[
         Path | None, typer.Option("--schema", help="Answer as this JSON schema says (data/schemas/ has two).")
     ] = None,
-    each_document: Annotated[
-        Path | None,
-        typer.Option("--each-document", help="Ask each document by itself, as a run of the worker, into this .xlsx."),
-    ] = None,
     bundle: Bundle = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from the documents, with a page for every claim."""
     from rag_engine.errors import InputError
+    from rag_engine.filters import parse_filters
 
-    if schema is not None or each_document is not None:
+    if schema is not None:
+        from rag_engine.answering.json_contract import structured_json
+        from rag_engine.answering.structured.answer_schema import read_schema
+
         with errors_end(as_json):
             if bundle is not None:
                 raise InputError(
-                    "--bundle keeps an answer in words, and --schema or --each-document fills in a form.",
-                    help="Leave one of them out; --json prints a form with its citations, --each-document keeps it.",
+                    "--bundle keeps an answer in words, and --schema fills in a form.",
+                    help="Leave one of them out; --json prints a form with its citations.",
                 )
-            form = _FormQuestion(question, _form(schema), tuple(filters or ()), top_k)
-            if each_document is not None:
-                from ingestion.dataset.answer_sheets import require_workbook_path
-
-                require_workbook_path(each_document)
-        with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
-            if each_document is None:
-                _ask_structured(engine, form, as_json=as_json)
-            else:
-                _ask_each_document(engine, form, each_document, as_json=as_json)
+            form = read_schema(schema)
+        with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine, spinner("Filling in the form …"):
+            filled = engine.ask_structured(question, form, parse_filters(filters or []), retrieval_of(engine, top_k))
+        if as_json:
+            print_json(structured_json(filled))
+        else:
+            _print_structured(filled)
         return
     from rag_engine.answering.bundle import asked_question
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.conversations.reply import reply_of
-    from rag_engine.filters import parse_filters
 
     with engine_of(workspace, as_json, error_json, profile=profile, mmr=mmr) as engine:
         asked = asked_question(question, parse_filters(filters or []), top_k=top_k, profile=profile, mmr=mmr)
@@ -108,73 +102,6 @@ def ask(
     else:
         print_end(reply_of(answer))
     raise typer.Exit(1 if answer.status == "error" else 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _FormQuestion:
-    """A question whose answer fills in a form."""
-
-    question: str
-    schema: AnswerSchema
-    filters: tuple[str, ...]
-    top_k: int | None
-
-
-def _form(file: Path | None) -> AnswerSchema:
-    from rag_engine.answering.structured.answer_schema import read_schema
-    from rag_engine.errors import InputError
-
-    if file is None:
-        raise InputError("--each-document fills in a form.", help="Give its schema with --schema FILE.json.")
-    return read_schema(file)
-
-
-def _ask_structured(engine: Engine, asked: _FormQuestion, *, as_json: bool) -> None:
-    from rag_engine.answering.json_contract import structured_json
-    from rag_engine.filters import parse_filters
-
-    with spinner("Filling in the form …"):
-        answer = engine.ask_structured(
-            asked.question, asked.schema, parse_filters(asked.filters), retrieval_of(engine, asked.top_k)
-        )
-    if as_json:
-        print_json(structured_json(answer))
-    else:
-        _print_structured(answer)
-
-
-def _ask_each_document(engine: Engine, asked: _FormQuestion, workbook: Path, *, as_json: bool) -> None:
-    """Have the worker fill in the form from each document, and write the workbook of what it has so far."""
-    from cli.runs import watch
-    from ingestion.dataset.document_answers import DocumentsRequest
-    from ingestion.operations.answers import ask_documents, export_answers
-    from ingestion.operations.desk import local_person, open_desk
-    from rag_engine.errors import BackendError
-    from rag_engine.filters import parse_filters
-
-    desk = open_desk(engine, local_person())
-    request = DocumentsRequest(
-        asked.question, asked.schema, parse_filters(asked.filters), retrieval_of(engine, asked.top_k)
-    )
-    ended = watch(desk, ask_documents(desk, request))
-    documents = export_answers(desk, request, workbook)
-    if ended.status == "failed":
-        kept = f"{workbook} holds the {documents} documents asked so far; the same command continues."
-        raise BackendError(ended.message, help=kept, retryable=True)
-    counts: Mapping[str, Any] = ended.results[0] if ended.results else {"asked": 0, "failed": [], "warnings": []}
-    if as_json:
-        print_json({"path": str(workbook), **counts, "documents": documents})
-    else:
-        out.print(f"Wrote {workbook}: {documents} documents, {counts['asked']} asked now.", markup=False)
-        warn(
-            (
-                *(f"{file} could not be asked; the same command asks again." for file in counts["failed"]),
-                *counts["warnings"],
-            )
-        )
-        if ended.status != "done":
-            err.print(f"Run {ended.id} is {ended.status}; the same command continues it.", markup=False)
-    raise typer.Exit(130 if ended.status != "done" else 1 if counts["failed"] else 0)
 
 
 def _print_structured(answer: StructuredAnswer) -> None:
@@ -236,7 +163,7 @@ def replay(
 
 
 def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple[Answer, list[Prompt]]:
-    """Return the answer and what the generator was given, if one was asked; its words are printed as they come."""
+    """Return the answer and what the generator was given; its words are printed as they come."""
     from rag_engine.controller.describe import describe_step
     from rag_engine.types import Answer, ControllerStep
 

@@ -137,7 +137,7 @@ def cancel(id: RunId = 0, workspace: Workspace = None, as_json: AsJson = False) 
 
     with desk_of(workspace, as_json) as desk:
         run = runs.control(desk, "cancel", id)
-        rest = "asking the same again" if run.action in ("ask", "compare", "test") else "`sextant run`"
+        rest = "asking the same again" if run.action in ("compare", "test") else "`sextant run`"
         _print_signal(run, f"Completed work is kept; {rest} does the rest.", as_json)
 
 
@@ -198,7 +198,7 @@ def _print_turn(desk: Desk, run: Run) -> None:
 
 
 def _print_run(ended: Run, as_json: bool) -> None:
-    """Print what each phase did and end the command: with 0 when the run came to its end, with 2 at an error."""
+    """Print what each phase did and end the command: with 0 for a whole run, with 2 at an error."""
     if as_json:
         print_json({"status": ended.status, "message": ended.message, "phases": list(ended.results)})
     else:
@@ -225,7 +225,7 @@ def print_summary(ended: Run) -> None:
 
 
 def _print_remaining_phases(ended: Run, last: str) -> None:
-    """Print, where no bar was shown, the lines of the last phase seen and of those too quick to be seen after it."""
+    """Print, without a bar, the lines of the last phase seen and of the quick ones after it."""
     if sys.stderr.isatty():
         return
     summaries = [summary for summary in ended.results if "phase" in summary]
@@ -251,8 +251,6 @@ def _how_far(run: Run) -> str:
 
 
 def _asked(run: Run) -> str:
-    if run.action == "ask":
-        return f"ask each document: {run.arguments['question']}"
     if run.action == "compare":
         return f"compare: {'; '.join(run.arguments['questions'])}"
     if run.action != "run":

@@ -26,6 +26,9 @@ def compare(
     schema: Annotated[
         Path | None, typer.Option("--schema", help="Ask also for each field of this JSON schema.")
     ] = None,
+    form: Annotated[
+        Path | None, typer.Option("--form", help="Fill in this JSON schema in every cell; needs a language model.")
+    ] = None,
     by: Annotated[Literal["document", "country"], typer.Option("--by", help="What the columns are.")] = "document",
     filters: Filters = None,
     name: Annotated[
@@ -37,12 +40,12 @@ def compare(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare documents or countries: a row for each question, and in every cell a short answer with its source.
+    """Compare documents or countries: a row a question, in every cell a short answer with its source.
 
     The same command continues where it ended: only cells that were not asked yet, or failed, are asked.
     """
-    from ingestion.dataset.answer_sheets import require_workbook_path
     from ingestion.dataset.comparison.comparison import read_questions, schema_questions
+    from ingestion.dataset.comparison.sheets import require_workbook_path
     from ingestion.operations.comparisons import (
         ask_comparison,
         continue_comparison,
@@ -57,9 +60,9 @@ def compare(
         if workbook is not None:
             require_workbook_path(workbook)
         rows = [*read_questions("\n".join(questions or ())), *(schema_questions(read_schema(schema)) if schema else ())]
-        wanted = parse_filters(filters or [])
+        wanted, filled = parse_filters(filters or []), read_schema(form) if form else None
     with desk_of(workspace, as_json) as desk:
-        id = continue_comparison(desk, rows, by, wanted, name).id
+        id = continue_comparison(desk, rows, by, wanted, name, filled).id
         run = ask_comparison(desk, id)
         ended = watch(desk, run) if run else None
         if workbook is not None:
@@ -120,6 +123,7 @@ def _json(comparison: Comparison, workbook: Path | None) -> dict[str, Any]:
                 "short": cell.short if cell else "",
                 "text": cell.text if cell else "",
                 "citations": [citation_json(one) for one in cell.evidence] if cell else [],
+                "records": [{one.name: one.value for one in record} for record in cell.records] if cell else [],
                 "searched": asdict(cell.effort) if cell else None,
                 "warnings": list(cell.warnings) if cell else [],
             }

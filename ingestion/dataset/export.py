@@ -1,4 +1,4 @@
-"""The collection as a file: the paper's workbook, CSV, JSON Lines, BibTeX or RIS, by the file's suffix."""
+"""The collection as a file: workbook, CSV, JSON Lines, BibTeX or RIS, by the file's suffix."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ingestion.dataset.answer_sheets import answer_sheets
-from ingestion.dataset.answer_store import AnsweredForm
 from ingestion.dataset.columns import COLUMNS
 from ingestion.dataset.sheets import text_cell, workbook_sheets
 from ingestion.records.source_record import SourceRecord
@@ -38,24 +36,24 @@ def export(
     source_records: Sequence[SourceRecord],
     *,
     workspace: Path | None = None,
-    answers: Sequence[AnsweredForm] = (),
     words: Wording = ENGLISH,
 ) -> Exported:
-    """Return what was written, atomically, in the order given; the same source records always give the same bytes.
+    """Return what was written, atomically, in the order given.
 
-    Links to local files are relative to the file, and only made where the workspace is given. A workbook also has
-    sheets with the answers of single documents. InputError for a suffix
-    without a format or a place that cannot be written.
+    The same source records always give the same bytes. Links to local files are relative to the file, and only made
+    where the workspace is given. InputError for a suffix without a format or a place that cannot be written.
     """
     documents = [one for one in source_records if is_document(one)]
     others = [one for one in source_records if not is_document(one)]
     warnings: list[str] = []
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
-        sheets = workbook_sheets(path, documents, others, workspace, warnings, words)
-        body = to_workbook([*sheets, *answer_sheets(answers, [sheet.name for sheet in sheets], words)])
+        body = to_workbook(workbook_sheets(path, documents, others, workspace, warnings, words))
     elif suffix == ".csv":
-        body = _csv(documents, warnings)
+        rows = (
+            [text_cell(column.read(one), column.name, one, warnings).value for column in COLUMNS] for one in documents
+        )
+        body = to_csv([column.name for column in COLUMNS], rows)
     elif suffix == ".jsonl":
         body = "".join(f"{json.dumps(_record(one), ensure_ascii=False)}\n" for one in documents).encode(*_UTF8)
     elif suffix == ".bib":
@@ -72,12 +70,6 @@ def export(
 
 # Foreign text may hold half of a surrogate pair, which no file can.
 _UTF8 = ("utf-8", "replace")
-
-
-def _csv(documents: Sequence[SourceRecord], warnings: list[str]) -> bytes:
-    """Return the main sheet as CSV."""
-    rows = ([text_cell(one.read(record), one.name, record, warnings).value for one in COLUMNS] for record in documents)
-    return to_csv([one.name for one in COLUMNS], rows)
 
 
 def _record(record: SourceRecord) -> dict[str, object]:

@@ -30,7 +30,6 @@ KINDS: Mapping[str, JobKind] = {
     # A file that ends its worker, for want of memory say, would end the next one too: it is set aside after two of
     # them, so that an addition needs two attempts for each of these, and one for the rest.
     "add": JobKind("Adding documents", "{done} of {total} files", 7, stop="cancel"),
-    "ask": JobKind("Asking each document", attempts=10, keeps=True, reads=True, stop="pause"),
     "backup": JobKind("Backing up the workspace", "{done} of {total} MB", stop="cancel"),
     "compare": JobKind("Asking the cells of a comparison", "{done} of {total} cells", 10, True, True, "pause"),
     "decide": JobKind("Deciding on an index"),

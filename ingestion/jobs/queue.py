@@ -156,7 +156,7 @@ class JobQueue:
         self._set(id, attempts=1)
 
     def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> Run:
-        """Record how the run ended and return it; what it was at, which may be a document's title, is not kept."""
+        """Record how the run ended and return it; the title of what it was at is not kept."""
         run = self.find(id)
         progress = _at_rest(run.progress if run else None, status)
         return self._set(id, status=status, results=json.dumps(results), message=message, progress=progress)

@@ -20,10 +20,8 @@ import sqlalchemy as sql
 from ingestion import workspace as folders
 from ingestion.book_index.find_pages import index_pages
 from ingestion.config import read_ingestion_config
-from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.comparison.ask_cells import ask_cells, cells_request_of
 from ingestion.dataset.comparison.store import ComparisonStore
-from ingestion.dataset.document_answers import ask_each_document, request_of
 from ingestion.jobs.kinds import KINDS
 from ingestion.jobs.process import server_of
 from ingestion.jobs.queue import HEARTBEAT_SECONDS, JobQueue, Run, RunStatus
@@ -97,7 +95,7 @@ _ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "c
 
 
 def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    """Return what the action gives, begun again while another process writes; empty when cancelled meanwhile."""
+    """Return what the action gives, begun again while another process writes; empty if cancelled."""
     while not pulse.cancelled.is_set():
         try:
             if run.action != "rebuild" and unfinished_erasures(desk := open_desk(engine, local_person())):
@@ -255,7 +253,7 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 
 
 def _is_there(engine: Engine, queued: str) -> bool:
-    """Return whether the document of a source or an id is there, if only half erased; a title is no such name."""
+    """Return whether the document of a source or id (not a title) is there, if only half erased."""
     kept = any(queued in (one.document_id, one.source) for one in engine.collection.documents())
     return kept or BegunErasures(engine.catalog).find(queued) is not None
 
@@ -281,18 +279,6 @@ def _run(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
             signal=lambda: pulse.signal,
         )
     return [asdict(summary) for summary in summaries]
-
-
-@_carries_out("ask")
-def _ask(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    asked = ask_each_document(
-        engine,
-        AnswerStore(engine.catalog),
-        request_of(run.arguments),
-        progress=pulse.move,
-        stopped=pulse.cancelled.is_set,
-    )
-    return [asdict(asked)]
 
 
 @_carries_out("compare")

@@ -147,7 +147,8 @@ def name_act(desk: ActingPlace, on: str, by: str = "") -> None:
 def enter(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> None:
     """Enter an act that was done in the audit log, by the person's name or the one that `signed` returned.
 
-    What it changed in the catalog is then in the second copy of its records too.
+    It is by the name of the person or by the one that `signed` returned. What it changed in the catalog is then in the
+    second copy of its records too.
     """
     append_entry(desk.workspace, _entry(desk, name, on, note, by))
     keep_records(desk.workspace)

@@ -1,4 +1,4 @@
-"""Acts of an admin upon the whole workspace: backing it up, restoring a backup as a new one, and repairing it.
+"""Acts of an admin upon the whole workspace: backing it up, restoring a backup, repairing it.
 
 Backups that the page asks for are kept in a folder beside the workspace, which the worker writes.
 """
@@ -16,7 +16,6 @@ from ingestion.backup.back_up import BackupMade, back_up
 from ingestion.backup.bring_back import CatalogBroughtBack, bring_back_catalog
 from ingestion.backup.read_again import ReadAgain, read_documents_again
 from ingestion.backup.restore import Restored, restore_files
-from ingestion.dataset import answer_store
 from ingestion.dataset.comparison import store as comparison_store
 from ingestion.jobs import queue
 from ingestion.jobs.queue import Run
@@ -45,7 +44,6 @@ _TABLES = (
     document_corrections.TABLES,
     file_descriptions.TABLES,
     source_store.TABLES,
-    answer_store.TABLES,
     comparison_store.TABLES,
 )
 
@@ -73,14 +71,14 @@ def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) 
 
 @act("admin", "Backing up the workspace")
 def queue_backup(desk: Desk) -> Run:
-    """Have the worker make a backup in the folder beside the workspace; one that is under way serves as well."""
+    """Have the worker make a backup beside the workspace; one that is under way serves as well."""
     _check_catalog(desk.workspace)
     return queue_once(desk, "backup", {})
 
 
 @act("admin", "Backing up the workspace")
 def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> BackupMade:
-    """Make a backup in the folder beside the workspace, named by the time; WorkspaceError where there can be none."""
+    """Make a backup beside the workspace, named by the time; WorkspaceError where there can be none."""
     folder = folders.backups(desk.workspace)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -115,7 +113,7 @@ def backup_bytes(desk: ActingPlace, name: str) -> bytes:
 
 @act("admin", "Deleting a backup", on_first=True)
 def delete_backup(desk: ActingPlace, name: str) -> None:
-    """Delete a backup from the folder beside the workspace, by the name of its file; InputError where there is none."""
+    """Delete a backup beside the workspace by the name of its file; InputError where there is none."""
     found = next((one for one in list_backups(desk) if one.file.name == name), None)
     if found is None:
         raise InputError(
@@ -163,7 +161,7 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
 
 @act("admin", "Repairing the workspace", on="catalog")
 def bring_back(desk: ActingPlace) -> CatalogBroughtBack:
-    """Put the second copy of the catalog in its place where it was destroyed; `read_again` then gives it its texts."""
+    """Put the second copy of a destroyed catalog in its place; `read_again` then gives it its texts."""
     _check_catalog(desk.workspace)
     brought = bring_back_catalog(desk.workspace)
     enter(desk, "bring_back", kept_sentence("catalog"), kept_sentence("as it was on {date}", date=brought.as_of))
@@ -172,7 +170,7 @@ def bring_back(desk: ActingPlace) -> CatalogBroughtBack:
 
 @act("admin", "Repairing the workspace", on="decisions and corrections")
 def take_up_journal(desk: Desk) -> int:
-    """Take over from the journal what people said and the catalog lacks, as after `bring_back`; return how much."""
+    """Take over what people said from the journal if the catalog lacks it; return how much."""
     taken = desk.store.take_from_journal()
     restore_corrections(desk, {one.code for one in desk.store.corrections()})
     enter(desk, "take_up_journal", kept_sentence("{n} decisions and corrections", n=taken))
@@ -194,7 +192,7 @@ def read_again(desk: Desk, *, progress: Shown = lambda *_: None) -> ReadAgain:
 
 @act("admin", "Repairing the workspace")
 def complete_records(desk: Desk) -> int:
-    """Have the journal hold all that people said, and the second copy all of it; return how much the journal lacked."""
+    """Have journal and second copy hold all that people said; return how much the journal lacked."""
     lacking = desk.store.complete_journal()
     keep_records(desk.workspace)
     return lacking

@@ -1,4 +1,4 @@
-"""Acts of a person upon comparisons: beginning and extending, asking cells, naming, removing and exporting."""
+"""Acts of a person upon comparisons: beginning, extending, asking, naming, removing, exporting."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ingestion.dataset.answer_sheets import write_workbook
 from ingestion.dataset.comparison.ask_cells import CellsRequest, moment
 from ingestion.dataset.comparison.comparison import (
     COUNTRY,
@@ -19,9 +18,11 @@ from ingestion.dataset.comparison.comparison import (
 )
 from ingestion.dataset.comparison.sheets import comparison_workbook
 from ingestion.dataset.comparison.store import ComparisonStore
+from ingestion.dataset.export import write_file
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import act, enter, name_act
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
+from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.conversations.record_files import LONGEST_NAME, short_name
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
@@ -50,14 +51,19 @@ def begin_comparison(
     *,
     name: str = "",
     only: Collection[str] = (),
+    form: AnswerSchema | None = None,
 ) -> Comparison:
     """Keep a comparison by these questions and return it; nothing is asked yet.
 
     Its columns are the documents or countries that the filter chooses, `only` some of them where any are named. Without
-    a name it is called by its first question. InputError for a filter that no document passes, and for more questions
-    or columns than a table can show.
+    a name it is called by its first question. With a form, each cell fills it in. InputError for a filter that no
+    document passes, and for more questions or columns than a table can show; BackendError for a form without a language
+    model.
     """
-    begun = _with_columns(desk, Comparison(new_id(), "", by, (), (), wanted, moment(), {}), questions, wanted, only)
+    if form:
+        desk.engine.require_language_model()
+    empty = Comparison(new_id(), "", by, (), (), wanted, moment(), {}, form)
+    begun = _with_columns(desk, empty, questions, wanted, only)
     taken = {one.name for one in list_comparisons(desk)}
     plain = _cut_name(name or begun.questions[0])
     numbered = (f"{plain} ({number})" for number in range(2, len(taken) + 3))
@@ -92,19 +98,25 @@ def extend_comparison(
 
 @act("curator", "Continuing a comparison")
 def continue_comparison(
-    desk: Desk, questions: Sequence[str], by: ColumnKind, wanted: Filter, name: str = ""
+    desk: Desk,
+    questions: Sequence[str],
+    by: ColumnKind,
+    wanted: Filter,
+    name: str = "",
+    form: AnswerSchema | None = None,
 ) -> Comparison:
-    """Return the comparison of this name and kind with what it lacks of the questions and columns, else begin one."""
+    """Return the comparison of this name, kind and form, with what it lacks added, else begin one."""
     called = _cut_name(name or (questions[0] if questions else ""))
-    found = next((one for one in list_comparisons(desk) if (one.name, one.by) == (called, by)), None)
+    alike = (called, by, form)
+    found = next((one for one in list_comparisons(desk) if (one.name, one.by, one.form) == alike), None)
     if found is None:
-        return begin_comparison(desk, questions, by, wanted, name=name)
+        return begin_comparison(desk, questions, by, wanted, name=name, form=form)
     return extend_comparison(desk, found.id, questions, wanted)
 
 
 @act("curator", "Removing part of a comparison", on="")
 def shrink_comparison(desk: Desk, id: str, *, question: str = "", column: str = "") -> Comparison:
-    """Remove a question or a column with its cells; return the comparison as it was, for `restore_comparison`."""
+    """Remove a question or a column with its cells; return the comparison as it was."""
     before = _store(desk).require(id)
     name_act(desk, before.name)
     _store(desk).restore(without(before, question=question, column=column))
@@ -127,7 +139,7 @@ def ask_comparison(desk: Desk, id: str) -> Run | None:
 
 @act("curator", "Asking the cells of a comparison", on="")
 def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
-    """Have the worker ask one cell once more, whatever it holds."""
+    """Have the worker ask one cell once more, also an answered one."""
     comparison = _store(desk).require(id)
     if column not in present_columns(comparison, desk.engine.collection.snapshot()):
         raise InputError("This column is no longer in the collection.", help="Add its documents again.")
@@ -138,7 +150,7 @@ def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
 
 @act("curator", "Asking the cells of a comparison", on="")
 def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
-    """Have the worker ask every cell of some columns once more: the documents of a country may have changed."""
+    """Have the worker ask every cell of columns again: their documents may have changed."""
     comparison = _store(desk).require(id)
     name_act(desk, comparison.name)
     enter(desk, "ask_columns_again", comparison.name)
@@ -149,7 +161,7 @@ def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
 
 @act("curator", "Renaming a comparison", on="")
 def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
-    """Give a comparison another name; InputError when it is empty or too long, or another comparison has it."""
+    """Give a comparison another name; InputError for an empty, too long or taken one."""
     wanted = short_name(name)
     if not wanted:
         raise InputError("The name is empty.", help="Give one.")
@@ -165,7 +177,7 @@ def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
 
 @act("curator", "Removing a comparison", on="")
 def remove_comparison(desk: Desk, id: str) -> Comparison:
-    """Remove a comparison with its cells, and end the runs that ask them; return it for `restore_comparison`."""
+    """Remove a comparison with its cells and end its runs; return it for `restore_comparison`."""
     removed = _store(desk).require(id)
     name_act(desk, removed.name)
     for run in comparison_runs(desk, id):
@@ -195,14 +207,14 @@ def comparison_runs(desk: Desk, id: str) -> list[Run]:
 
 @act("reader")
 def exported_comparison(desk: Desk, id: str, base: str = "", words: Wording = ENGLISH) -> bytes:
-    """Return the workbook of a comparison; `base` is the address of the pages, for links that open the passages."""
+    """Return the workbook of a comparison; links open passages at `base`, the address of the pages."""
     return comparison_workbook(_store(desk).require(id), desk.engine.collection.documents(), base, words)
 
 
 @act("reader")
 def export_comparison(desk: Desk, id: str, file: Path) -> None:
     """Write the workbook of a comparison; InputError where its folder or the file does not allow it."""
-    write_workbook(file, exported_comparison(desk, id))
+    write_file(file, exported_comparison(desk, id))
 
 
 def _cut_name(name: str) -> str:

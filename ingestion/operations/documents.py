@@ -13,7 +13,6 @@ from ingestion.add_files import Added, add_paths
 from ingestion.backup.bring_back import catalogs_aside, originals_aside
 from ingestion.book_index import apply as book_index
 from ingestion.book_index.read import index_of_file
-from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.dataset.knowledge_base import knowledge_base, write_knowledge_base
 from ingestion.indexing.phase import code_of
@@ -215,7 +214,7 @@ def is_listed(desk: Desk, record: DocumentRecord) -> bool:
 
 @act("reader")
 def sources_erased_with(desk: Desk, documents: Sequence[DocumentRecord]) -> tuple[str, ...]:
-    """Return the codes of the list that erasing the documents excludes, which is a decision: their own and of copies.
+    """Return the codes that erasing the documents excludes by a decision: their own and of copies.
 
     A copy has the same bytes or nearly the same words, and is no document of the collection itself: a run would index
     it in the place of what was erased.
@@ -281,14 +280,14 @@ def export_knowledge_base(desk: Desk, file: Path) -> int:
 
 
 def _remove_half_written(workspace: Path) -> None:
-    """Remove what killed processes left half written: in the workspace, its folder of backups, and beside it."""
+    """Remove what killed processes left half written: in the workspace, its backups, and beside it."""
     remove_abandoned(workspace)
     for folder in (folders.backups(workspace), workspace.resolve().parent):
         remove_abandoned_staging(folder)
 
 
 def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
-    """Return the document that a new version replaces; InputError for one of the list, which a run replaces."""
+    """Return the document that a new version replaces; InputError for one that a run replaces."""
     if not document:
         return None
     record = desk.engine.catalog.find_document(document)
@@ -307,7 +306,7 @@ def _is_named(desk: Desk, name: str) -> bool:
 
 
 def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
-    """Take every step of an erasure that has not been taken, each of which may be taken twice, and enter it."""
+    """Take every step of an erasure that is left, each of which may be taken twice, and enter it."""
     with entered_as_begun(desk, "erase", asked.source, asked.note, asked.author):
         erased = _take_steps(desk, asked)
         # Entered before it is forgotten: killed between the two, it is finished and entered once more.
@@ -360,7 +359,7 @@ def _exclude(desk: Desk, record: SourceRecord, asked: BegunErasure) -> None:
 
 
 def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
-    """Return the other sources that hold a document of this source and content, and are none of the collection.
+    """Return the other sources outside the collection that hold a document of this source and content.
 
     Where it is no `former` version, all that was ever fetched for the source counts, and what was found to have nearly
     its words.
@@ -378,7 +377,7 @@ def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
 
 
 def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> list[str]:
-    """Remove what repeats a document: replies, comparisons, its description, and what was agreed with, word by word.
+    """Remove what repeats a document: replies, comparisons, its description, and what was agreed with.
 
     Return in words what may still hold something of it, for it cannot be read.
     """
@@ -402,7 +401,6 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     unread += empty_cache(folders.pages(desk.workspace))
     forget_examples(desk.engine)
     desk.jobs.forget_current()
-    AnswerStore(desk.engine.catalog).forget_documents([document_id])
     ComparisonStore(desk.engine.catalog).forget_documents([document_id])
     FileDescriptions(desk.engine.catalog).forget(source)
     desk.store.journal.forget(source)

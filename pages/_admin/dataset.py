@@ -12,7 +12,6 @@ from ingestion.operations.dataset import exported_bytes
 from ingestion.status.document_fields import shown_values
 from ingestion.status.source_status import is_document
 from pages._admin.add_sources import draw_rejected
-from pages._admin.document_answers import draw_document_answers
 from pages._admin.field_editor import draw_applied
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
@@ -41,12 +40,7 @@ _DECIDED = "decisions applied"
 
 
 def draw_dataset() -> None:
-    """Draw the export and the import, and the questions to each document."""
-    _draw_files()
-    draw_document_answers()
-
-
-def _draw_files() -> None:
+    """Draw the export and the import."""
     found = list(resources.records().values())
     if not found:
         st.info(

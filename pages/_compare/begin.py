@@ -8,10 +8,10 @@ import streamlit as st
 
 from ingestion.dataset.comparison.comparison import (
     COUNTRY,
-    MOST_COLUMNS,
     ColumnKind,
     ComparisonColumn,
     columns_of,
+    most_columns,
     read_questions,
     schema_questions,
 )
@@ -46,7 +46,7 @@ def draw_beginning(engine: Engine) -> None:
         )
     )
     with st.container(border=True):
-        questions = _draw_questions()
+        questions, form = _draw_questions()
         by: ColumnKind = st.segmented_control(
             _("Columns"),
             list(_KINDS),
@@ -62,11 +62,11 @@ def draw_beginning(engine: Engine) -> None:
         with show_errors():
             found = columns_of(by, wanted, engine.collection.snapshot())
             columns = _draw_column_choice(found, by)
-            _draw_start(questions, by, wanted, columns)
+            _draw_start(questions, form, by, wanted, columns)
 
 
 def shown_columns(by: ColumnKind, columns: Iterable[ComparisonColumn]) -> dict[str, str]:
-    """Return what the columns are called, by their keys: documents by title, countries in the reader's language."""
+    """Return the names of columns by their keys: titles, or countries in the reader's language."""
     return {one.key: display_text(COUNTRY, one.key) if by == COUNTRY else one.label for one in columns}
 
 
@@ -81,19 +81,16 @@ def _draw_column_choice(found: tuple[ComparisonColumn, ...], by: ColumnKind) -> 
         offered_values(kind, list(labels), labels.__getitem__, key, chosen),
         format_func=labels.__getitem__,
         key=key,
-        placeholder=_column_hint(len(found)),
+        placeholder=counted("The one that matches the filters", "All {n} that match the filters", len(found))
+        if found
+        else _("No matches"),
         disabled=not found,
     )
     return list(picked or labels)
 
 
-def _column_hint(found: int) -> str:
-    if not found:
-        return _("No matches")
-    return counted("The one that matches the filters", "All {n} that match the filters", found)
-
-
-def _draw_questions() -> tuple[str, ...]:
+def _draw_questions() -> tuple[tuple[str, ...], AnswerSchema | None]:
+    """Draw the questions, and return them with the form that every cell is to fill in, if any."""
     questions = read_questions(
         st.text_area(
             _("Questions, one per line"),
@@ -116,7 +113,13 @@ def _draw_questions() -> tuple[str, ...]:
             on_click=_add_questions,
             args=(schema,),
         )
-    return questions
+        fills = st.toggle(
+            _("Fill in the form in every cell"),
+            key="compare fill form",
+            help=_("Each cell lists the records that its column states, with their pages. It needs a language model."),
+            disabled=schema is None,
+        )
+    return questions, schema if fills else None
 
 
 def _add_questions(schema: AnswerSchema) -> None:
@@ -124,18 +127,21 @@ def _add_questions(schema: AnswerSchema) -> None:
     st.session_state[_QUESTIONS] = "\n".join(lines)
 
 
-def _draw_start(questions: tuple[str, ...], by: ColumnKind, wanted: Filter, columns: list[str]) -> None:
+def _draw_start(
+    questions: tuple[str, ...], form: AnswerSchema | None, by: ColumnKind, wanted: Filter, columns: list[str]
+) -> None:
     if by == "country":
         st.caption(_("Leave country names out of the questions: each column searches the documents about its country."))
-    if len(columns) > MOST_COLUMNS:
+    most = most_columns(form)
+    if len(columns) > most:
         st.caption(
             _(
                 ":material/info: A comparison has at most {most} columns, and {columns} are selected. "
                 "Narrow them down with a filter, or pick some."
-            ).format(most=number(MOST_COLUMNS), columns=number(len(columns)))
+            ).format(most=number(most), columns=number(len(columns)))
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        ready = bool(questions) and 0 < len(columns) <= MOST_COLUMNS
+        ready = bool(questions) and 0 < len(columns) <= most
         if act_button(
             "begin_comparison",
             _("Start comparison"),
@@ -144,7 +150,7 @@ def _draw_start(questions: tuple[str, ...], by: ColumnKind, wanted: Filter, colu
             icon=":material/play_arrow:",
             disabled=not ready,
         ):
-            begun = begin_comparison(resources.desk(), questions, by, wanted, only=columns)
+            begun = begin_comparison(resources.desk(), questions, by, wanted, only=columns, form=form)
             ask_comparison(resources.desk(), begun.id)
             open_in_address(COMPARISON, begun.id)
             st.rerun()

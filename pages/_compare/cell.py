@@ -29,11 +29,9 @@ _EXCERPT = 500
 _BULLET = "- "
 
 
-def _close() -> None:
-    open_in_address(CELL)
-
-
-@translated_dialog(to_translate("Answer"), width="large", icon=":material/table_chart:", on_dismiss=_close)
+@translated_dialog(
+    to_translate("Answer"), width="large", icon=":material/table_chart:", on_dismiss=lambda: open_in_address(CELL)
+)
 def draw_cell(comparison: Comparison, question: str, column: ComparisonColumn, *, asking: bool, present: bool) -> None:
     """Draw a cell; `asking` while a run is at it, `present` where the collection still has its column."""
     label = shown_columns(comparison.by, [column])[column.key]
@@ -101,7 +99,7 @@ def _badge(n: int) -> str:
 
 
 def _said(cell: ComparisonCell) -> list[str]:
-    """Return the markdown of each quote; of an answer that consists of them with the words that answer in bold."""
+    """Return the markdown of each quote; in an answer of quotes with the answering words in bold."""
     bullets = [line.removeprefix(_BULLET) for line in cell.text.splitlines() if line.startswith(_BULLET)]
     if _is_quoted(cell) and len(bullets) == len(cell.evidence):
         return [answer_markdown(line, _badge) for line in bullets]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from dataclasses import replace
 
 import streamlit as st
 
@@ -10,17 +11,19 @@ from pages._ask.answer import draw_original
 from pages._document.below import draw_below
 from pages._document.beside import draw_beside
 from pages._document.layout_view import shows_layout
-from pages._document.opened import page_of, paged_text
-from pages._document.page_view import draw_page_view
-from pages._document.toolbar import draw_toolbar
+from pages._document.opened import go_to, page_of, paged_text
+from pages._document.page_view import FIT, ZOOMS, draw_page_view
 from pages._shared import resources
+from pages._shared.elements import when_changed
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
-from pages._shared.numbers_and_dates import known_date
+from pages._shared.numbers_and_dates import known_date, percent
+from pages._shared.shown_names import page_noun
 from rag_engine.reading.address import DocumentPlace
 from rag_engine.reading.same_work import newer_version
 from rag_engine.types import UNDATED, DocumentRecord
 
+_NUMBER = "document page number"
 # Characters of a title that a browser's tab could show.
 _TAB_TITLE = 80
 # As Streamlit draws its own titles, in which no language can be set.
@@ -50,7 +53,7 @@ def draw_document(place: DocumentPlace) -> None:
     page = text.clamp_page(place.page or page_of(document, place))
     reading, beside = st.columns([2, 1])
     with reading:
-        zoom = draw_toolbar(document, place, page, drawn=text.is_drawn or shows_layout(document))
+        zoom = _draw_toolbar(document, place, page, drawn=text.is_drawn or shows_layout(document))
         draw_page_view(document, page, place.passage, zoom)
     with beside:
         draw_beside(document, place, page)
@@ -58,7 +61,7 @@ def draw_document(place: DocumentPlace) -> None:
 
 
 def _draw_title(document: DocumentRecord) -> None:
-    """Draw the title as the heading of the page, in the document's language for those to whom it is read out."""
+    """Draw the title as the heading of the page, marked with the document's language."""
     title = document.shown_title
     st.set_page_config(page_title=f"{title[:_TAB_TITLE]} · Sextant")
     language = document.metadata.language
@@ -85,3 +88,43 @@ def _draw_superseded(document: DocumentRecord) -> None:
                 icon=":material/arrow_forward:",
                 query_params=DocumentPlace(newest.document_id).parameters(),
             )
+
+
+def _draw_toolbar(document: DocumentRecord, place: DocumentPlace, page: int, *, drawn: bool) -> str | float:
+    """Draw the buttons to turn pages and the zoom of a page that is drawn; return the zoom chosen."""
+    zoom: str | float = FIT
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="document toolbar"):
+        if document.pages > 1:
+            _draw_turning(document, place, page)
+        if drawn:
+            zoom = st.selectbox(
+                _("Zoom"),
+                list(ZOOMS),
+                format_func=lambda one: _("Fit") if one == FIT else percent(float(one)),
+                key="document zoom",
+                width=110,
+                persist_state="session",
+            )
+    return zoom
+
+
+def _draw_turning(document: DocumentRecord, place: DocumentPlace, page: int) -> None:
+    _draw_turn(_("Previous"), "document previous", ":material/chevron_left:", place, page - 1, disabled=page <= 1)
+    st.session_state[_NUMBER] = page
+    st.number_input(
+        _("{place} of {total}").format(place=page_noun(document.file), total=document.pages),
+        1,
+        document.pages,
+        key=_NUMBER,
+        on_change=when_changed(_NUMBER, page, _turn_to_number, place),
+        width=120,
+    )
+    _draw_turn(_("Next"), "document next", ":material/chevron_right:", place, page + 1, disabled=page >= document.pages)
+
+
+def _draw_turn(label: str, key: str, icon: str, place: DocumentPlace, page: int, *, disabled: bool) -> None:
+    st.button(label, icon=icon, key=key, disabled=disabled, on_click=go_to, args=(replace(place, page=page),))
+
+
+def _turn_to_number(place: DocumentPlace) -> None:
+    go_to(replace(place, page=int(st.session_state[_NUMBER])))

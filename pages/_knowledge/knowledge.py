@@ -37,7 +37,7 @@ _FORMATS = {
 
 
 def draw_knowledge() -> None:
-    """Draw the indexes of the collection, the run that builds the knowledge base, its entries and its export."""
+    """Draw the indexes of the collection, the run of the knowledge base, its entries and its export."""
     indexes = index_sources(resources.engine().catalog)
     if not indexes:
         st.info(
@@ -75,7 +75,7 @@ def _build(*, again: bool) -> None:
 
 
 def _own_index(name: str, documents: int) -> str:
-    """Return how many documents have an index or a glossary of their own."""
+    """Return how many documents have their own index or glossary."""
     if name == OWN_GLOSSARY:
         return counted("{n} document with its own glossary", "{n} documents with their own glossary", documents)
     return counted("{n} document with its own index", "{n} documents with their own index", documents)
@@ -101,7 +101,7 @@ def _draw_entries(entries: Sequence[GroundedEntry]) -> None:
             _("Index"): one.index,
             _("Pages"): ", ".join(dict.fromkeys(str(context.page) for context in one.contexts)),
             _("Text"): one.text,
-            _("Written by"): _writer(one),
+            _("Written by"): _("quotations only") if one.generator == "extractive" else one.generator,
         }
         for one in entries
     ]
@@ -110,10 +110,6 @@ def _draw_entries(entries: Sequence[GroundedEntry]) -> None:
         _("Show an entry"), range(len(entries)), format_func=lambda place: entries[place].name, key="grounded entry"
     )
     _draw_entry(entries[chosen or 0])
-
-
-def _writer(entry: GroundedEntry) -> str:
-    return _("quotations only") if entry.generator == "extractive" else entry.generator
 
 
 def _draw_entry(entry: GroundedEntry) -> None:

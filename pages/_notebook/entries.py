@@ -42,16 +42,15 @@ def draw_entries(engine: Engine, notebook: Notebook) -> None:
         return
     shown = _draw_filter(notebook)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_entries(len(shown), len(notebook.entries)), width="content")
+        counts = counted(
+            "{shown} of {n} entry", "{shown} of {n} entries", len(notebook.entries), shown=number(len(shown))
+        )
+        st.caption(counts, width="content")
         with st.popover(_("Export"), icon=":material/download:", type="tertiary", key="notebook export"):
             draw_exports(
                 partial(_exported, engine, notebook, shown), notebook_name(notebook), f"notebook {notebook.id}"
             )
     _draw_list(workspace, notebook, shown, _present(engine))
-
-
-def _entries(shown: int, of: int) -> str:
-    return counted("{shown} of {n} entry", "{shown} of {n} entries", of, shown=number(shown))
 
 
 def _draw_filter(notebook: Notebook) -> list[NotebookEntry]:

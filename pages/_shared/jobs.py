@@ -333,8 +333,6 @@ def _title(run: Run) -> str:
         return _("Putting the waiting index in place") if accepted else _("Discarding the waiting index")
     if run.action == "rebuild":
         return _("Encoding every document again") if run.arguments.get("encode") else _("Rebuilding the indexes")
-    if run.action == "ask":
-        return _("Asking each document: {question}").format(question=escape(str(run.arguments["question"])))
     if run.action == "compare":
         return _comparison([escape(str(one)) for one in run.arguments["questions"]])
     if run.action == "erase":
@@ -432,17 +430,6 @@ def _draw_notes(run: Run) -> None:
                 st.caption(note)
 
 
-def _asked(result: Mapping[str, Any]) -> str:
-    failed = ", ".join(map(str, result["failed"]))
-    done = counted(
-        "{n} document asked, {answered} answered so far.",
-        "{n} documents asked, {answered} answered so far.",
-        int(result["asked"]),
-        answered=number(int(result["documents"])),
-    )
-    return " ".join((done, _("Could not be asked: {names}.").format(names=escape(failed)))) if failed else done
-
-
 def _asked_questions(result: Mapping[str, Any]) -> str:
     return counted(
         "{n} question asked; the Evaluation page has the results.",
@@ -475,7 +462,6 @@ def _erased(result: Mapping[str, Any]) -> str:
 
 # What the result of a run says, by its action.
 _TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "ask": _asked,
     "compare": _compared,
     "erase": _erased,
     "ground": lambda result: escape(GroundingSummary(**result).describe(WORDING)),

@@ -1,4 +1,4 @@
-"""Names of what comes from fixed lists of the data and of the engine, in the language of the interface."""
+"""Names from fixed lists of the data and of the engine, in the language of the interface."""
 
 from __future__ import annotations
 
@@ -165,7 +165,6 @@ _SOURCES = frozenset(
 _ANSWERS = frozenset(
     (
         to_translate("answered"),
-        to_translate("no answer"),
         to_translate("insufficient evidence"),
         to_translate("Evidence found"),
         to_translate("Evidence cited"),
@@ -191,7 +190,7 @@ _UNNAMED_NOTEBOOK = to_translate("Evidence")
 
 
 def notebook_name(notebook: Notebook) -> str:
-    """Return the name of a notebook; that of the default one is in the interface's language until it has another."""
+    """Return the name of a notebook; that of the default one in the language until it is renamed."""
     return _(_UNNAMED_NOTEBOOK) if is_unnamed(notebook) else notebook.name
 
 
@@ -219,7 +218,7 @@ def page_noun(file: str) -> str:
 
 
 def count_pages(file: str, n: int) -> str:
-    """Return how many pages a file has, as they are called: "1 page", "12 slides", "4 sheets"; "" where it has none."""
+    """Return how many pages a file has: "1 page", "12 slides", "4 sheets"; "" where it has none."""
     match page_kind(file):
         case "slide":
             return counted("{n} slide", "{n} slides", n)

@@ -1,4 +1,4 @@
-"""`sextant ask --schema` as a person or a program uses it, with a server that replies as a model would."""
+"""`sextant ask --schema` as a person or a program uses it, with a server that replies as a model."""
 
 from __future__ import annotations
 
@@ -199,18 +199,11 @@ def test_a_second_model_labels_the_sentences_and_the_answer_says_so(
     assert [body["model"] for path, body in model.asked if path == CHAT] == ["m", "m", "second"]
 
 
-def test_each_document_needs_a_form(small_workspace: Path, tmp_path: Path) -> None:
-    result = run(small_workspace, "--each-document", tmp_path / "out.xlsx")
-    assert result.exit_code == 2
-    assert "--schema" in result.output
-
-
-@pytest.mark.parametrize("form", [("--schema", POLICY), ("--each-document", "out.xlsx")])
 def test_a_form_is_not_kept_as_a_bundle_and_that_is_said_before_anything_is_asked(
-    small_workspace: Path, tmp_path: Path, form: tuple[object, object]
+    small_workspace: Path, tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept.zip"
-    result = run(small_workspace, *form, "--bundle", kept)
+    result = run(small_workspace, "--schema", POLICY, "--bundle", kept)
     assert result.exit_code == 2
     assert "--bundle keeps an answer in words" in " ".join(result.output.split())
     assert not kept.exists()

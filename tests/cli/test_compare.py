@@ -12,14 +12,16 @@ from typing import Any
 import jsonschema
 import openpyxl
 import pytest
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from cli.main import app
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from tests.conftest import ROOT
+from tests.cli.test_ask import CONTRACT, FORM, PLAN, POLICY, said
+from tests.rag_engine.backends.scripted_server import Reply, Script, serving
+from tests.rag_engine.backends.test_openai import CHAT
 
 LEAVE = "When do residents leave their homes?"
 
@@ -37,6 +39,13 @@ def compare(small_workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(Desk.__init__, "__defaults__", (work_here,))
     workspace = shutil.copytree(small_workspace, tmp_path / "workspace")
     return lambda *words: CliRunner().invoke(app, ["compare", "-w", str(workspace), *map(str, words)])
+
+
+def fixed(result: Result) -> dict[str, Any]:
+    """Return the reply of a command, which has the shape that the contract fixes."""
+    reply: dict[str, Any] = json.loads(result.stdout)
+    jsonschema.validate(reply, {"$ref": "#/$defs/compare", "$defs": CONTRACT["$defs"]})
+    return reply
 
 
 def test_every_cell_is_printed_with_its_page_and_the_same_command_asks_nothing_more(
@@ -58,12 +67,31 @@ def test_every_cell_is_printed_with_its_page_and_the_same_command_asks_nothing_m
     assert [row[14].value for row in again.iter_rows(min_row=2)] == asked
 
 
+def test_a_form_is_filled_in_by_every_column_into_a_workbook(
+    compare: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "forms.xlsx"
+    words = ("-q", LEAVE, "-f", "hazard=Flood", "--form", POLICY, "--export", path, "--json")
+    refused = compare(*words)
+    assert refused.exit_code == 2
+    assert "need a language model" in refused.stdout
+    with serving(Script({"/v1/models/m": Reply((b'{"id": "m", "max_model_len": 8192}',))})) as script:
+        script.replies[CHAT] = [said(PLAN), said(FORM)]
+        monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
+        monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
+        result = compare(*words)
+    assert result.exit_code == 0, result.output
+    [cell] = fixed(result)["cells"]
+    assert cell["status"] == "answered"
+    assert [record["actor"] for record in cell["records"]] == ["mayor"]
+    [row] = openpyxl.load_workbook(path)["Evidence"].iter_rows(min_row=2, values_only=True)
+    assert "the mayor orders the evacuation" in row
+
+
 def test_the_reply_has_the_fixed_shape(compare: Callable[..., Any]) -> None:
     result = compare("-q", LEAVE, "-f", "hazard=Flood", "--name", "Flood", "--json")
     assert result.exit_code == 0, result.output
-    reply = json.loads(result.stdout)
-    contract = json.loads((ROOT / "data" / "contract.schema.json").read_text())
-    jsonschema.validate(reply, {"$ref": "#/$defs/compare", "$defs": contract["$defs"]})
+    reply = fixed(result)
     assert (reply["name"], reply["by"], len(reply["cells"])) == ("Flood", "document", 1)
     assert reply["cells"][0]["citations"][0]["page"] == 1
 

@@ -1,10 +1,9 @@
-"""Payloads in the fields that the Compare page and the tabs of the Admin page draw, beside those of sources."""
+"""Payloads in the fields that the Compare page and the tabs of the Admin page draw."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ingestion.dataset.answer_store import AnswerStore, DocumentAnswer
 from ingestion.dataset.comparison.ask_cells import moment
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn
 from ingestion.dataset.comparison.store import ComparisonStore
@@ -14,8 +13,6 @@ from ingestion.operations.settings import change_setting
 from ingestion.records.people import welcome
 from ingestion.records.source_record import EXCLUDED, Decision
 from ingestion.types import Outcome, SeedSource
-from rag_engine.answering.structured.answer_schema import read_schema
-from rag_engine.config import ROOT
 from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
 from rag_engine.grounding.entries import index_entries
@@ -34,7 +31,7 @@ _WHEN = "2026-11-26T02:00:00"
 
 
 def compared(engine: Engine, together: Sequence[str]) -> Iterator[str]:
-    """Keep a comparison whose questions, columns and cells hold payloads; yield the addresses of its views."""
+    """Keep a comparison whose parts all hold payloads; yield the addresses of its views."""
     documents = engine.collection.documents()
     id, columns = new_id(), tuple(ComparisonColumn(one.document_id, one.metadata.title) for one in documents)
     cells = {
@@ -48,7 +45,7 @@ def compared(engine: Engine, together: Sequence[str]) -> Iterator[str]:
 
 
 def administered(engine: Engine, together: Sequence[str]) -> Iterator[str]:
-    """Fill what the tabs draw of runs, rejected files, answers, indexes, settings, people and the audit log."""
+    """Fill what the tabs draw of runs, rejected files, indexes, settings, people and the audit log."""
     desk = open_desk(engine, local_person(together[0][:80]))
     for number, text in enumerate(together):
         desk.jobs.finish(desk.jobs.queue("add", {"paths": [text]}, desk.person), "failed", [], text)
@@ -58,7 +55,6 @@ def administered(engine: Engine, together: Sequence[str]) -> Iterator[str]:
         welcome(engine.config.workspace, f"issuer|{number}", f"p{number}@example.org", text)
         enter(desk, "decide", text, text)
     change_setting(desk, "ollama_model", together[0][:80], together[0][:80])
-    _answer(engine, together)
     _list(engine, together)
     yield from (
         f"/admin?tab={tab}"
@@ -86,13 +82,6 @@ def _describe(desk: Desk, code: str, text: str) -> None:
     desk.store.add([described.source])
     for phase, outcome in described.outcomes.items():
         desk.store.record(code, phase, outcome, fingerprint="f", seconds=0.1)
-
-
-def _answer(engine: Engine, together: Sequence[str]) -> None:
-    store = AnswerStore(engine.catalog)
-    form = store.open(together[0], read_schema(ROOT / "data" / "schemas" / "policy.json"))
-    for text, document in zip(together, engine.collection.documents(), strict=True):
-        store.put(form.id, DocumentAnswer(document.document_id, text, document.file, "failed", warnings=(text,)))
 
 
 def _list(engine: Engine, together: Sequence[str]) -> None:

@@ -19,8 +19,11 @@ from ingestion.operations.desk import Desk
 from pages._shared import resources
 from tests.pages.collection import HOSTILE_TITLE
 from tests.pages.test_admin import words
+from tests.pages.test_form import model
 
 Start = Callable[..., AppTest]
+# Fixture of the tests of forms.
+__all__ = ["model"]
 WHO, WHEN = "What must a county council prepare?", "How long is a local flood plan valid?"
 
 
@@ -101,6 +104,29 @@ def test_the_fields_of_a_form_are_added_to_the_questions(start: Start, own: Path
     lines = str(app.text_area(key="compare questions").value).splitlines()
     assert lines[0] == WHO
     assert "Policy measures, actor: who is to do it?" in lines
+
+
+def begin_with_form(app: AppTest) -> AppTest:
+    app.text_area(key="compare questions").set_value(WHO).run()
+    app.toggle(key="compare fill form").set_value(True).run()
+    return app.button(key="compare start").click().run()
+
+
+def test_a_form_without_a_model_says_what_is_missing(start: Start, own: Path) -> None:
+    assert "need a language model" in words(begin_with_form(compare(start(own))))
+    assert list_comparisons(resources.desk()) == []
+
+
+@pytest.mark.usefixtures("model")
+def test_a_form_is_filled_in_by_each_document(start: Start, own: Path) -> None:
+    begin_with_form(compare(start(own)))
+    [begun] = list_comparisons(resources.desk())
+    assert begun.form is not None
+    assert begun.form.title == "Policy measures"
+    work(resources.engine())
+    column = next(n for n, one in enumerate(begun.columns) if one.label == "Flood Act")
+    app = compare(start(own), comparison=begun.id, cell=f"0.{column}")
+    assert "prepare a local flood plan\\; county council :green-badge[1]" in words(app)
 
 
 def test_a_cell_shows_its_answer_its_quotes_and_the_way_to_the_document(

@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from ingestion.dataset.ask_in_turn import ask_in_turn
 from ingestion.dataset.comparison.comparison import (
     CellPlace,
     CellStatus,
@@ -31,11 +30,25 @@ from rag_engine.answering.citations import citation_at
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, SextantError
+from rag_engine.filters import Filter
 from rag_engine.geography import find_places, load_gazetteer
-from rag_engine.types import Answer, Citation, Evidence, GeographicScope, QueryPlan, Source
+from rag_engine.prompts import insufficient, one_line
+from rag_engine.takeaway.exported_text import attribute_text
+from rag_engine.types import (
+    Answer,
+    Citation,
+    CitedRecord,
+    Evidence,
+    GeographicScope,
+    QueryPlan,
+    Source,
+    StructuredAnswer,
+)
 
 # Passages that are shown where none answers.
 _NEAREST = 3
+# Failures one after the other from which the model is taken to be unavailable.
+_FAILURES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +71,7 @@ class CellsRequest:
 
 @dataclass(frozen=True, slots=True)
 class AskedCells:
-    """Outcome of a run: how many cells were asked, how many of them failed, and how the comparison is answered.
+    """Outcome of a run: how many cells were asked, how many failed, and the state of the comparison.
 
     `counts` are those of its cells by status, none of a comparison that was deleted meanwhile.
     """
@@ -82,7 +95,7 @@ def moment() -> str:
 
 
 def places_of(comparison: Comparison, request: CellsRequest, present: Collection[str]) -> list[CellPlace]:
-    """Return the places of a request that the comparison has, row by row; of its columns those that are present."""
+    """Return the places of a request that the comparison has, row by row, in present columns."""
     wanted = {(question, column) for question in request.questions for column in request.columns if column in present}
     return [place for place in comparison.places if place in wanted]
 
@@ -104,41 +117,40 @@ def ask_cells(
     """Ask the cells of a request, and keep each before the next is asked.
 
     `stopped` ends it after the cell it is at, and so does the removal of the comparison. A cell that fails is kept as
-    such and the next is asked; BackendError where the language model fails three times in a row.
+    such and the next is asked; BackendError where the language model fails three times in a row, or at all of fewer.
     """
     comparison = store.require(request.comparison)
     labels = {column.key: column.label for column in comparison.columns}
     present = present_columns(comparison, engine.collection.snapshot())
     asked_for = places_of(comparison, request, present)
     waiting = waiting_of(comparison, asked_for, request.since)
-    plan_of, failures, gone = cache(engine.plan), 0, False
-
-    def keep(cell: ComparisonCell) -> None:
-        nonlocal failures, gone
-        failures += cell.status == "failed"
-        gone = not store.put_cell(comparison.id, cell)
-
-    def ask(place: CellPlace) -> bool:
-        question, column = place
+    if waiting and comparison.form:
+        engine.require_language_model()
+    plan_of, done = cache(engine.plan), len(asked_for) - len(waiting)
+    asked, failed, in_a_row, there = 0, 0, 0, True
+    for question, column in waiting:
+        if stopped() or not there:
+            break
+        progress(Progress(done + asked, len(asked_for), 0, 0, f"{labels[column]}: {question}"))
+        broken: SextantError | None = None
         try:
             cell = ask_cell(engine, comparison, plan_of(question), column)
-        except InputError as error:
-            cell = _failed(place, error)
-        keep(cell)
-        # Where nothing is near enough, no model is asked.
-        return cell.status == "answered"
-
-    asked = ask_in_turn(
-        waiting,
-        ask,
-        lambda place, error: keep(_failed(place, error)),
-        lambda place: f"{labels[place[1]]}: {place[0]}",
-        done=len(asked_for) - len(waiting),
-        progress=progress,
-        stopped=lambda: gone or stopped(),
-    )
+        except (BackendError, InputError) as error:
+            broken = error
+            cell = ComparisonCell(question, column, "failed", str(error), str(error), asked=moment())
+        there = store.put_cell(comparison.id, cell)
+        failed += cell.status == "failed"
+        if isinstance(broken, BackendError):
+            in_a_row += 1
+            if in_a_row == min(_FAILURES, len(waiting)):
+                raise broken
+        elif cell.status == "answered":
+            # Where nothing is near enough, no model is asked.
+            in_a_row = 0
+        asked += 1
+    progress(Progress(done + asked, len(asked_for), 0, 0, ""))
     after = store.find(comparison.id)
-    return AskedCells(asked, failures, after.counts if after else {})
+    return AskedCells(asked, failed, after.counts if after else {})
 
 
 def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: str) -> ComparisonCell:
@@ -150,9 +162,38 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
     """
     wanted = filter_of(comparison, column)
     # The scope of a question is what it names; here every document is of the column.
-    evidence = _gathered(engine, engine.find(replace(plan, scope=GeographicScope()), wanted), comparison, column)
+    evidence = engine.find(replace(plan, scope=GeographicScope()), wanted)
+    if comparison.form is None:
+        evidence = _gathered(engine, evidence, wanted)
     if comparison.by == "country" and not plan.scope:
-        evidence = _on_country(evidence, column, with_reader=engine.config.reader != "none")
+        kept = [source for source in evidence.sources if _may_be_on(source, column)]
+        if len(kept) < len(evidence.sources):
+            evidence = with_sources(evidence, kept, with_reader=engine.config.reader != "none")
+    answer = engine.structure(evidence, comparison.form) if comparison.form else _written(engine, evidence)
+    searched = searched_passages(comparison, column, engine.collection.snapshot())
+    read = {hit.child_id for source in evidence.sources for hit in source.hits}
+    cell = ComparisonCell(
+        question=plan.question,
+        column=column,
+        status="nothing found",
+        short="",
+        text="",
+        citations=_nearest(evidence) if answer.status == "insufficient_evidence" else (),
+        effort=SearchEffort(*searched, len(read)),
+        generator=answer.generator,
+        warnings=tuple(dict.fromkeys((*evidence.warnings, *answer.warnings))),
+        asked=moment(),
+        found=tuple(dict.fromkeys(source.document.document_id for source in evidence.sources)),
+    )
+    if isinstance(answer, StructuredAnswer):
+        return _with_records(cell, answer)
+    short, lead = _worded(answer, engine)
+    citations = cell.citations or answer.citations
+    return replace(cell, status=_status(answer), short=short, text=answer.text, citations=citations, lead=lead)
+
+
+def _written(engine: Engine, evidence: Evidence) -> Answer:
+    """Return the answer in words; BackendError where the language model fails."""
     generator, _ = engine.language_model()
     answer: Answer | None = None
     for part in engine.answer_from(evidence, generator):
@@ -160,28 +201,31 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
     assert answer is not None, "an answer always ends with itself"
     if answer.status == "error" and answer.generator != ExtractiveAnswerer.name:
         raise BackendError(answer.text)
-    searched = searched_passages(comparison, column, engine.collection.snapshot())
-    read = {hit.child_id for source in evidence.sources for hit in source.hits}
-    short, lead = _worded(answer, engine)
-    return ComparisonCell(
-        question=plan.question,
-        column=column,
-        status=_status(answer),
-        short=short,
-        text=answer.text,
-        citations=_nearest(evidence) if answer.status == "insufficient_evidence" else answer.citations,
-        lead=lead,
-        effort=SearchEffort(*searched, len(read)),
-        generator=answer.generator,
-        warnings=tuple(dict.fromkeys((*evidence.warnings, *answer.warnings))),
-        asked=moment(),
-        found=tuple(dict.fromkeys(source.document.document_id for source in evidence.sources)),
+    return answer
+
+
+def _with_records(cell: ComparisonCell, form: StructuredAnswer) -> ComparisonCell:
+    """Return the cell with the records of a form, each with what the form holds beside its list."""
+    language = form.evidence.plan.language
+    if not form.records:
+        return replace(cell, short=insufficient(language), text=insufficient(language))
+    return replace(
+        cell,
+        status="answered",
+        short=shortened("; ".join(map(_values, form.records)), language),
+        text="\n".join(f"- {_values(record)} [Source {record.citation.n}]" for record in form.records),
+        citations=tuple(record.citation for record in form.records),
+        records=tuple((*form.entities, *record.attributes) for record in form.records),
     )
 
 
-def _gathered(engine: Engine, first: Evidence, comparison: Comparison, column: str) -> Evidence:
+def _values(record: CitedRecord) -> str:
+    return one_line("; ".join(attribute_text(one.value) for one in record.attributes if one.value is not None))
+
+
+def _gathered(engine: Engine, first: Evidence, wanted: Filter) -> Evidence:
     """Return the evidence for all parts of a question."""
-    steps = engine.gather(first, filter_of(comparison, column))
+    steps = engine.gather(first, wanted)
     while True:
         try:
             next(steps)
@@ -190,13 +234,8 @@ def _gathered(engine: Engine, first: Evidence, comparison: Comparison, column: s
             return gathered
 
 
-def _on_country(evidence: Evidence, country: str, *, with_reader: bool) -> Evidence:
-    """Return the evidence without the passages that name other countries alone."""
-    kept = [source for source in evidence.sources if _may_be_on(source, country)]
-    return evidence if len(kept) == len(evidence.sources) else with_sources(evidence, kept, with_reader=with_reader)
-
-
 def _may_be_on(source: Source, country: str) -> bool:
+    """Return whether a passage names no other country alone."""
     metadata = source.document.metadata
     if len(metadata.countries) < 2:
         return True
@@ -214,7 +253,7 @@ def _status(answer: Answer) -> CellStatus:
 
 
 def _worded(answer: Answer, engine: Engine) -> tuple[str, int]:
-    """Return the few words of an answer that a table shows, and the number of the citation that they are from."""
+    """Return the few words of an answer that a table shows, and the number of their citation."""
     if answer.status != "answered" or answer.generator != ExtractiveAnswerer.name:
         return shortened(without_marks(answer.text), answer.evidence.plan.language), 0
     number, quotation, answering = best_quotation(answer.text)
@@ -228,7 +267,3 @@ def _nearest(evidence: Evidence) -> tuple[Citation, ...]:
         citation_at(source, hit.start - source.start, hit.end - source.start, lambda *_, page=hit.page: page)
         for source, hit in found
     )
-
-
-def _failed(place: CellPlace, error: SextantError) -> ComparisonCell:
-    return ComparisonCell(place[0], place[1], "failed", str(error), str(error), asked=moment())

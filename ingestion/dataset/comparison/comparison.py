@@ -1,4 +1,4 @@
-"""Comparison: questions as rows, documents or countries as columns, and in each cell what the column answers."""
+"""Comparison: questions as rows, documents or countries as columns, and answers in the cells."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.file_kinds import pages_text
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Citation, DocumentRecord
+from rag_engine.types import Attribute, Citation, DocumentRecord
 
 ColumnKind = Literal["document", "country"]
 CellStatus = Literal["answered", "closest passages", "nothing found", "failed"]
 NOT_ASKED = "not asked yet"
 MOST_QUESTIONS, MOST_COLUMNS = 20, 30
+# Columns that fill in a form: its records are read as a list, so that a collection may be asked.
+_MOST_FILLED = 1000
 COUNTRY = "country"
 
 
@@ -50,7 +52,8 @@ class ComparisonCell:
 
     `short` is what the table shows, from the citation `lead` where it is a quotation; `text` the whole with its marks
     [Source n], `asked` the moment in UTC. Where nothing was found, `citations` are the nearest passages. `found` are
-    the documents of all passages that were found, whether the answer cites them or not.
+    the documents of all passages that were found, whether the answer cites them or not. Of a form, `records` are the
+    values of each record, stated by the citation of the same place.
     """
 
     question: str
@@ -65,6 +68,7 @@ class ComparisonCell:
     warnings: tuple[str, ...] = ()
     asked: str = ""
     found: tuple[str, ...] = ()
+    records: tuple[tuple[Attribute, ...], ...] = ()
 
     @property
     def evidence(self) -> tuple[Citation, ...]:
@@ -77,7 +81,7 @@ class ComparisonCell:
         return next(iter(self.evidence[self.lead :]), None)
 
     def source(self, place: Callable[[str, int], str] = _page) -> str:
-        """Where that quote is: its title, unless the column is the document, and its page; "" where there is none.
+        """Where that quote is: its title, unless that is the column, and its page; "" without a quote.
 
         `place` says what a page of a file is called.
         """
@@ -101,7 +105,10 @@ CellPlace = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Questions, columns of one kind with the filter that chose them, and the cells asked so far, by their place."""
+    """Questions, columns of one kind with their filter, and the cells asked so far, by their place.
+
+    With a form, each cell holds its records instead of an answer in words.
+    """
 
     id: str
     name: str
@@ -111,6 +118,7 @@ class Comparison:
     wanted: Filter
     made: str
     cells: Mapping[CellPlace, ComparisonCell]
+    form: AnswerSchema | None = None
 
     @property
     def places(self) -> tuple[CellPlace, ...]:
@@ -137,6 +145,11 @@ class Comparison:
     def describe(self, words: Wording = ENGLISH) -> str:
         """Return how many cells have which status: "12 answered, 3 nothing found, 25 not asked yet"."""
         return describe_counts(self.counts, words)
+
+
+def most_columns(form: AnswerSchema | None) -> int:
+    """Return how many columns a comparison may have."""
+    return _MOST_FILLED if form else MOST_COLUMNS
 
 
 def describe_counts(counts: Mapping[str, int], words: Wording = ENGLISH) -> str:
@@ -174,7 +187,7 @@ def _field_question(about: str, field: SchemaAttribute) -> str:
 
 
 def columns_of(by: ColumnKind, wanted: Filter, snapshot: Snapshot) -> tuple[ComparisonColumn, ...]:
-    """Return the columns that a filter chooses: its documents by title, or the countries that they are about.
+    """Return the columns that a filter chooses: its documents by title, or their countries.
 
     A filter by country leaves those countries alone. InputError for a value that no document has.
     """
@@ -250,11 +263,11 @@ def extended(
             most=MOST_QUESTIONS,
             count=len(asked),
         )
-    if len(keys) > MOST_COLUMNS:
+    if len(keys) > (most := most_columns(comparison.form)):
         raise InputError(
             "A comparison has at most {most} columns; these are {count}.",
             help="Narrow them down by a filter.",
-            most=MOST_COLUMNS,
+            most=most,
             count=len(keys),
         )
     return replace(comparison, questions=asked, columns=tuple(known[key] for key in keys))
@@ -296,7 +309,7 @@ def cells_in_order(comparison: Comparison) -> Iterator[tuple[str, ComparisonColu
 
 
 def cell_text(cell: ComparisonCell | None, words: Wording = ENGLISH) -> str:
-    """Return a cell as a table shows it: its words with their page, or how much was searched where there are none."""
+    """Return a cell as a table shows it: its words with their page, or how much was searched."""
     if cell is None:
         return words.message("Not asked yet")
     if cell.status == "nothing found":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from urllib.parse import urlencode
 
 from ingestion.dataset.comparison.comparison import (
@@ -17,11 +18,14 @@ from ingestion.dataset.comparison.short_text import without_marks
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import limits_text
+from rag_engine.answering.structured.answer_schema import AnswerSchema
+from rag_engine.errors import InputError
 from rag_engine.prompts import one_line
 from rag_engine.reading.address import DocumentPlace
+from rag_engine.takeaway.exported_text import attribute_text
 from rag_engine.text.file_kinds import page_number
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Citation, DocumentRecord
+from rag_engine.types import Attribute, AttributeContent, Citation, DocumentRecord
 
 _COLUMN_WIDTH = 44
 
@@ -32,19 +36,37 @@ def comparison_workbook(
     """Return a workbook with the table and the evidence.
 
     Links open the passage in its document where `base` is the address of the pages ("http://127.0.0.1:8501/"), else
-    the page that the document came from.
+    the page that the document came from. Of a form, the evidence has a row for each record and a column for each value.
     """
     sources = {one.document_id: one.metadata.source_url for one in documents}
-    evidence = Sheet(words.message("Evidence"), _evidence_columns(words))
+    evidence = Sheet(words.message("Evidence"), _evidence_columns(comparison.form, words))
     for question, column, cell in cells_in_order(comparison):
-        evidence.rows.extend(_evidence_rows(question, column.label, cell, sources, base, words))
+        evidence.rows.extend(_evidence_rows(question, column.label, cell, comparison.form, sources, base, words))
     return to_workbook([_table(comparison, words), evidence])
 
 
-def _evidence_columns(words: Wording) -> tuple[tuple[str, int], ...]:
+def require_workbook_path(path: Path) -> None:
+    """Raise InputError where no workbook can be written: before a model has worked for hours."""
+    if path.suffix.lower() != ".xlsx":
+        raise InputError("{file} does not name a workbook.", help="End it in .xlsx.", file=path.name)
+    if not path.parent.is_dir():
+        raise InputError(
+            "{file} cannot be written: there is no folder {parent}.",
+            help="Give another place.",
+            file=path,
+            parent=path.parent,
+        )
+
+
+def _field_names(form: AnswerSchema) -> list[str]:
+    return [one.name for one in (*form.entities, *form.attributes)]
+
+
+def _evidence_columns(form: AnswerSchema | None, words: Wording) -> tuple[tuple[str, int], ...]:
+    answer = [(storable(name), 36) for name in _field_names(form)] if form else [(words.message("Answer"), 60)]
     return (
         (words.message("Question"), 36), (words.message("Column"), 30), (words.message("Status"), 16),
-        (words.message("Answer"), 60), (words.message("Authority"), 28), (words.message("Title"), 40),
+        *answer, (words.message("Authority"), 28), (words.message("Title"), 40),
         (words.message("Year"), 8), (words.message("Page"), 8), (words.message("Licence"), 20),
         (words.message("Licence limits"), 22), (words.message("Quote"), 80), (words.message("Link"), 44),
         (words.message("Searched"), 40), (words.message("Model"), 18), (words.message("Asked (UTC)"), 18),
@@ -63,22 +85,35 @@ def _table(comparison: Comparison, words: Wording) -> Sheet:
 
 
 def _evidence_rows(
-    question: str, column: str, cell: ComparisonCell | None, sources: dict[str, str], base: str, words: Wording
+    question: str,
+    column: str,
+    cell: ComparisonCell | None,
+    form: AnswerSchema | None,
+    sources: dict[str, str],
+    base: str,
+    words: Wording,
 ) -> Iterator[list[Cell]]:
-    """Yield a row for each quote, and one for a cell without any; passages that do not answer are no evidence."""
+    """Yield a row for each quote, and one for a cell without any; nearest passages are no evidence."""
     if cell is None:
         yield _cells((question, column, status_text(NOT_ASKED, words)))
         return
     quoted = cell.generator == ExtractiveAnswerer.name
     answer = "" if cell.status == "nothing found" else cell.short if quoted else without_marks(cell.text)
-    before = (question, column, status_text(cell.status, words), answer)
+    before = (question, column, status_text(cell.status, words))
     warnings = "\n".join(map(words.kept, cell.warnings))
     after = (cell.effort.describe(words), cell.generator, cell.asked[:19].replace("T", " "), warnings)
-    for citation in cell.evidence:
+    for number, citation in enumerate(cell.evidence):
+        said = _field_values(form, cell.records[number]) if form else (answer,)
         quoted_from = (*_citation(citation, words), one_line(citation.quote, limit=None))
-        yield _cells((*before, *quoted_from), _link(citation, sources, base), after)
+        yield _cells((*before, *said, *quoted_from), _link(citation, sources, base), after)
     if not cell.evidence:
-        yield _cells((*before, "", "", None, None, "", "", ""), Cell(""), after)
+        said = _field_values(form, ()) if form else (answer,)
+        yield _cells((*before, *said, "", "", None, None, "", "", ""), Cell(""), after)
+
+
+def _field_values(form: AnswerSchema, record: Sequence[Attribute]) -> tuple[AttributeContent, ...]:
+    held = {one.name: one.value for one in record}
+    return tuple(map(held.get, _field_names(form)))
 
 
 def _citation(citation: Citation, words: Wording) -> tuple[str | int | None, ...]:
@@ -97,7 +132,13 @@ def _link(citation: Citation, sources: dict[str, str], base: str) -> Cell:
 
 
 def _cells(
-    before: Sequence[str | int | None], link: Cell | None = None, after: Sequence[str | int | None] = ()
+    before: Sequence[AttributeContent], link: Cell | None = None, after: Sequence[AttributeContent] = ()
 ) -> list[Cell]:
-    texts = [Cell(storable(one) if isinstance(one, str) else one) for one in before]
-    return [*texts, *([link] if link else []), *(Cell(storable(one) if isinstance(one, str) else one) for one in after)]
+    return [*map(_cell, before), *([link] if link else []), *map(_cell, after)]
+
+
+def _cell(value: AttributeContent) -> Cell:
+    """Return numbers as numbers, nothing as nothing, and everything else as the text that fits in a cell."""
+    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return Cell(value)
+    return Cell(storable(attribute_text(value)))

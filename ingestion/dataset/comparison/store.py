@@ -1,4 +1,4 @@
-"""Comparisons in the catalog database: their questions and columns, and a row for each cell that was asked."""
+"""Comparisons in the catalog database: their questions and columns, and a row for each cell."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sqlalchemy as sql
 from pydantic import TypeAdapter
 
 from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn, without_documents
+from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog, all_active
@@ -35,6 +36,7 @@ cells = sql.Table(
 )
 _CELL = TypeAdapter(ComparisonCell)
 _COLUMNS = TypeAdapter(tuple[ComparisonColumn, ...])
+_FORM: TypeAdapter[AnswerSchema | None] = TypeAdapter(AnswerSchema | None)
 
 
 class ComparisonStore:
@@ -65,7 +67,7 @@ class ComparisonStore:
         return found
 
     def put(self, comparison: Comparison) -> None:
-        """Keep a comparison's name, questions and columns in place of the former ones; its cells stay as they are."""
+        """Keep a comparison's name, questions and columns in place of the former ones; its cells stay."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
             connection.execute(sql.insert(comparisons).values(_row(comparison)))
@@ -73,14 +75,18 @@ class ComparisonStore:
     def put_cell(self, id: str, cell: ComparisonCell) -> bool:
         """Keep a cell in place of the former one; return False where its comparison has gone.
 
-        One that cites a document which was erased while it was asked is not kept, and none keeps its name.
+        One whose column is or that cites a document which was erased while it was asked is not kept, and none keeps its
+        name.
         """
         with self._catalog.begin() as connection:
-            present = connection.execute(sql.select(comparisons.c.id).where(comparisons.c.id == id)).first()
-            if present is None:
+            by = connection.scalar(sql.select(comparisons.c.columns_by).where(comparisons.c.id == id))
+            if by is None:
                 return False
-            connection.execute(sql.delete(cells).where(_at(id, cell.question, cell.column)))
-            if all_active(connection, (one.document_id for one in cell.citations)):
+            c = cells.c
+            place = sql.and_(c.comparison == id, c.question == cell.question, c.column_key == cell.column)
+            connection.execute(sql.delete(cells).where(place))
+            column = [cell.column] if by == "document" else []
+            if all_active(connection, (*column, *(one.document_id for one in cell.citations))):
                 kept = cell if all_active(connection, cell.found) else replace(cell, warnings=())
                 connection.execute(sql.insert(cells).values(_cell_row(id, kept)))
         return True
@@ -92,7 +98,7 @@ class ComparisonStore:
             connection.execute(sql.delete(comparisons).where(comparisons.c.id == id))
 
     def restore(self, comparison: Comparison) -> None:
-        """Keep a comparison as it was before it was removed or changed, without what is of a document erased since."""
+        """Keep a comparison as it was before a change, without what is of a document erased since."""
         with self._catalog.begin() as connection:
             connection.execute(sql.delete(cells).where(cells.c.comparison == comparison.id))
             connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
@@ -105,7 +111,7 @@ class ComparisonStore:
                 connection.execute(sql.insert(cells), rows)
 
     def forget_documents(self, document_ids: Collection[str]) -> None:
-        """Remove the columns of these documents, and every cell that cites one, which is then to be asked again."""
+        """Remove the columns of these documents and the cells that cite one, to be asked again."""
         for one in self.list():
             columns = tuple(column for column in one.columns if column.key not in document_ids)
             left = {place: without_documents(cell, document_ids) for place, cell in one.cells.items()}
@@ -114,7 +120,7 @@ class ComparisonStore:
                 self.restore(replace(one, columns=columns, cells=kept))
 
     def _standing(self, cell: ComparisonCell) -> ComparisonCell | None:
-        """Return a cell without what it has of documents that were erased since it was asked, if anything is left."""
+        """Return what is left of a cell without the documents that were erased since it was asked."""
         erased = self._erased_since(cell.asked)
         return without_documents(cell, erased) if erased else cell
 
@@ -135,6 +141,7 @@ class ComparisonStore:
             {key: tuple(wanted) for key, wanted in values["wanted"].items()},
             made,
             {(cell.question, cell.column): cell for cell in found},
+            _FORM.validate_python(values["form"]),
         )
 
 
@@ -143,6 +150,7 @@ def _row(comparison: Comparison) -> dict[str, str]:
         "questions": comparison.questions,
         "columns": [asdict(column) for column in comparison.columns],
         "wanted": dict(comparison.wanted),
+        "form": comparison.form and asdict(comparison.form),
     }
     return {
         "id": comparison.id,
@@ -156,7 +164,3 @@ def _row(comparison: Comparison) -> dict[str, str]:
 def _cell_row(id: str, cell: ComparisonCell) -> dict[str, str]:
     text = _CELL.dump_json(cell).decode()
     return {"comparison": id, "question": cell.question, "column_key": cell.column, "cell": text}
-
-
-def _at(id: str, question: str, column: str) -> sql.ColumnElement[bool]:
-    return sql.and_(cells.c.comparison == id, cells.c.question == question, cells.c.column_key == column)

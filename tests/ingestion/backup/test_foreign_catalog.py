@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.dataset.answer_store import AnswerStore
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.operations.backups import backup, restore
 from ingestion.records.erasures import BegunErasures
@@ -39,7 +38,7 @@ def archive(workspace: Path, tmp_path: Path) -> Path:
     """Return a backup of a workspace with every table that a catalog has."""
     with closing(open_engine(workspace)) as engine:
         desk_of(engine).jobs.runs()
-        for store in (BegunErasures, AnswerStore, ComparisonStore):
+        for store in (BegunErasures, ComparisonStore):
             store(engine.catalog)
     return backup(place(workspace), tmp_path / "backup.zip").file
 

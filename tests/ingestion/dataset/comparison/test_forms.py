@@ -1,0 +1,268 @@
+"""Comparisons whose cells fill in a form: records kept as they come, and the workbook that lists them."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from ingestion.add_files import add_paths
+from ingestion.dataset.comparison.ask_cells import AskedCells, CellsRequest, ask_cells
+from ingestion.dataset.comparison.comparison import MOST_COLUMNS, Comparison, ComparisonColumn, extended
+from ingestion.dataset.comparison.store import ComparisonStore
+from ingestion.operations.comparisons import (
+    begin_comparison,
+    continue_comparison,
+    exported_comparison,
+    extend_comparison,
+    list_comparisons,
+)
+from ingestion.operations.desk import Desk, open_desk
+from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema
+from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
+from rag_engine.engine import Engine
+from rag_engine.errors import BackendError
+from rag_engine.storage.catalog import describe_document
+from rag_engine.types import Attribute
+from tests.rag_engine.conftest import CountingEmbedder, unread
+
+QUESTION = "When do residents near the dyke leave their homes?"
+TEXT = """# Flood plan of {town}
+
+Residents near the dyke of {town} leave their homes when the gauge passes {metres} metres. {order}
+"""
+TOWNS = ["Cork", "Galway", "Milltown"]
+ORDER = "The mayor orders the evacuation, and the fire service carries it out."
+SCHEMA = parse_schema(
+    json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "measures": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "measure": {"type": "string"},
+                            "metres": {"type": "number"},
+                            "citation": {"type": "integer"},
+                        },
+                    },
+                },
+                "note": {"type": "string"},
+            },
+        }
+    ),
+    "measures.json",
+)
+EVACUATION = {"measure": "The mayor orders the evacuation", "metres": 4.5, "citation": 1}
+
+
+class FormModel:
+    """A model that finds an evacuation in every document, and stops when it is told to."""
+
+    name = "form model"
+    quotes_only = False
+    context_window = 8192
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+        self.failing: dict[str, BaseException] = {}
+        self.reading: Callable[[], None] = lambda: None
+
+    def stream(self, prompt: object) -> Iterator[str]:
+        raise BackendError("not asked")
+
+    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
+        if "measures" not in schema["required"]:  # type: ignore[operator]
+            raise BackendError("no plan")
+        self.read.append(user)
+        self.reading()
+        for word, failure in self.failing.items():
+            if word in user:
+                raise failure
+        return {"measures": [EVACUATION], "note": "=the mayor orders."}
+
+
+class EngineOfForms(Engine):
+    """An engine with the model of a test, or none."""
+
+    forms: FormModel | None = None
+
+    def language_model(self) -> tuple[FormModel | None, str]:
+        return self.forms, ""
+
+
+@pytest.fixture(scope="module")
+def towns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace of three plans; only Milltown's says who orders the evacuation at 4.5 m."""
+    folder = tmp_path_factory.mktemp("plans")
+    for town, metres, order in (("Milltown", "4.5", ORDER), ("Cork", "5.5", ORDER), ("Galway", "4.5", "")):
+        (folder / f"{town.lower()}.md").write_text(TEXT.format(town=town, metres=metres, order=order))
+    workspace = tmp_path_factory.mktemp("asked") / "workspace"
+    engine = Engine(read_config(workspace), embedder=CountingEmbedder())
+    add_paths([folder], engine)
+    engine.close()
+    return workspace
+
+
+@pytest.fixture
+def engine(towns: Path, tmp_path: Path) -> Iterator[EngineOfForms]:
+    engine = EngineOfForms(unread(shutil.copytree(towns, tmp_path / "workspace")), embedder=CountingEmbedder())
+    engine.forms = FormModel()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def model(engine: EngineOfForms) -> FormModel:
+    assert engine.forms is not None
+    return engine.forms
+
+
+@pytest.fixture
+def desk(engine: EngineOfForms) -> Desk:
+    """Return a desk at which nobody starts a worker."""
+    return replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
+
+
+@pytest.fixture
+def begun(desk: Desk) -> Comparison:
+    return begin_comparison(desk, [QUESTION], "document", {}, form=SCHEMA)
+
+
+def ask(desk: Desk, begun: Comparison) -> AskedCells:
+    columns = tuple(column.key for column in begun.columns)
+    return ask_cells(
+        desk.engine, ComparisonStore(desk.engine.catalog), CellsRequest(begun.id, begun.questions, columns)
+    )
+
+
+def workbook(desk: Desk, begun: Comparison) -> Any:
+    return openpyxl.load_workbook(io.BytesIO(exported_comparison(desk, begun.id)))
+
+
+def evidence(desk: Desk, begun: Comparison) -> dict[str, dict[str, Any]]:
+    """Return the rows of the evidence by the town of their column."""
+    head, *others = workbook(desk, begun)["Evidence"].iter_rows(values_only=True)
+    rows = [dict(zip(head, row, strict=True)) for row in others]
+    return {str(row["Column"]).removeprefix("Flood plan of "): row for row in rows}
+
+
+def test_each_document_fills_in_the_form_from_its_own_passages(desk: Desk, begun: Comparison, model: FormModel) -> None:
+    done = ask(desk, begun)
+    assert (done.asked, done.failed, done.counts) == (3, 0, {"answered": 2, "nothing found": 1})
+    read = [[town for town in TOWNS if town in one] for one in model.read]
+    assert sorted(town for [town] in read) == TOWNS
+    cells = ComparisonStore(desk.engine.catalog).require(begun.id).cells.values()
+    [milltown] = (cell for cell in cells if "4.5" in cell.text)
+    assert milltown.short == "The mayor orders the evacuation; 4.5"
+    assert milltown.text == "- The mayor orders the evacuation; 4.5 [Source 1]"
+    assert "The mayor" in milltown.citations[0].quote
+    assert Attribute("metres", 4.5) in milltown.records[0]
+
+
+def test_the_evidence_has_a_row_for_each_record_and_a_column_for_each_value(desk: Desk, begun: Comparison) -> None:
+    for record in desk.engine.collection.documents():
+        known = replace(record.metadata, authority="Town Council", year=2021, licence="CC BY-NC-ND 4.0")
+        with desk.engine.catalog.begin() as connection:
+            describe_document(connection, record.key, known)
+    ask(desk, begun)
+    found = evidence(desk, begun)
+    assert list(found["Cork"])[:7] == ["Question", "Column", "Status", "note", "measure", "metres", "Authority"]
+    milltown = found["Milltown"]
+    assert (milltown["measure"], milltown["metres"]) == ("The mayor orders the evacuation", 4.5)
+    assert "The mayor" in milltown["Quote"]
+    assert [milltown[name] for name in ("Authority", "Year", "Licence limits")] == [
+        "Town Council",
+        2021,
+        "no commercial use; no changes",
+    ]
+    # What the document does not state is left out.
+    assert (found["Cork"]["measure"], found["Cork"]["metres"]) == ("The mayor orders the evacuation", None)
+    assert (found["Galway"]["Status"], found["Galway"]["measure"]) == ("nothing found", None)
+    assert "left out" in found["Galway"]["Warnings"]
+
+
+def test_no_cell_is_a_formula(desk: Desk, begun: Comparison) -> None:
+    ask(desk, begun)
+    cells = [cell for sheet in workbook(desk, begun) for row in sheet.iter_rows() for cell in row]
+    assert not [cell for cell in cells if cell.data_type == "f"]
+    assert "=the mayor orders." in {cell.value for cell in cells}
+
+
+def test_a_run_that_breaks_off_keeps_its_cells_and_goes_on(desk: Desk, begun: Comparison, model: FormModel) -> None:
+    model.failing = {"Galway": KeyboardInterrupt()}
+    with pytest.raises(KeyboardInterrupt):
+        ask(desk, begun)
+    kept = len(ComparisonStore(desk.engine.catalog).require(begun.id).cells)
+    model.failing = {}
+    model.read.clear()
+    assert ask(desk, begun).asked == len(model.read) == 3 - kept
+
+
+def test_a_document_that_failed_is_asked_again(desk: Desk, begun: Comparison, model: FormModel) -> None:
+    model.failing = {"Galway": BackendError("too long")}
+    assert ask(desk, begun).failed == 1
+    model.failing = {}
+    done = ask(desk, begun)
+    assert (done.asked, done.failed) == (1, 0)
+
+
+def test_without_a_model_no_form_is_begun_or_asked(desk: Desk, begun: Comparison, engine: EngineOfForms) -> None:
+    engine.forms = None
+    with pytest.raises(BackendError, match="need a language model"):
+        begin_comparison(desk, [QUESTION], "document", {}, form=SCHEMA)
+    with pytest.raises(BackendError, match="need a language model"):
+        ask(desk, begun)
+    assert list_comparisons(desk) == [begun]
+
+
+def test_what_is_being_asked_of_a_document_while_it_is_erased_is_not_kept(
+    desk: Desk, begun: Comparison, model: FormModel
+) -> None:
+    def erase_it() -> None:
+        if "Cork" in model.read[-1]:
+            desk.engine.collection.erase(desk.engine.catalog.find_document("cork.md"))
+
+    model.reading = erase_it
+    ask(desk, begun)
+    assert evidence(desk, begun)["Cork"]["Status"] == "not asked yet"
+
+
+def test_a_record_of_any_length_and_signs_survives_the_catalog_and_fits_the_workbook(
+    desk: Desk, begun: Comparison
+) -> None:
+    ask(desk, begun)
+    store = ComparisonStore(desk.engine.catalog)
+    cell = next(cell for cell in store.require(begun.id).cells.values() if "4.5" in cell.text)
+    text = "the evacuation _x0041_ \U0001f30a\x00 " + "orders the mayor " * 6_000
+    hostile = replace(cell, records=((Attribute("measure", text), Attribute("metres", 4), Attribute("note", ("a",))),))
+    store.put_cell(begun.id, hostile)
+    assert store.require(begun.id).cells[hostile.question, hostile.column] == hostile
+    row = evidence(desk, begun)["Milltown"]
+    assert row["measure"].startswith("the evacuation _x005F_x0041_ \U0001f30a")
+    assert (row["metres"], row["note"]) == (4, "a")
+
+
+@pytest.mark.parametrize("form", [None, replace(SCHEMA, most=3)])
+def test_a_comparison_is_continued_with_its_own_form_alone(
+    desk: Desk, begun: Comparison, form: AnswerSchema | None
+) -> None:
+    extend_comparison(desk, begun.id, ["Who orders the evacuation?"])
+    again = continue_comparison(desk, [QUESTION], "document", {}, form=SCHEMA)
+    assert (again.id, again.form, len(again.questions)) == (begun.id, SCHEMA, 2)
+    assert continue_comparison(desk, [QUESTION], "document", {}, form=form).id != begun.id
+
+
+def test_a_form_is_filled_in_by_more_documents_than_a_table_of_answers_has(begun: Comparison) -> None:
+    more = extended(begun, columns=[ComparisonColumn(f"{n}", f"{n}") for n in range(10 * MOST_COLUMNS)])
+    assert len(more.columns) == 3 + 10 * MOST_COLUMNS
