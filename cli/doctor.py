@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.text import Text
 
-from cli.terminal import AsJson, Workspace, bar, errors_end, out, print_json
+from cli.terminal import AsJson, Workspace, bar, errors_end, print_json, print_table
 from rag_engine.config import Config, read_config
 from rag_engine.errors import BackendError, InputError, SextantError, without_passwords
 
@@ -25,6 +26,7 @@ _DISK_WANTED = 2 * 2**30
 _CATALOG, _CONTENTS, _JOURNAL, _COPY, _REPAIRED = "Catalog", "Contents", "Journal", "Second copy", "Repaired"
 _DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
 _ERASED_LIST = "List of the erased"
+_MARKS = {"good": Text("ok", "green"), "note": Text("--", "yellow"), "bad": Text("!!", "red")}
 # For the comparison of the vectors in Chroma with ours; 20,000 take two seconds, through a server more.
 _DENSE_SECONDS = 10.0
 # Of a damaged catalog, as many as help to see how far it goes.
@@ -76,12 +78,8 @@ def doctor(
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
     else:
-        for check in checks:
-            mark = {"good": "[green]ok[/]", "note": "[yellow]--[/]", "bad": "[red]!![/]"}[check.state]
-            out.print(mark, end=" ")
-            out.print(f"{check.name}: {check.found}", markup=False)
-            if check.remedy:
-                out.print(f"   {check.remedy}", style="dim", markup=False)
+        said = ((_MARKS[one.state], f"{one.name}: {one.found}", Text(one.remedy, "dim")) for one in checks)
+        print_table((), (row for mark, found, remedy in said for row in ((mark, found), ("", remedy)) if row[1]))
     raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
 
 

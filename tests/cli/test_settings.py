@@ -50,7 +50,7 @@ def test_an_address_that_cannot_be_read_is_named_without_its_password(
 ) -> None:
     monkeypatch.setenv("SEXTANT_OLLAMA_URL", address)
     listed = runner.invoke(app, ["settings", "-w", str(tmp_path)])
-    assert (listed.exit_code, "SEXTANT_OLLAMA_URL is no address" in listed.output) == (2, True)
+    assert (listed.exit_code, "SEXTANT_OLLAMA_URL: ollama_url is no address" in listed.output) == (2, True)
     assert "sesame" not in listed.output
 
 
