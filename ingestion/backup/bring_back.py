@@ -1,4 +1,4 @@
-"""A catalog that was destroyed, brought back from its second copy and the journal; its documents are read again."""
+"""A destroyed catalog, brought back from its second copy and the journal; documents are read again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.backends.sqlite_copy import find_record_damage
 from rag_engine.errors import WorkspaceError
-from rag_engine.storage.catalog import READ_SCHEMAS, SCHEMA
+from rag_engine.storage.catalog import SCHEMA
 
 _ASIDE, _LOGS = ".damaged-", ("-wal", "-shm", "-journal")
 _BACKUP = "Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`"
@@ -40,7 +40,7 @@ _NAMING = {
 
 @dataclass(frozen=True, slots=True)
 class CatalogBroughtBack:
-    """A catalog as it was at a time, without texts; `aside` is the damaged file, None where there was none.
+    """A catalog as it was at a time, without texts; `aside` is the damaged file, None if it was missing.
 
     `unknown` is the folder of the originals that no document of the catalog names, None where each has one.
     """
@@ -85,7 +85,7 @@ def catalogs_aside(workspace: Path) -> list[Path]:
 
 
 def originals_aside(workspace: Path, document_id: str) -> list[Path]:
-    """Return the folders of this document's original among those that a repair set aside, which can be added again."""
+    """Return the folders of this document's original among those that a repair set aside."""
     held = (paths.inside(folder, document_id) for folder in workspace.glob(f"{_UNKNOWN}*"))
     return sorted(path for path in held if path.is_dir())
 
@@ -97,8 +97,7 @@ def _check_copy(copy: Path) -> None:
         raise WorkspaceError(f"The second copy {copy} is damaged as well: {found[0]}.", help=f"{_BACKUP}, or {_ADD}.")
     with closing(sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         [schema] = connection.execute("SELECT value FROM state WHERE name = 'schema'").fetchone() or [""]
-    # An older one is migrated where it is first opened.
-    if schema not in READ_SCHEMAS:
+    if schema != str(SCHEMA):
         raise WorkspaceError(
             f"The second copy {copy} was made by a newer Sextant: it has schema {schema}, this one reads {SCHEMA}.",
             help="Repair it with a Sextant at least as new as the one that made it.",
@@ -106,7 +105,7 @@ def _check_copy(copy: Path) -> None:
 
 
 def _set_unknown_aside(workspace: Path, catalog: Path) -> Path | None:
-    """Move originals that no document names out of the folder from which the next writer would remove them.
+    """Move originals that no document names to where the next writer does not remove them.
 
     Those of documents that were being erased stay there, to be removed.
     """

@@ -35,12 +35,12 @@ runs = sql.Table(
     sql.Column("progress", sql.String, nullable=False, default=""),
     sql.Column("results", sql.String, nullable=False, default="[]"),
     sql.Column("message", sql.String, nullable=False, default=""),
-    sql.Column("wish", sql.String, key="signal", nullable=False, default=""),
+    sql.Column("signal", sql.String, nullable=False, default=""),
     sql.Column("queued", sql.String, nullable=False),
     sql.Column("started", sql.String, nullable=False, default=""),
     sql.Column("heartbeat", sql.Float, nullable=False, default=0.0),
     sql.Column("attempts", sql.Integer, nullable=False, default=0),
-    sql.Column("person", sql.String, nullable=False, default="", server_default=""),
+    sql.Column("person", sql.String, nullable=False, default=""),
 )
 
 
@@ -158,7 +158,7 @@ class JobQueue:
         self._set(id, attempts=1)
 
     def finish(self, id: int, status: RunStatus, results: Sequence[object], message: str = "") -> Run:
-        """Record how the run ended and return it; what it was at, which may be a document's title, is not kept."""
+        """Record how the run ended and return it; the source it was at, maybe a title, is not kept."""
         run = self.find(id)
         progress = _at_rest(run.progress if run else None, status)
         return self._set(id, status=status, results=json.dumps(results), message=message, progress=progress)
@@ -166,8 +166,7 @@ class JobQueue:
     def forget_current(self) -> None:
         """Forget what the runs are and were at: it may be the title of a document, or a term of its index.
 
-        Earlier versions kept the former of runs that have ended, and the latter with why a term was not grounded. What
-        a server said of a failure goes too: it may repeat what it was given to read.
+        What a server said of a failure goes too: it may repeat what it was given to read.
         """
         for row in self._catalog.read(sql.select(runs).where(runs.c.progress != "")):
             run = _run(row)

@@ -16,12 +16,10 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sql
 from typer.testing import CliRunner
 
 from cli.doctor import examine
 from cli.main import app as terminal
-from ingestion.jobs.queue import runs
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.documents import (
@@ -120,7 +118,7 @@ def kill(workspace: Path, step: str) -> None:
 
 
 def holding(workspace: Path, *more: bytes) -> Iterator[Path]:
-    """Yield the files that hold a word of the document in any form, its packed text, or one of some more bytes."""
+    """Yield the files that hold a word of the document in any form, packed, or one of the other bytes."""
     return files_holding(workspace, (*forms(*WORDS), *more))
 
 
@@ -405,8 +403,8 @@ def failing(*_: object) -> None:
 def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) -> None:
     with closing(open_engine(workspace)) as engine:
         desk = desk_of(engine)
-        done, paused, before = (desk.jobs.queue("run", {}) for _ in range(3))
-        for id in (done, paused, before):
+        done, paused, running = (desk.jobs.queue("run", {}) for _ in range(3))
+        for id in (done, paused, running):
             desk.jobs.beat(id, Progress(1, 3, 0, 0, "The ylang statute", "indexing"))
         assert desk.jobs.finish(done, "done", []).progress is None
         stopped = desk.jobs.finish(paused, "paused", []).progress
@@ -416,9 +414,6 @@ def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) 
         cancelled = desk.jobs.find(paused)
         assert cancelled is not None
         assert (cancelled.status, cancelled.progress) == ("cancelled", None)
-        # As earlier versions left them.
-        with engine.catalog.begin() as connection:
-            connection.execute(sql.update(runs).where(runs.c.id == before).values(status="done"))
         grounded = desk.jobs.queue("ground", {})
         desk.jobs.finish(grounded, "done", [{"failed": 1, "failure": "ylang: no answer"}], "1 left. ylang: no answer")
         assert erase(desk, "own.md").left_behind == ()
