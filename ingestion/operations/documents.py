@@ -10,7 +10,7 @@ from typing import IO
 
 from ingestion import workspace as folders
 from ingestion.add_files import Added, add_paths
-from ingestion.backup.bring_back import catalogs_aside, originals_aside
+from ingestion.backup.bring_back import originals_aside
 from ingestion.book_index import apply as book_index
 from ingestion.book_index.read import index_of_file
 from ingestion.dataset.answer_store import AnswerStore
@@ -33,16 +33,18 @@ from ingestion.types import Progress
 from ingestion.web.cache import empty_cache
 from rag_engine.atomic_write import remove_abandoned, remove_abandoned_staging
 from rag_engine.book_index.anchors import IndexTable
-from rag_engine.conversations.erased_documents import lists_aside
+from rag_engine.conversations.erased_documents import ERASED_LIST
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.evaluation.answers.forgetting import forget_in_evaluation, said_by_others
 from rag_engine.notebook.store import forget_in_notebooks
 from rag_engine.passage_search.example_questions import forget_examples
+from rag_engine.set_aside import kept_aside
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import DocumentRecord
+from rag_engine.workspace import catalog_file
 
 # How long a deletion on a page waits for whoever thinks better of it.
 UNDO_SECONDS = 10.0
@@ -215,7 +217,7 @@ def is_listed(desk: Desk, record: DocumentRecord) -> bool:
 
 @act
 def sources_erased_with(desk: Desk, documents: Sequence[DocumentRecord]) -> tuple[str, ...]:
-    """Return the codes of the list that erasing the documents excludes, which is a decision: their own and of copies.
+    """Return the codes of the list that erasing the documents excludes: their own and those of copies.
 
     A copy has the same bytes or nearly the same words, and is no document of the collection itself: a run would index
     it in the place of what was erased.
@@ -281,14 +283,14 @@ def export_knowledge_base(desk: Desk, file: Path) -> int:
 
 
 def _remove_half_written(workspace: Path) -> None:
-    """Remove what killed processes left half written: in the workspace, its folder of backups, and beside it."""
+    """Remove what killed processes left half written: in the workspace, its backups, and beside it."""
     remove_abandoned(workspace)
     for folder in (folders.backups(workspace), workspace.resolve().parent):
         remove_abandoned_staging(folder)
 
 
 def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
-    """Return the document that a new version replaces; InputError for one of the list, which a run replaces."""
+    """Return the document that a new version replaces; InputError for one that a run replaces."""
     if not document:
         return None
     record = desk.engine.catalog.find_document(document)
@@ -307,7 +309,7 @@ def _is_named(desk: Desk, name: str) -> bool:
 
 
 def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
-    """Take every step of an erasure that has not been taken, each of which may be taken twice, and enter it."""
+    """Take and enter every step of an erasure that is still to be taken; each may be taken twice."""
     with entered_as_begun(desk, "erase", asked.source, asked.note, asked.author):
         erased = _take_steps(desk, asked)
         # Entered before it is forgotten: killed between the two, it is finished and entered once more.
@@ -345,8 +347,8 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
     left += _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
     left += (
-        kept_sentence("its traces in {file}, a catalog that was damaged", file=path.name)
-        for path in catalogs_aside(desk.workspace)
+        kept_sentence("its traces in {file}, a catalog that was damaged", file=_name_in(desk, path))
+        for path in kept_aside(desk.workspace, catalog_file(desk.workspace).name)
     )
     return replace(erased, left_behind=tuple(dict.fromkeys((*erased.left_behind, *left))))
 
@@ -360,7 +362,7 @@ def _exclude(desk: Desk, record: SourceRecord, asked: BegunErasure) -> None:
 
 
 def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
-    """Return the other sources that hold a document of this source and content, and are none of the collection.
+    """Return other sources that hold a document of this source and content, outside the collection.
 
     Where it is no `former` version, all that was ever fetched for the source counts, and what was found to have nearly
     its words.
@@ -378,12 +380,12 @@ def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
 
 
 def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> list[str]:
-    """Remove what repeats a document: replies, comparisons, its description, and what was agreed with, word by word.
+    """Remove what repeats a document: replies, comparisons, its description, confirmed values.
 
     Return in words what may still hold something of it, for it cannot be read.
     """
     unread: list[Path] = []
-    aside = lists_aside(desk.workspace)
+    aside = kept_aside(desk.workspace, ERASED_LIST)
     # Whether a list that somebody looks at repeats the document is not known.
     remove_previews(desk.workspace)
     alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
@@ -407,12 +409,16 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     FileDescriptions(desk.engine.catalog).forget(source)
     desk.store.journal.forget(source)
     desk.store.journal.forget(source.removeprefix(FROM_LIST))
-    kept = (one.relative_to(desk.workspace).as_posix() for one in unread)
-    lists = (one.name for one in lists_aside(desk.workspace) if one not in aside)
+    kept = (_name_in(desk, one) for one in unread)
+    lists = (_name_in(desk, one) for one in kept_aside(desk.workspace, ERASED_LIST) if one not in aside)
     return [
         *(kept_sentence("its possible traces in {file}, which cannot be read", file=one) for one in kept),
         *(kept_sentence("{file}, a damaged list of what was erased before", file=one) for one in lists),
     ]
+
+
+def _name_in(desk: Desk, path: Path) -> str:
+    return path.relative_to(desk.workspace).as_posix()
 
 
 def _check_erasure(record: DocumentRecord, codes: Sequence[str], note: str) -> None:

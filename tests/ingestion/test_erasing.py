@@ -38,7 +38,7 @@ from ingestion.records.erasures import erasing
 from ingestion.types import Progress
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
-from rag_engine.conversations.erased_documents import REDACTED, erased_since, lists_aside, note_erased
+from rag_engine.conversations.erased_documents import ERASED_LIST, REDACTED, erased_since, note_erased
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
@@ -52,6 +52,7 @@ from rag_engine.evaluation.answers.scoring import METRICS
 from rag_engine.evaluation.answers.workspace_rows import WorkspaceRows
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
+from rag_engine.set_aside import kept_aside
 from rag_engine.storage.catalog import pack_text
 from rag_engine.types import Answer, Evidence
 from tests.ingestion.documents import pdf
@@ -321,8 +322,8 @@ def test_a_damaged_list_of_what_was_erased_is_set_aside_and_stops_nobody(
         damage(workspace / "erased.json")
         assert next(one for one in examine(engine) if one.name == "List of the erased").state == "bad"
         [left] = erase(desk, "bay.md").left_behind
-        [aside] = lists_aside(workspace)
-        assert left == f"{aside.name}, a damaged list of what was erased before"
+        [aside] = kept_aside(workspace, ERASED_LIST)
+        assert left == f"{aside.relative_to(workspace)}, a damaged list of what was erased before"
         assert next(one for one in examine(engine) if one.name == "List of the erased").state == "note"
         # What can still be read of it is heeded.
         known = {one.file for one in erased_since(workspace, "")}
@@ -360,7 +361,7 @@ def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would
 
 def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_was_added_from_it(tmp_path: Path) -> None:
     content = TEXT.encode()
-    folder = tmp_path / "workspace" / "unknown-originals-2026-01-01T000000" / hashlib.sha256(content).hexdigest()[:12]
+    folder = tmp_path / "workspace" / "damaged" / "2026-01-01" / "files" / hashlib.sha256(content).hexdigest()[:12]
     folder.mkdir(parents=True)
     (folder / "own.md").write_bytes(content)
     with closing(open_engine(tmp_path / "workspace")) as engine:

@@ -215,8 +215,8 @@ def test_an_erasure_names_the_damaged_catalog_that_still_holds_the_document(work
     repair(workspace)
     with closing(open_engine(workspace)) as engine:
         left = documents.erase(desk_of(engine), "bay.md").left_behind
-    [aside] = workspace.glob("catalog.sqlite.damaged-*")
-    assert left == (f"its traces in {aside.name}, a catalog that was damaged",)
+    [aside] = workspace.glob("damaged/*/catalog.sqlite")
+    assert left == (f"its traces in {aside.relative_to(workspace)}, a catalog that was damaged",)
     aside.unlink()
     with closing(open_engine(workspace)) as engine:
         assert documents.erase(desk_of(engine), "harbour.md").left_behind == ()
