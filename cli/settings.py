@@ -51,7 +51,8 @@ def settings(context: typer.Context, workspace: Workspace = None, as_json: AsJso
     print_table(names, ((row["name"], row["value"], row["origin"], row["effect"]) for row in map(_row, states)))
 
 
-@app.command("set")
+# A value may begin with a hyphen, as -3 does.
+@app.command("set", context_settings={"ignore_unknown_options": True})
 def set_setting(
     name: str,
     value: str,
