@@ -1,4 +1,4 @@
-"""The verb that shows how a document is cut into parents and children, without adding it to the collection."""
+"""The verb that shows how a document is cut into parents and children, outside the collection."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def chunk(
     from rag_engine.storage.indexer import page_at
 
     with engine_of(workspace, as_json) as engine, spinner(f"Reading {file.name}"):
-        config = replace(engine.config.chunking, strategy=_known(strategy or engine.config.chunking.strategy))
+        chosen = strategy or engine.config.chunking.strategy
+        if chosen not in get_args(Strategy):
+            raise InputError(f"There is no strategy {chosen!r}.", help=f"Use {', '.join(get_args(Strategy))}.")
+        config = replace(engine.config.chunking, strategy=cast(Strategy, chosen))
         if not file.is_file():
             raise InputError(f"There is no file {file}.", help="Name one document; a folder is added with sextant add.")
         with open_reader(engine.config.ocr) as reader:
@@ -59,12 +62,6 @@ def chunk(
     else:
         _print(chunked, language, page_of)
         warn(extracted.warnings)
-
-
-def _known(name: str) -> Strategy:
-    if name not in get_args(Strategy):
-        raise InputError(f"There is no strategy {name!r}.", help=f"Use {', '.join(get_args(Strategy))}.")
-    return cast(Strategy, name)
 
 
 def _parent_json(parent: Parent, page_of: Callable[[int], int]) -> dict[str, Any]:

@@ -8,9 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column
 
-from cli.terminal import AsJson, By, Filters, Note, Workspace, author_of, bar, desk_of, engine_of, out, print_json
+from cli.terminal import (
+    AsJson,
+    By,
+    Filters,
+    Note,
+    Workspace,
+    author_of,
+    bar,
+    desk_of,
+    engine_of,
+    out,
+    print_json,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from ingestion.types import Progress
@@ -43,9 +56,9 @@ def add(
     if as_json:
         print_json({"documents": [asdict(one) for one in added]})
     else:
-        for one in added:
-            figures = f"{one.pages} pages, {one.children} passages" if one.children else ""
-            out.print(f"{one.status:10} {Path(one.path).name}  {figures}  {one.reason}".rstrip(), markup=False)
+        figures = (f"{one.pages} pages, {one.children} passages" if one.children else "" for one in added)
+        rows = ((one.status, Path(one.path).name, read, one.reason) for one, read in zip(added, figures, strict=True))
+        print_table((), rows)
     raise typer.Exit(1 if any(one.status == "failed" for one in added) else 0)
 
 
@@ -66,13 +79,11 @@ def list_documents(filters: Filters = None, workspace: Workspace = None, as_json
     if as_json:
         print_json({"documents": [document_json(record) for record in records]})
         return
-    table = Table("id", "title", "file", "language", "pages", "passages", box=None)
-    for record in records:
-        m = record.metadata
-        table.add_row(
-            record.document_id, m.title[:60], record.file, m.language, str(record.pages), str(record.children)
-        )
-    out.print(table, markup=False)
+    rows = (
+        (one.document_id, one.metadata.title, one.file, one.metadata.language, one.pages, one.children)
+        for one in records
+    )
+    print_table((Column("id", no_wrap=True), "title", "file", "language", "pages", "passages"), rows)
 
 
 @app.command()
@@ -97,9 +108,10 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
     if as_json:
         print_json({"document": document_json(record), "children": passages})
         return
-    for name, value in (document_json(record) | document_json(record)["metadata"]).items():
-        if name != "metadata" and value not in ("", (), None):
-            out.print(f"{name:20} {', '.join(value) if isinstance(value, tuple) else value}", markup=False)
+    known = document_json(record)
+    values = known | known.pop("metadata")
+    shown = ((name, ", ".join(value) if isinstance(value, tuple) else value) for name, value in values.items())
+    print_table((), (row for row in shown if row[1] not in ("", None)))
     for passage in passages:
         out.print(f"\n{passage['child_id']}, page {passage['page']}", style="dim", markup=False)
         out.print(passage["text"], markup=False)
@@ -154,7 +166,7 @@ def rebuild(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make both indexes anew from catalog and vectors; the old ones answer until the new are whole.
+    """Make both indexes again from catalog and vectors; the old ones answer until the new are whole.
 
     Where a run of answers was accepted (`sextant eval gate --accept`), the new indexes are measured against it first.
     Those that are held back wait for --accept or --discard, the next rebuild, or a change to the collection.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from cli.terminal import AsJson, By, Workspace, author_of, desk_of, err, out, print_json, spinner, warn
+from cli.terminal import AsJson, By, Workspace, author_of, desk_of, err, out, print_json, print_table, spinner, warn
 
 app = typer.Typer()
 
@@ -28,7 +28,7 @@ def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = Fa
 
 @app.command("import")
 def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Apply the corrections and licence decisions made in an exported workbook; they win over every extractor."""
+    """Apply the corrections and licence decisions made in an exported workbook; they win over extractors."""
     from ingestion.operations.corrections import import_corrections
     from ingestion.status.views import pluralised
 
@@ -37,10 +37,9 @@ def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json
     if as_json:
         print_json(asdict(report))
         return
-    for one in report.corrections:
-        out.print(f"{one.code}  {one.field}: {'; '.join(one.values) or '(emptied)'}", markup=False)
-    for decision in report.decisions:
-        out.print(f"{decision.code}  licence: {decision.choice} ({decision.note})", markup=False)
+    corrected = [(one.code, f"{one.field}: {'; '.join(one.values) or '(emptied)'}") for one in report.corrections]
+    decided = [(one.code, f"licence: {one.choice} ({one.note})") for one in report.decisions]
+    print_table((), corrected + decided)
     for row in report.rejected:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
     warn(report.warnings)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.text import Text
 
-from cli.terminal import AsJson, Workspace, bar, errors_end, out, print_json
+from cli.terminal import AsJson, Workspace, bar, errors_end, print_json, print_table
 from rag_engine.config import Config, read_config
 from rag_engine.errors import BackendError, InputError, SextantError, without_passwords
 
@@ -25,6 +26,7 @@ _DISK_WANTED = 2 * 2**30
 _CATALOG, _CONTENTS, _JOURNAL, _COPY, _REPAIRED = "Catalog", "Contents", "Journal", "Second copy", "Repaired"
 _DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
 _ERASED_LIST = "List of the erased"
+_MARKS = {"good": Text("ok", "green"), "note": Text("--", "yellow"), "bad": Text("!!", "red")}
 # For the comparison of the vectors in Chroma with ours; 20,000 take two seconds, through a server more.
 _DENSE_SECONDS = 10.0
 # Of a damaged catalog, as many as help to see how far it goes.
@@ -76,12 +78,8 @@ def doctor(
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
     else:
-        for check in checks:
-            mark = {"good": "[green]ok[/]", "note": "[yellow]--[/]", "bad": "[red]!![/]"}[check.state]
-            out.print(mark, end=" ")
-            out.print(f"{check.name}: {check.found}", markup=False)
-            if check.remedy:
-                out.print(f"   {check.remedy}", style="dim", markup=False)
+        said = ((_MARKS[one.state], f"{one.name}: {one.found}", Text(one.remedy, "dim")) for one in checks)
+        print_table((), (row for mark, found, remedy in said for row in ((mark, found), ("", remedy)) if row[1]))
     raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
 
 
@@ -115,7 +113,8 @@ def _bring_back(config: Config) -> list[Check]:
     found = f"the catalog is the one of {brought.as_of}, from its second copy; what was done later is lost but for"
     done = [Check(_REPAIRED, "note", f"{found} decisions and corrections, which the journal has")]
     if brought.aside is not None:
-        found = f"the damaged file is kept as {brought.aside.name}; what is erased from now on may still be in it"
+        kept = brought.aside.relative_to(config.workspace)
+        found = f"the damaged file is kept as {kept}; what is erased from now on may still be in it"
         done.append(Check(_REPAIRED, "note", found, "Remove that file when nobody needs it any more."))
     if brought.unknown is not None:
         found = f"originals that the copy does not know were moved to {brought.unknown}"
@@ -477,11 +476,12 @@ def _journal(engine: Engine) -> Iterator[Check]:
 
 def _records(engine: Engine) -> Iterator[Check]:
     """Yield files of what people keep that cannot be read; no erasure can change them."""
-    from rag_engine.conversations.erased_documents import is_list_damaged, lists_aside
+    from rag_engine.conversations.erased_documents import ERASED_LIST, is_list_damaged
     from rag_engine.conversations.store import unread_conversations
     from rag_engine.evaluation.answers.forgetting import unread_in_evaluation
     from rag_engine.notebook.store import unread_notebooks
     from rag_engine.passage_search.saved import unread_searches
+    from rag_engine.set_aside import kept_aside
 
     workspace = engine.config.workspace
     lists = unread_conversations, unread_notebooks, unread_searches, unread_in_evaluation
@@ -492,8 +492,8 @@ def _records(engine: Engine) -> Iterator[Check]:
     if is_list_damaged(workspace):
         found = "erased.json is damaged: of what was erased before, an answer begun earlier may bring words back"
         yield Check(_ERASED_LIST, "bad", found, "The next erasure sets it aside and begins it anew.")
-    if aside := lists_aside(workspace):
-        found = f"a damaged one was set aside: {', '.join(one.name for one in aside)}"
+    if aside := kept_aside(workspace, ERASED_LIST):
+        found = f"a damaged one was set aside: {', '.join(str(one.relative_to(workspace)) for one in aside)}"
         yield Check(_ERASED_LIST, "note", found, "Remove it when nobody needs it any more.")
 
 

@@ -1,4 +1,4 @@
-"""The verbs that measure: ranking on data sets, passages on real documents, what each step is worth, and answers."""
+"""The verbs that measure: ranking on data sets, passages of real documents, single steps, and answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
-from rich.table import Table
 
 from cli.ask import Recipe, TopK
 from cli.own import own
@@ -209,7 +208,7 @@ def answers(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask the workspace questions with reference answers and measure the answers; a run that was stopped goes on."""
+    """Ask questions with reference answers and measure the answers; a run that was stopped goes on."""
     with engine_of(workspace, as_json, profile=profile) as engine:
         request = _request(gold, top_k, judge, judge_url, repeat, text_metrics=text_metrics)
         run, rows = _measure(engine, request, results or engine.config.workspace / "evaluation")
@@ -237,7 +236,7 @@ def gate(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold the present settings against the accepted run; exit code 1 where a figure fell by more than chance."""
+    """Hold the settings against the accepted run; exit code 1 where a figure fell by more than chance."""
     from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, require_answers
     from rag_engine.evaluation.answers.gate import compare_runs, keep_result
 
@@ -260,14 +259,13 @@ def gate(
     else:
         if accepted is None:
             _print_run(run)
+        changes = []
         for one in found:
-            figure, sign = one.difference, "  DROPPED" if one.dropped else ""
-            out.print(
-                f"{one.metric:24} n {one.questions:3}  {one.accepted:.3f} -> {one.current:.3f}  {figure.value:+.3f} "
-                f"[{figure.low:+.3f}, {figure.high:+.3f}], p {figure.p:.3f}{sign}",
-                markup=False,
-                soft_wrap=True,
-            )
+            means, figure = (f"{one.accepted:.3f}", f"{one.current:.3f}"), one.difference
+            found_now = (f"{figure.value:+.3f}", f"{figure.low:+.3f}, {figure.high:+.3f}", f"{figure.p:.3f}")
+            changes.append((one.metric, one.questions, *means, *found_now, "DROPPED" if one.dropped else ""))
+        if changes:
+            print_table(("metric", "n", "accepted", "now", "difference", "95%", "p", ""), changes)
         if differing:
             out.print(f"The runs differ in: {', '.join(differing)}.", markup=False, soft_wrap=True)
         if accept:
@@ -311,12 +309,12 @@ def _measure(
 
 def _print_run(run: KeptRun) -> None:
     """Print the figures of a run over all questions, over each kind and over each language."""
-    table = Table("questions", "metric", "n", "mean", "95%", "spread", box=None)
+    rows = []
     for one in run.figures:
         mean, spread = one.mean, "" if one.spread is None else f"{one.spread:.3f}"
         figures = (f"{mean.value:.3f}", f"{mean.low:.3f}-{mean.high:.3f}", spread)
-        table.add_row(one.group, one.metric, str(one.questions), *figures)
-    print_table(table)
+        rows.append((one.group, one.metric, one.questions, *figures))
+    print_table(("questions", "metric", "n", "mean", "95%", "spread"), rows)
     failures = [f"{row.id}: {row.failure}" for row in run.rows if row.failure]
     warn(tuple(failures[:10]))
     if len(failures) > 10:
@@ -326,7 +324,7 @@ def _print_run(run: KeptRun) -> None:
 def _on_passages(
     configurations: list[Configuration], documents: Path | None, gold: Path, split: str, at_most: int = 10_000
 ) -> tuple[tuple[PassageFigures, ...], Mapping[str, Sequence[bool]]]:
-    """Return the figures of the configurations on the questions with known passages, and the groups of the questions.
+    """Return the figures on the questions with known passages, and the groups of the questions.
 
     All documents that the split's questions quote are searched, however few of the questions are asked.
     """
@@ -400,12 +398,15 @@ def _read(folders: list[Path], split: str, queries_from: Path | None, pooled: bo
 
 def _print(report: dict[str, Any]) -> None:
     language = report["language"] or "language not known"
-    title = (
+    out.print(
         f"{report['dataset']} ({report['split']}): {report['documents']:,} documents, {language}; "
         f"{report['queries']:,} questions; indexed in {report['index_seconds']:.0f} s, "
-        f"{report['encode_seconds']:.0f} s of it encoding; a question is encoded in {report['query_encode_ms']:.0f} ms"
+        f"{report['encode_seconds']:.0f} s of it encoding; a question is encoded in {report['query_encode_ms']:.0f} ms",
+        style="italic",
+        markup=False,
+        soft_wrap=True,
     )
-    table = Table(*_COLUMNS, box=None, title=title, title_justify="left")
+    rows = []
     for one in report["configs"]:
         low, high = one["ndcg@10_interval"]
         metrics = [f"{one[metric]:.3f}" for metric in ("recall@10", "recall@100", "mrr@10", "map")]
@@ -415,8 +416,8 @@ def _print(report: dict[str, Any]) -> None:
         if versus:
             found = versus["ndcg@10"]
             against = f"{versus['name']} {found['difference']:+.3f} (p {found['p']:.3f})"
-        table.add_row(one["name"], f"{one['ndcg@10']:.3f}", f"{low:.3f}-{high:.3f}", *metrics, *times, against)
-    print_table(table)
+        rows.append((one["name"], f"{one['ndcg@10']:.3f}", f"{low:.3f}-{high:.3f}", *metrics, *times, against))
+    print_table(_COLUMNS, rows)
     warn(tuple(report["warnings"]))
 
 

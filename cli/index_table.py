@@ -1,4 +1,4 @@
-"""Command that shows what is read in an index, a table of terms or a glossary, and applies it to documents."""
+"""Command that shows what an index, a table of terms or a glossary says, and applies it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from cli.terminal import AsJson, Workspace, desk_of, errors_end, out, print_json, print_table, warn, write_json
 from rag_engine.config import read_config
@@ -31,7 +30,7 @@ def index_table(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read the index of a file: terms, sub-entries, pages of the PDF and as printed, cross references, definitions.
+    """Read a file's index: terms, sub-entries, pages of the PDF and as printed, references, definitions.
 
     With --apply, an index that is a file of its own leads to passages of the documents that it names.
     """
@@ -96,8 +95,8 @@ def _show(file: Path, misused: bool, as_json: bool) -> None:
     if as_json:
         write_json([asdict(record) for record in table.records])
         return
-    shown = Table("term", "subterm", "pages", "see", "file or meaning", box=None)
-    for record in table.records:
-        pages = ", ".join(map(str, record.pages))
-        shown.add_row(record.term, record.subterm, pages, "; ".join(record.see), record.file or record.definition[:80])
-    print_table(shown)
+    rows = (
+        (one.term, one.subterm, ", ".join(map(str, one.pages)), "; ".join(one.see), one.file or one.definition)
+        for one in table.records
+    )
+    print_table(("term", "subterm", "pages", "see", "file or meaning"), rows)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from cli.runs import watch
-from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, err, out, print_json
+from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, err, out, print_json, print_table
 
 if TYPE_CHECKING:
     from ingestion.jobs.queue import Run
@@ -76,7 +76,7 @@ def correct(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Correct fields of documents, or confirm what was extracted; your value wins over every extractor from then on."""
+    """Correct fields of documents, or confirm what was extracted; your value wins over every extractor."""
     from ingestion.operations import corrections
     from rag_engine.errors import InputError
 
@@ -98,14 +98,13 @@ def correct(
     if as_json:
         print_json({"corrections": [asdict(one) for one in done]})
         return
-    for one in done:
-        out.print(_correction_line(one, dated=history), markup=False)
+    print_table((), (_correction_row(one, dated=history) for one in done))
     if not done:
         out.print("Nothing was corrected." if history else "Nothing changed.")
 
 
 def _asked(words: Sequence[str]) -> tuple[list[str], list[FieldName], dict[FieldName, list[str]]]:
-    """Return the documents, the fields named alone, and the values by field; the first word is always a document."""
+    """Return documents, fields named alone, and values by field; the first word is always a document."""
     from ingestion.types import ALL_FIELDS, LIST_FIELDS, check_field
 
     names = list(words[:1])
@@ -126,22 +125,22 @@ def _asked(words: Sequence[str]) -> tuple[list[str], list[FieldName], dict[Field
     return names, fields, values
 
 
-def _correction_line(one: Correction, *, dated: bool) -> str:
+def _correction_row(one: Correction, *, dated: bool) -> tuple[str, ...]:
     values = "; ".join(one.values) or "(emptied)"
     what = {"correct": values, "agree": f"{values} (agreed)", "undo": "undone"}[one.act]
-    when = f"{one.when[:16].replace('T', ' ')}  {one.author}  " if dated else ""
-    return f"{when}{one.code}  {one.field}: {what}" + (f"  ({one.note})" if one.note else "")
+    when = (one.when[:16].replace("T", " "), one.author) if dated else ()
+    return (*when, one.code, f"{one.field}: {what}", f"({one.note})" if one.note else "")
 
 
 def _is_meant(one: UndecidedSource, status: str, host: str) -> bool:
-    """Return whether a source has the licence status and is of the host or below it, as far as they are given."""
+    """Return whether a source has the licence status and is of the host or below it, where given."""
     name = (urlsplit(one.url).hostname or "").lower()
     wanted = host.strip().lower().removeprefix("www.")
     return (not status or one.light == status.strip().upper()) and (not wanted or f".{name}".endswith(f".{wanted}"))
 
 
 def _codes(waiting: Sequence[UndecidedSource], code: str, choice: str) -> list[str]:
-    """Return the codes of the sources that are decided at once; with a code before the choice, only that one."""
+    """Return the codes of the sources decided at once; with a code before the choice, only that one."""
     from rag_engine.errors import InputError
 
     found = [one.code for one in waiting if not choice or one.code == code]
@@ -151,7 +150,7 @@ def _codes(waiting: Sequence[UndecidedSource], code: str, choice: str) -> list[s
 
 
 def _decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str, as_json: bool) -> None:
-    """Record the decision, wait until a document that must leave the index has left it, and end the command."""
+    """Record the decision, wait until a refused document has left the index, and end the command."""
     from ingestion.operations.decisions import decide
 
     decided = decide(desk, codes, choice, author, note)
@@ -184,5 +183,4 @@ def _print_report(report: ReviewReport) -> None:
     out.print(f"{len(report.waiting)} to decide. Decide with `sextant review CODE GREEN|RED --note WHY`.")
     if report.local_files:
         out.print(f"\n{len(report.local_files)} local files, which pass whatever their licence.")
-    for local in report.local_files:
-        out.print(f"{local.code}  {local.light} {local.reason}  {local.title}", markup=False, soft_wrap=True)
+    print_table((), ((one.code, f"{one.light} {one.reason}", one.title) for one in report.local_files))

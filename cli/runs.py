@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column
 
 from cli.terminal import AsJson, Workspace, desk_of, err, out, phase_bar, print_json, print_phase, print_table
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-# What a bar shows of runs that have no phases.
-_NAME_WIDTH = 16  # columns for who queued a run
 
 RunId = Annotated[int, typer.Argument(help="Number of the run (`sextant runs`); none means the latest it can be.")]
 
@@ -99,17 +97,13 @@ def runs(
     if as_json:
         print_json({"runs": [asdict(one) for one in found]})
         return
-    table = Table(box=None)
-    for name in ("run", "status", "queued"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("by", no_wrap=True, overflow="ellipsis", max_width=_NAME_WIDTH if out.is_terminal else None)
-    table.add_column("how far", no_wrap=True)
-    room = out.width - 60 - _NAME_WIDTH
-    table.add_column("what", no_wrap=True, overflow="ellipsis", width=max(room, 12) if out.is_terminal else None)
-    for one in found:
-        queued = one.queued[:16].replace("T", " ")
-        table.add_row(str(one.id), one.status, queued, one.person.name, _how_far(one), _asked(one))
-    print_table(table)
+    by = Column("by", no_wrap=True, overflow="ellipsis", max_width=16)
+    what = Column("what", no_wrap=True, overflow="ellipsis", ratio=1)
+    rows = (
+        (one.id, one.status, one.queued[:16].replace("T", " "), one.person.name, _how_far(one), _asked(one))
+        for one in found
+    )
+    print_table(("run", "status", "queued", by, "how far", what), rows)
 
 
 @app.command()
@@ -208,14 +202,14 @@ def _print_run(ended: Run, as_json: bool) -> None:
 
 def print_summary(ended: Run) -> None:
     """Print what each phase did, and how the run ended."""
-    for summary in ended.results:
-        if "phase" not in summary:
-            # An addition or questions to documents, resumed: they are reported where they were asked for.
-            continue
-        counts = ", ".join(
-            f"{summary[name]} {name}" for name in ("done", "skipped", "rejected", "failed") if summary[name]
-        )
-        out.print(f"{summary['phase']:14} {counts}  ({summary['seconds']:.1f} s)", markup=False)
+    counts = "done", "skipped", "rejected", "failed"
+    rows = (
+        (one["phase"], ", ".join(f"{one[name]} {name}" for name in counts if one[name]), f"({one['seconds']:.1f} s)")
+        # An addition or questions to documents, resumed, have none: they are reported where they were asked for.
+        for one in ended.results
+        if "phase" in one
+    )
+    print_table((), rows)
     if ended.status == "done" and not ended.results:
         out.print("Nothing was due.")
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column
 
 from cli.terminal import (
     AsJson,
@@ -47,16 +47,12 @@ def settings(context: typer.Context, workspace: Workspace = None, as_json: AsJso
     if as_json:
         print_json({"settings": [_row(one) for one in states]})
         return
-    table = Table(box=None)
-    for name in ("setting", "value", "from", "takes effect"):
-        table.add_column(name, no_wrap=name != "value")
-    for one in states:
-        row = _row(one)
-        table.add_row(*(row[name] for name in ("name", "value", "origin", "effect")))
-    print_table(table)
+    names = Column("setting", no_wrap=True), "value", Column("from", no_wrap=True), Column("takes effect", no_wrap=True)
+    print_table(names, ((row["name"], row["value"], row["origin"], row["effect"]) for row in map(_row, states)))
 
 
-@app.command("set")
+# A value may begin with a hyphen, as -3 does.
+@app.command("set", context_settings={"ignore_unknown_options": True})
 def set_setting(
     name: str,
     value: str,
@@ -95,7 +91,7 @@ def set_setting(
 
 @app.command("unset")
 def unset_setting(name: str, by: By = "", workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Keep no value with the workspace, so that the default holds again; also removes a damaged or unknown entry."""
+    """Remove a value from the workspace, so that the default holds; damaged and unknown entries too."""
     from ingestion.operations.settings import reset_setting
 
     with errors_end(as_json):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column
 
 from cli.runs import watch
 from cli.terminal import (
@@ -36,7 +36,7 @@ seeds = typer.Typer(no_args_is_help=True, help="The list of sources: see it, add
 
 @seeds.command("add")
 def add_seeds(path: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Put the rows of a workbook, CSV, sitemap, feed or list, or the files of a folder, on the list of sources."""
+    """Put the rows of a workbook, CSV, sitemap, feed or list, or a folder's files, on the list of sources."""
     from ingestion.operations.sources import add_list
 
     with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
@@ -54,7 +54,7 @@ def discover_seeds(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Propose the addresses of a feed, a sitemap or a page that names one; nothing is added without --accept."""
+    """Propose the addresses of a feed, a sitemap or a page that names one; --accept adds them."""
     from ingestion.operations.sources import add_sources, discover_sources
 
     with desk_of(workspace, as_json) as desk, spinner("Looking …"):
@@ -75,18 +75,12 @@ def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
         names = ("code", "phase", "status", "reason", "title", "address", "parent")
         print_json({"sources": [{name: getattr(one, name) for name in names} for one in found]})
         return
-    rows = [
+    rows = (
         (one.code, "/".join(filter(None, (one.phase, one.status, one.reason))), one.title, one.address) for one in found
-    ]
-    # Code and status are shown whole; title and address share what is left.
-    widths = [max((len(row[place]) for row in rows), default=0) for place in (0, 1)]
-    left = max((out.width - sum(widths) - 8) // 2, 8) if out.is_terminal else None
-    table = Table(box=None)
-    for name, width in (("code", None), ("state", None), ("title", left), ("address", left)):
-        table.add_column(name, no_wrap=True, overflow="ellipsis", width=width)
-    for row in rows:
-        table.add_row(*row)
-    print_table(table)
+    )
+    # Code and status are shown whole; title and address share what is left of a terminal.
+    shared = (Column(name, no_wrap=True, overflow="ellipsis", ratio=1) for name in ("title", "address"))
+    print_table(("code", "state", *shared), rows)
 
 
 @seeds.command("remove")
@@ -119,7 +113,7 @@ def status(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how many sources came how far and why others did not; with a code, what is known of that source."""
+    """Show how many sources came how far and why others did not; with a code, that source."""
     from ingestion.status.views import source_report, status_report
 
     with desk_of(workspace, as_json) as desk:
@@ -132,14 +126,12 @@ def status(
 
 
 def _print_status(report: StatusReport) -> None:
-    table = Table("stage", box=None)
-    table.add_column("reached", justify="right")
-    table.add_column("waiting", justify="right")
-    table.add_column("stopped on the way")
-    for stage in report.funnel:
-        stopped = ", ".join(f"{count} {reason}" for reason, count in stage.stopped.items())
-        table.add_row(stage.name, str(stage.reached), str(stage.waiting or ""), stopped)
-    print_table(table)
+    counts = (Column(name, justify="right") for name in ("reached", "waiting"))
+    rows = (
+        (one.name, one.reached, one.waiting or "", ", ".join(f"{n} {reason}" for reason, n in one.stopped.items()))
+        for one in report.funnel
+    )
+    print_table(("stage", *counts, "stopped on the way"), rows)
     lights = ", ".join(f"{count} {light}" for light, count in sorted(report.lights.items()))
     if lights:
         out.print(f"\nLicences of the documents: {lights}", markup=False)
@@ -170,19 +162,14 @@ def _print_source(report: SourceReport) -> None:
             "relation": _relation(report.code, now.relation),
             "file": now.file,
         }
-        for name, value in rows.items():
-            if value:
-                out.print(f"{name:12} {' '.join(value.split())}", markup=False, soft_wrap=True)
-        for sentence in now.left_out:
-            out.print(f"{'left out':12} {sentence}", markup=False, soft_wrap=True)
+        left_out = (("left out", sentence) for sentence in now.left_out)
+        print_table((), (*(row for row in rows.items() if row[1]), *left_out))
         for field in now.values:
             print_line(f"{field.field}: {field.value}")
             sentence = f"“{field.sentence}”" if field.sentence else ""
             print_line(f"{field.source} {field.confidence:.2f} {sentence}", "dim", indent="  ")
     out.print("\nHistory", style="bold")
-    for event in report.history:
-        words = (event.when, event.event, event.status, event.reason, event.author, event.message)
-        out.print(" ".join(" ".join(words).split()), markup=False, soft_wrap=True)
+    print_table((), ((e.when, e.event, e.status, e.reason, e.author, e.message) for e in report.history))
 
 
 def _quality(parts: dict[str, float] | None) -> str:
@@ -209,10 +196,8 @@ def _print_seeds(report: SeedReport, verb: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(report))
         return
-    for source in report.new:
-        out.print(f"{verb:9} {source.code}  {source.title}  {source.url or source.path}", markup=False)
-    for source in report.corrected:
-        out.print(f"{'corrected':9} {source.code}  {source.title}  {source.url}", markup=False)
+    listed = {verb: report.new, "corrected": report.corrected}.items()
+    print_table((), ((what, one.code, one.title, one.url or one.path) for what, found in listed for one in found))
     for row in report.rejected:
         err.print(f"{row.place}: {row.reason}", style="yellow", markup=False)
     corrected = f", {len(report.corrected)} addresses corrected" if report.corrected else ""

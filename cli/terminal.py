@@ -1,4 +1,4 @@
-"""Terminal of every command: the opened workspace and its errors, progress bars, how results are printed."""
+"""Terminal of every command: the opened workspace and its errors, progress bars, printed results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -16,7 +16,7 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
 from rich.segment import Segment
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from rag_engine.config import default_workspace, read_config
@@ -41,12 +41,10 @@ WatchedPart = TypeVar("WatchedPart")
 
 _DISK = "See that the disk has room and that its folder can be written; nothing was left half done."
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
-# A pipe has no width; what is one line in it can be searched.
-_PIPE_WIDTH = 4_000
 
 
 class PlainConsole(Console):
-    """A console on which no title, name or text of a document can act: control characters in them are left out."""
+    """A console that leaves out control characters, so that no title or text can act on the terminal."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         """Yield the segments of what is printed; those that rich itself moves the cursor with stay."""
@@ -66,7 +64,7 @@ def engine_of(
     profile: str = "",
     mmr: float | None = None,
 ) -> Iterator[Engine]:
-    """Open the engine, for a recipe where one is named; errors end the command with message, remedy and exit code 2."""
+    """Open the engine, for a recipe where one is named; errors end the command with exit code 2."""
     from rag_engine.engine import open_engine
     from rag_engine.workspace import is_writable
 
@@ -98,7 +96,7 @@ def errors_end(as_json: bool, shape: Callable[[str], dict[str, Any]] | None = No
 
 
 def _of_the_machine(error: Exception) -> SextantError | None:
-    """Return what to say of a disk that is full, cannot be written or fails; None for an error of another kind."""
+    """Return what to say of a disk that is full, cannot be written or fails; None for other errors."""
     from sqlalchemy.exc import OperationalError
 
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
@@ -203,7 +201,7 @@ class _PerMinute(TextColumn):
 
 @contextmanager
 def spinner(words: str) -> Iterator[None]:
-    """Show that something is being worked on, and for how long a model is being waited for; only on a terminal."""
+    """Show on a terminal that work goes on, and for how long a model is being waited for."""
     if not err.is_terminal:
         yield
         return
@@ -226,10 +224,25 @@ def watched(parts: Iterator[WatchedPart]) -> Iterator[WatchedPart]:
         yield part
 
 
-def print_table(table: Table) -> None:
-    """Print a table as wide as the terminal, and wide enough for a line each in a pipe."""
-    console = out if out.is_terminal else PlainConsole(highlight=False, width=_PIPE_WIDTH)
-    console.print(table, markup=False)
+def print_table(columns: Sequence[Column | str] | Table, rows: Iterable[Iterable[object]] = ()) -> None:
+    """Print a table fitted to the terminal; into a pipe, each row as whole cells with tabs between.
+
+    Without names of columns there is no line of them. Columns with a ratio share what the others leave.
+    """
+    if isinstance(columns, Table):
+        table = columns
+    else:
+        shared = any(isinstance(one, Column) and one.ratio for one in columns)
+        table = Table(*columns, box=None, expand=shared)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
+    table.show_header = any(column.header for column in table.columns)
+    if out.is_terminal:
+        out.print(table, markup=False)
+        return
+    names = [[column.header for column in table.columns]] if table.show_header else []
+    for line in (*names, *zip(*(column.cells for column in table.columns), strict=True)):
+        out.file.write("\t".join(" ".join(without_controls(str(cell)).split()) for cell in line) + "\n")
 
 
 def emphasised(text: str) -> Text:

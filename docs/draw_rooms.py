@@ -1,4 +1,4 @@
-"""Draw docs/images/rooms.svg, the rooms of the product and who imports whom, from the imports themselves.
+"""Draw docs/images/rooms.svg, the rooms of the product and who imports whom, from the imports.
 
 `python docs/draw_rooms.py` writes the picture; with --check it says whether the one that is there is current.
 """
@@ -41,6 +41,7 @@ GROUND = {
         "workspace",
         "filters",
         "atomic_write",
+        "set_aside",
     ),
 }
 COLOURS = {"cli": "#e8e3f3", "pages": "#e8e3f3", "ingestion": "#e2efe4", "rag_engine": "#e1ebf5"}
@@ -49,7 +50,7 @@ Arrows = Mapping[str, set[str]]
 
 
 def room_of(module: str) -> str:
-    """Return the room of a module: the package for a door, otherwise the package and the folder or file in it."""
+    """Return the room of a module: the package for a door, else the package and the folder or file in it."""
     parts = module.split(".")
     return parts[0] if parts[0] in ("cli", "pages") else ".".join(parts[:2])
 
@@ -82,7 +83,7 @@ def reduced(found: Arrows) -> dict[str, list[str]]:
 
 
 def layers(package: str) -> list[list[str]]:
-    """Return the rooms of each layer of a package from the top, as its import contract orders them, ground last."""
+    """Return the rooms of each layer of a package from the top, as its import contract orders them."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     contract = next(one for one in settings["contracts"] if one["id"] in (package, package.removeprefix("rag_")))
     rows = [_row(layer, package) for layer in contract["layers"]]

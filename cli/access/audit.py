@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from cli.terminal import AsJson, Workspace, closed_desk, errors_end, print_json, print_table
 
@@ -21,7 +20,7 @@ def audit(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what changed the collection, newest first: when, who, which act, on what, the note, and the outcome."""
+    """List what changed the collection, newest first: when, who, act, on what, note, outcome."""
     from ingestion.operations.people import audit_entries
 
     with errors_end(as_json):
@@ -29,9 +28,5 @@ def audit(
     if as_json:
         print_json({"entries": [asdict(one) for one in found]})
         return
-    table = Table(box=None)
-    for name in ("when", "who", "act", "on", "note", "outcome"):
-        table.add_column(name)
-    for one in found:
-        table.add_row(one.when, one.by, one.act, one.on, one.note, one.outcome)
-    print_table(table)
+    table = ("when", "who", "act", "on", "note", "outcome")
+    print_table(table, ((one.when, one.by, one.act, one.on, one.note, one.outcome) for one in found))

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from cli.terminal import AsJson, By, Workspace, closed_desk, errors_end, out, print_json, print_table
 
@@ -25,12 +24,7 @@ def people(context: typer.Context, workspace: Workspace = None, as_json: AsJson 
     if as_json:
         print_json({"people": [asdict(one) for one in found]})
         return
-    table = Table(box=None)
-    for name in ("address", "role", "name"):
-        table.add_column(name)
-    for one in found:
-        table.add_row(one.key, one.role, one.name)
-    print_table(table)
+    print_table(("address", "role", "name"), ((one.key, one.role, one.name) for one in found))
 
 
 @app.command("set")

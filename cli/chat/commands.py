@@ -71,14 +71,9 @@ def _sources(session: ChatSession, _: str) -> None:
         named = ", ".join(filter(None, (source.title, place, pages_text(source.file, [source.page]))))
         mark = "cited" if source.n in quoted else "not cited"
         out.print(f"{source.n}. {named} ({source.file})", markup=False, soft_wrap=True)
-        out.print(f"   {mark}, {_tier_text(source)}", style="dim", markup=False, soft_wrap=True)
-
-
-def _tier_text(source: ShownSource) -> str:
-    """Return how likely a source answers, with how often such passages did: "weak match (9% of such ... tests)"."""
-    if source.tier_share is None:
-        return f"{source.tier} match"
-    return f"{source.tier} match ({source.tier_share:.0%} of such passages held the answer in our tests)"
+        share = source.tier_share
+        tested = "" if share is None else f" ({share:.0%} of such passages held the answer in our tests)"
+        out.print(f"   {mark}, {source.tier} match{tested}", style="dim", markup=False, soft_wrap=True)
 
 
 def _open(session: ChatSession, text: str) -> None:

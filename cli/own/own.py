@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from cli.runs import watch
 from cli.terminal import AsJson, Workspace, desk_of, out, print_json, print_table, warn
@@ -74,10 +73,8 @@ def runs(workspace: Workspace = None, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"runs": [asdict(one) for one in found]})
         return
-    listed = Table("run", "questions", "model", "index", box=None)
-    for one in found:
-        listed.add_row(one.id, str(one.questions), one.model, str(one.generation))
-    print_table(listed)
+    table = ("run", "questions", "model", "index")
+    print_table(table, ((one.id, one.questions, one.model, one.generation) for one in found))
 
 
 @app.command()
@@ -105,17 +102,16 @@ def compare(
         shares = [asdict(share) | {"difference": share.verdict} for share in found.shares]
         print_json({"questions": changes, "shares": shares, "settings": dict(found.settings)})
         return
-    listed = Table("measure", "n", "before", "after", "right now", "wrong now", "difference", box=None)
-    for share in found.shares:
-        counts = (share.questions, share.before, share.after, share.gained, share.lost)
-        listed.add_row(MEASURES[share.measure], *map(str, counts), share.verdict)
-    print_table(listed)
+    rows = (
+        (MEASURES[one.measure], one.questions, one.before, one.after, one.gained, one.lost, one.verdict)
+        for one in found.shares
+    )
+    print_table(("measure", "n", "before", "after", "right now", "wrong now", "difference"), rows)
     out.print(describe_chance(len(found.changes)), markup=False)
-    for one in changes:
-        if one["change"] != "same":
-            out.print("{change}: {question} ({before} -> {after})".format(**one), markup=False, soft_wrap=True)
-    for name, (was, now) in found.settings.items():
-        out.print(f"{name}: {was} -> {now}", markup=False, soft_wrap=True)
+    if differing := [one.values() for one in changes if one["change"] != "same"]:
+        print_table(("question", "change", "before", "after"), differing)
+    if found.settings:
+        print_table(("setting", "before", "after"), ((name, *pair) for name, pair in found.settings.items()))
 
 
 @app.command("import")
@@ -187,12 +183,11 @@ def _print_run(run: OwnRun, as_json: bool) -> None:
         questions = [asdict(row) | {"result": describe_result(row)} for row in run.run.rows]
         print_json({"id": run.id, "settings": run.run.settings, "shares": listed, "questions": questions})
         return
-    table = Table("measure", "right", "share", "95%", box=None)
-    for one in found:
-        interval = one.interval
-        right = f"{one.right} of {one.questions}"
-        table.add_row(MEASURES[one.measure], right, f"{interval.value:.0%}", f"{interval.low:.0%}-{interval.high:.0%}")
-    print_table(table)
+    rows = (
+        (MEASURES[one.measure], f"{one.right} of {one.questions}", f"{i.value:.0%}", f"{i.low:.0%}-{i.high:.0%}")
+        for one in found
+        for i in [one.interval]
+    )
+    print_table(("measure", "right", "share", "95%"), rows)
     out.print(describe_chance(len(run.run.rows)), markup=False)
-    for row in run.run.rows:
-        out.print(f"{describe_result(row)}: {row.question}", markup=False, soft_wrap=True)
+    print_table(("result", "question"), ((describe_result(row), row.question) for row in run.run.rows))

@@ -1,4 +1,4 @@
-"""The verb that searches the collection: the best passages with their scores, or all that hold the words."""
+"""The verb that searches the collection: the best passages with their scores, or all with the words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cli.search.listing import SHOWN, Listing, list_passages
 from cli.terminal import AsJson, Filters, Workspace, engine_of, errors_end, out, print_json, warn
 
 if TYPE_CHECKING:
-    from rag_engine.types import Hit
+    pass
 
 app = typer.Typer()
 Sort = Annotated[
@@ -39,7 +39,7 @@ def search(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the passages that bear on a question with every score; with --sort or --export, all that hold the words."""
+    """Show passages on a question with every score; with --sort or --export, all that hold the words."""
     if sort or export or words_only:
         listing = Listing(words, tuple(filters or ()), sort, words_only, top_k or SHOWN, export, as_json)
         with errors_end(as_json):
@@ -61,11 +61,7 @@ def search(
     for rank, hit in enumerate(evidence.hits, start=1):
         known = filter(None, (hit.document.metadata.title, pages_text(hit.document.file, [hit.page])))
         out.print(f"\n{rank}. {', '.join(known)}", style="bold", markup=False)
-        out.print(f"   {hit.document.file}  {_tier(hit)}", style="dim", markup=False)
+        chance = "" if hit.chance is None else f", chance to answer {hit.chance:.0%}"
+        out.print(f"   {hit.document.file}  {hit.tier} match{chance}", style="dim", markup=False)
         out.print(f"   {' '.join(hit.text.split())[:400]}", markup=False)
     warn((*filter(None, [absent_sections(evidence.absent, evidence.plan.language)]), *evidence.warnings))
-
-
-def _tier(hit: Hit) -> str:
-    """Return a passage's tier with the chance that it answers, where that is known."""
-    return f"{hit.tier} match" if hit.chance is None else f"{hit.tier} match, chance to answer {hit.chance:.0%}"

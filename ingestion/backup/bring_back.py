@@ -1,4 +1,4 @@
-"""A catalog that was destroyed, brought back from its second copy and the journal; its documents are read again."""
+"""A destroyed catalog, brought back from its second copy and the journal; documents are read again."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ingestion import workspace as folders
-from ingestion.backup.contents import original_name
+from ingestion.backup.contents import CATALOG, original_name
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.backends.sqlite_copy import find_record_damage
 from rag_engine.errors import WorkspaceError
-from rag_engine.storage.catalog import READ_SCHEMAS, SCHEMA
+from rag_engine.set_aside import kept_aside, set_aside
+from rag_engine.storage.catalog import SCHEMA
 
-_ASIDE, _LOGS = ".damaged-", ("-wal", "-shm", "-journal")
+_LOGS = "-wal", "-shm", "-journal"
 _BACKUP = "Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`"
 _ADD = "add the files in its folder `files` to a new workspace with `sextant add`"
 # What was being added when it was copied is a document like the others, unless it was to replace one. What was encoded
@@ -29,9 +30,6 @@ _AS_ACTIVE = (
     "AND source NOT IN (SELECT source FROM documents WHERE status = 'active')",
     "DELETE FROM state WHERE name IN ('waiting generation', 'dense index due')",
 )
-
-# How the folder of originals that no document names is called, before the date.
-_UNKNOWN = "unknown-originals-"
 _NAMING = {
     "documents": "SELECT sha256, file FROM documents WHERE status IN ('active', 'deleting')",
     "erasures": "SELECT sha256, file FROM erasures",
@@ -40,7 +38,7 @@ _NAMING = {
 
 @dataclass(frozen=True, slots=True)
 class CatalogBroughtBack:
-    """A catalog as it was at a time, without texts; `aside` is the damaged file, None where there was none.
+    """A catalog as it was at a time, without texts; `aside` is the damaged file, None if it was missing.
 
     `unknown` is the folder of the originals that no document of the catalog names, None where each has one.
     """
@@ -71,22 +69,18 @@ def bring_back_catalog(workspace: Path) -> CatalogBroughtBack:
                 for statement in _AS_ACTIVE:
                     connection.execute(statement)
                 connection.commit()
-            unknown = _set_unknown_aside(workspace, made)
-            aside = _set_catalog_aside(workspace)
+            # The catalog itself comes last: as long as it is there, this is begun again.
+            damaged = (Path(f"{paths.catalog_file(workspace)}{ending}") for ending in (*_LOGS, ""))
+            folder = set_aside(workspace, (*_unknown_originals(workspace, made), *damaged))
             shutil.rmtree(workspace / "index", ignore_errors=True)
         os.sync()
-    return CatalogBroughtBack(as_of, aside, unknown)
-
-
-def catalogs_aside(workspace: Path) -> list[Path]:
-    """Return the damaged catalogs that were kept aside, which hold what was erased since as well."""
-    catalog = paths.catalog_file(workspace)
-    return sorted(path for path in workspace.glob(f"{catalog.name}{_ASIDE}*") if not path.name.endswith(_LOGS))
+    held = {path.name: path for path in folder.iterdir()} if folder else {}
+    return CatalogBroughtBack(as_of, held.get(CATALOG), held.get(paths.files(workspace).name))
 
 
 def originals_aside(workspace: Path, document_id: str) -> list[Path]:
-    """Return the folders of this document's original among those that a repair set aside, which can be added again."""
-    held = (paths.inside(folder, document_id) for folder in workspace.glob(f"{_UNKNOWN}*"))
+    """Return the folders of this document's original among those that a repair set aside."""
+    held = (paths.inside(folder, document_id) for folder in kept_aside(workspace, paths.files(workspace).name))
     return sorted(path for path in held if path.is_dir())
 
 
@@ -97,43 +91,21 @@ def _check_copy(copy: Path) -> None:
         raise WorkspaceError(f"The second copy {copy} is damaged as well: {found[0]}.", help=f"{_BACKUP}, or {_ADD}.")
     with closing(sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         [schema] = connection.execute("SELECT value FROM state WHERE name = 'schema'").fetchone() or [""]
-    # An older one is migrated where it is first opened.
-    if schema not in READ_SCHEMAS:
+    if schema != str(SCHEMA):
         raise WorkspaceError(
             f"The second copy {copy} was made by a newer Sextant: it has schema {schema}, this one reads {SCHEMA}.",
             help="Repair it with a Sextant at least as new as the one that made it.",
         )
 
 
-def _set_unknown_aside(workspace: Path, catalog: Path) -> Path | None:
-    """Move originals that no document names out of the folder from which the next writer would remove them.
+def _unknown_originals(workspace: Path, catalog: Path) -> list[Path]:
+    """Return originals that no document names, which the next writer would remove.
 
-    Those of documents that were being erased stay there, to be removed.
+    Those of documents that were being erased are none of them.
     """
     with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         tables = [str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         rows = [row for table, wanted in _NAMING.items() if table in tables for row in connection.execute(wanted)]
     named = {original_name(sha256, file) for sha256, file in rows}
     held = (path for path in paths.files(workspace).glob("*/*") if path.is_file())
-    unknown = [path for path in held if path.relative_to(workspace).as_posix() not in named]
-    target = workspace / f"{_UNKNOWN}{_today()}"
-    for path in unknown:
-        place = target / path.relative_to(paths.files(workspace))
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.replace(place)
-    return target if unknown else None
-
-
-def _set_catalog_aside(workspace: Path) -> Path | None:
-    """Give the damaged catalog and its logs another name; return it, None where there is no such file."""
-    catalog = paths.catalog_file(workspace)
-    aside = catalog.with_name(f"{catalog.name}{_ASIDE}{_today()}")
-    for ending in (*_LOGS, ""):
-        path = Path(f"{catalog}{ending}")
-        if path.exists():
-            path.replace(f"{aside}{ending}")
-    return aside if aside.exists() else None
-
-
-def _today() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H%M%S")
+    return [path for path in held if path.relative_to(workspace).as_posix() not in named]

@@ -1,4 +1,4 @@
-"""Contents of a backup: the files of a workspace that it holds, and the names that an archive may hold."""
+"""Contents of a backup: the files of a workspace in it, and the names that an archive may hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ORIGINALS, _VECTORS = "files", "vectors"
 _DERIVED = {"index", "drawings", "records.sqlite"}
 _OF_PROCESSES = re.compile(r"^\.|^(?:serving|writer)\.json$|\.(?:lock|log)$|\.sqlite-journal$")
 # What a repair put aside: a catalog that is no more, and may hold what was erased since.
-_PUT_ASIDE = re.compile(rf"^{re.escape(CATALOG)}\.damaged-")
+_PUT_ASIDE = re.compile(rf"^damaged/[^/]+/{re.escape(CATALOG)}")
 # Half written, or what a worker was at, which would count as its stop in the restored workspace.
 _PASSING = re.compile(r"^\.[0-9a-f]{16}\.part$|\.begun$")
 # The catalog, the originals and the vectors must be of one moment: copied by themselves (copy_stores.py).
@@ -23,13 +23,14 @@ _OF_ONE_MOMENT = re.compile(rf"^(?:{re.escape(CATALOG)}(?:-wal|-shm|-journal)?|{
 def other_files(workspace: Path) -> Iterator[str]:
     """Yield what a backup holds beside catalog, originals and vectors, each by its path in the workspace."""
     for entry in sorted(workspace.iterdir()):
-        if entry.name in _DERIVED or _is_of_no_use(entry.name) or _OF_ONE_MOMENT.match(entry.name):
+        if entry.name in _DERIVED or _OF_PROCESSES.search(entry.name) or _OF_ONE_MOMENT.match(entry.name):
             continue
         if entry.is_file():
             yield entry.name
         for folder, _, names in os.walk(entry):
             inside = Path(folder).relative_to(workspace)
-            yield from ((inside / name).as_posix() for name in sorted(names) if not _PASSING.search(name))
+            held = ((inside / name).as_posix() for name in sorted(names) if not _PASSING.search(name))
+            yield from (name for name in held if not _PUT_ASIDE.match(name))
 
 
 def original_name(sha256: str, file: str) -> str:
@@ -43,7 +44,7 @@ def vector_name(file: str) -> str:
 
 
 def may_hold(name: str) -> bool:
-    """Return whether a backup may hold a file of this name: inside the workspace, and nothing that a process obeys.
+    """Return whether a backup may hold a file of this name: in the workspace, obeyed by no process.
 
     An archive may come from anybody: a `serving.json` in it would lead every question to a server of theirs.
     """
@@ -55,10 +56,6 @@ def may_hold(name: str) -> bool:
         return len(parts) == (3 if top == _ORIGINALS else 2)
     if name == CATALOG:
         return True
-    if _PASSING.search(parts[-1]):
+    if _PASSING.search(parts[-1]) or _PUT_ASIDE.match(name):
         return False
-    return top not in _DERIVED and not _is_of_no_use(top) and not _OF_ONE_MOMENT.match(top)
-
-
-def _is_of_no_use(name: str) -> bool:
-    return bool(_OF_PROCESSES.search(name) or _PUT_ASIDE.match(name))
+    return top not in _DERIVED and not _OF_PROCESSES.search(top) and not _OF_ONE_MOMENT.match(top)

@@ -20,7 +20,7 @@ from ingestion.backup.contents import CATALOG
 from ingestion.backup.copy_catalog import NO_OTHER, copy_catalog, no_catalog
 from rag_engine.atomic_write import staging
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.storage.catalog import READ_SCHEMAS, SCHEMA
+from rag_engine.storage.catalog import SCHEMA
 from rag_engine.text.templates import kept_sentence
 
 _UNENDED = "status NOT IN ('done', 'failed', 'cancelled')"
@@ -127,19 +127,16 @@ def _check_place(workspace: Path) -> None:
 def _check_version(archive: Path, schema: str) -> None:
     """Raise WorkspaceError where a catalog has not the tables of this Sextant."""
     if schema != str(SCHEMA):
-        age = "an older" if schema in READ_SCHEMAS else "a newer"
         raise WorkspaceError(
-            f"{archive} was made by {age} Sextant: its catalog has schema {schema}, this one restores {SCHEMA}.",
-            help="Restore it with a Sextant as old as it: this one updates the workspace when it first opens it."
-            if schema in READ_SCHEMAS
-            else "Restore it with a Sextant at least as new as the one that made it.",
+            f"{archive} was made by a newer Sextant: its catalog has schema {schema}, this one restores {SCHEMA}.",
+            help="Restore it with a Sextant at least as new as the one that made it.",
         )
 
 
 def _make_own(
     catalog: Path, known: Sequence[sql.MetaData], manifest: ArchiveManifest, workspace: Path, archive: Path
 ) -> _Made:
-    """Make a catalog of ours of the one that was unpacked: with an id of its own and the places of its own files.
+    """Make a catalog of ours of the one that was unpacked, with another id and its files' places here.
 
     By the id a Chroma server tells the collections of workspaces apart: with that of the former one, the restored
     workspace would change the index of the one that was backed up. Runs that had not ended were asked for elsewhere,

@@ -33,12 +33,12 @@ runs = sql.Table(
     sql.Column("progress", sql.String, nullable=False, default=""),
     sql.Column("results", sql.String, nullable=False, default="[]"),
     sql.Column("message", sql.String, nullable=False, default=""),
-    sql.Column("wish", sql.String, key="signal", nullable=False, default=""),
+    sql.Column("signal", sql.String, nullable=False, default=""),
     sql.Column("queued", sql.String, nullable=False),
     sql.Column("started", sql.String, nullable=False, default=""),
     sql.Column("heartbeat", sql.Float, nullable=False, default=0.0),
     sql.Column("attempts", sql.Integer, nullable=False, default=0),
-    sql.Column("person", sql.String, nullable=False, default="", server_default=""),
+    sql.Column("person", sql.String, nullable=False, default=""),
 )
 
 
@@ -164,8 +164,7 @@ class JobQueue:
     def forget_current(self) -> None:
         """Forget what the runs are and were at: it may be the title of a document, or a term of its index.
 
-        Earlier versions kept the former of runs that have ended, and the latter with why a term was not grounded. What
-        a server said of a failure goes too: it may repeat what it was given to read.
+        What a server said of a failure goes too: it may repeat what it was given to read.
         """
         for row in self._catalog.read(sql.select(runs).where(runs.c.progress != "")):
             run = _run(row)

@@ -10,7 +10,7 @@ from typing import IO
 
 from ingestion import workspace as folders
 from ingestion.add_files import Added, add_paths
-from ingestion.backup.bring_back import catalogs_aside, originals_aside
+from ingestion.backup.bring_back import originals_aside
 from ingestion.book_index import apply as book_index
 from ingestion.book_index.read import index_of_file
 from ingestion.dataset.comparison.store import ComparisonStore
@@ -32,16 +32,18 @@ from ingestion.types import Progress
 from ingestion.web.cache import empty_cache
 from rag_engine.atomic_write import remove_abandoned, remove_abandoned_staging
 from rag_engine.book_index.anchors import IndexTable
-from rag_engine.conversations.erased_documents import lists_aside
+from rag_engine.conversations.erased_documents import ERASED_LIST
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.evaluation.answers.forgetting import forget_in_evaluation, said_by_others
 from rag_engine.notebook.store import forget_in_notebooks
 from rag_engine.passage_search.example_questions import forget_examples
+from rag_engine.set_aside import kept_aside
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import DocumentRecord
+from rag_engine.workspace import catalog_file
 
 # How long a deletion on a page waits for whoever thinks better of it.
 UNDO_SECONDS = 10.0
@@ -344,8 +346,8 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
     left += _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
     left += (
-        kept_sentence("its traces in {file}, a catalog that was damaged", file=path.name)
-        for path in catalogs_aside(desk.workspace)
+        kept_sentence("its traces in {file}, a catalog that was damaged", file=_name_in(desk, path))
+        for path in kept_aside(desk.workspace, catalog_file(desk.workspace).name)
     )
     return replace(erased, left_behind=tuple(dict.fromkeys((*erased.left_behind, *left))))
 
@@ -382,7 +384,7 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     Return in words what may still hold something of it, for it cannot be read.
     """
     unread: list[Path] = []
-    aside = lists_aside(desk.workspace)
+    aside = kept_aside(desk.workspace, ERASED_LIST)
     # Whether a list that somebody looks at repeats the document is not known.
     remove_previews(desk.workspace)
     alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
@@ -405,12 +407,16 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     FileDescriptions(desk.engine.catalog).forget(source)
     desk.store.journal.forget(source)
     desk.store.journal.forget(source.removeprefix(FROM_LIST))
-    kept = (one.relative_to(desk.workspace).as_posix() for one in unread)
-    lists = (one.name for one in lists_aside(desk.workspace) if one not in aside)
+    kept = (_name_in(desk, one) for one in unread)
+    lists = (_name_in(desk, one) for one in kept_aside(desk.workspace, ERASED_LIST) if one not in aside)
     return [
         *(kept_sentence("its possible traces in {file}, which cannot be read", file=one) for one in kept),
         *(kept_sentence("{file}, a damaged list of what was erased before", file=one) for one in lists),
     ]
+
+
+def _name_in(desk: Desk, path: Path) -> str:
+    return path.relative_to(desk.workspace).as_posix()
 
 
 def _check_erasure(record: DocumentRecord, codes: Sequence[str], note: str) -> None:

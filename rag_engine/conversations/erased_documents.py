@@ -1,4 +1,4 @@
-"""Documents that were erased, so that what was begun before, such as an answer, brings none of their words back."""
+"""Erased documents, so that what was begun before, such as an answer, does not repeat their words."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.reply import Reply, ShownSource
+from rag_engine.set_aside import set_aside
 
 REDACTED = "This answer quoted a document that was deleted, and was deleted with it."
 
 
 @dataclass(frozen=True, slots=True)
 class ErasedDocument:
-    """A document that was erased, by its id, file and moment; `redact` where what quotes it was to go as well."""
+    """An erased document by id, file and moment; `redact` where what quotes it was to go as well."""
 
     document_id: str
     redact: bool
@@ -28,32 +29,27 @@ class ErasedDocument:
 
 
 _CODEC, _ONE = TypeAdapter(tuple[ErasedDocument, ...]), TypeAdapter(ErasedDocument)
+# It holds ids and names of files, and no words of a document.
+ERASED_LIST = "erased.json"
 # One in what is left of a damaged list.
 _WRITTEN = re.compile(rb"\{[^{}]*\}")
-_ASIDE = ".damaged-"
 
 
 def note_erased(workspace: Path, document_id: str, file: str, *, redact: bool) -> None:
-    """Note that a document was erased, after which no question finds it and before it is removed from what is kept.
+    """Note that a document was erased: once no question finds it, before what is kept forgets it.
 
-    A list that is damaged is set aside (`lists_aside`) and begun anew with what can be read of it.
+    A list that is damaged is set aside and begun again with what can be read of it.
     """
     erased = ErasedDocument(document_id, redact, datetime.now(UTC).isoformat(timespec="microseconds"), file)
     others = (one for one in _all(workspace) if replace(one, when=erased.when) != erased)
     if is_list_damaged(workspace):
-        path = _path(workspace)
-        path.rename(path.with_name(f"{path.name}{_ASIDE}{datetime.now(UTC):%Y%m%dT%H%M%S%f}"))
+        set_aside(workspace, [_path(workspace)])
     write_atomic(_path(workspace), _CODEC.dump_json((*others, erased)))
 
 
 def is_list_damaged(workspace: Path) -> bool:
     """Return whether the list of what was erased cannot be read whole."""
     return _read(workspace)[1]
-
-
-def lists_aside(workspace: Path) -> list[Path]:
-    """Return the damaged lists that were set aside. They hold ids and names of files, and no words of a document."""
-    return sorted(workspace.glob(f"{_path(workspace).name}{_ASIDE}*"))
 
 
 def erased_since(workspace: Path, moment: str) -> list[ErasedDocument]:
@@ -69,7 +65,7 @@ def without_erased(workspace: Path, reply: Reply, asked: str) -> Reply:
 
 
 def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
-    """Return a reply without the passages and the title of a document, and to `redact` without what it quotes of it."""
+    """Return a reply without a document's passages and title, and to `redact` without its quotes."""
     reply = replace(reply, warnings=_not_naming(reply, document_id))
     quotes = (*reply.citations, *(record.citation for record in reply.records))
     cited = {one.n for one in quotes if one.document_id == document_id}
@@ -105,7 +101,7 @@ def without_document(reply: Reply, document_id: str, *, redact: bool) -> Reply:
 
 
 def _not_naming(reply: Reply, document_id: str) -> tuple[str, ...]:
-    """Return the warnings but for those that name a document, such as one of which no passage fitted into a model."""
+    """Return the warnings that do not name a document, as one whose passages fitted into no model."""
     names = {f"“{one.title}”" for one in reply.sources if one.document_id == document_id}
     return tuple(one for one in reply.warnings if not any(name in one for name in names))
 
@@ -138,4 +134,4 @@ def _readable(content: bytes) -> Iterator[ErasedDocument]:
 
 
 def _path(workspace: Path) -> Path:
-    return workspace / "erased.json"
+    return workspace / ERASED_LIST

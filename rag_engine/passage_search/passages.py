@@ -1,4 +1,4 @@
-"""Passages as they are shown: their text with the words that matched, the nearest sentence, and their quote."""
+"""Passages as they are shown: text with the words that matched, nearest sentence, and quote."""
 
 from __future__ import annotations
 
@@ -97,13 +97,13 @@ def _sentences(engine: Engine, matches: Iterable[PassageMatch]) -> dict[int, byt
 
 
 def _nearest(text: str, language: str, packed: bytes, vector: Vectors, marks: Sequence[Span]) -> Span:
-    """Return the sentence of a text that is nearest to the query in meaning, of those with a mark where there are any.
+    """Return the sentence of a text that is nearest to the query, of those with a mark if there are any.
 
     The whole text where it is one sentence.
     """
     places = sentence_places(text, language)
     cosines = sentence_cosines(packed, vector[0]) if packed else np.zeros(0, np.float32)
-    # Vectors of sentences that an earlier version cut otherwise name no place.
+    # Vectors of sentences that were cut in another language, corrected since, name no place.
     if len(places) < 2 or len(cosines) != len(places):
         return 0, len(text)
     marked = [place for place, (start, end) in enumerate(places) if any(a < end and b > start for a, b in marks)]

@@ -24,7 +24,6 @@ from rag_engine.backends.sqlite_damage import CURE, damage_reported, damaged_cat
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.schema import (
     TABLES,
-    add_missing_columns,
     children,
     documents,
     parents,
@@ -34,7 +33,7 @@ from rag_engine.storage.schema import (
 )
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
-from rag_engine.workspace import catalog_file, files, is_writable, make_folder, records_file, write_lock
+from rag_engine.workspace import catalog_file, files, is_writable, make_folder, records_file
 
 Item = TypeVar("Item")
 
@@ -116,11 +115,7 @@ def pack_extracted(extracted: ExtractedText) -> dict[str, bytes]:
     return {"text": pack_text(extracted.text), "lines": lines, "blocks": blocks}
 
 
-SCHEMA = 3
-# Schemas of before, whose catalogs only lack columns of this one.
-_MIGRATED = ("1", "2")
-# Of the catalogs that this Sextant opens.
-READ_SCHEMAS = (*_MIGRATED, str(SCHEMA))
+SCHEMA = 1
 
 _RECORD = [documents.c[name] for name in DocumentRecord.__dataclass_fields__]
 _PLACE = ("key", "document_key", "index", "start", "end", "page", "last_page")
@@ -181,7 +176,7 @@ class Catalog:
     def __init__(
         self, workspace: Path, engine: sql.Engine, visible: str = "active", values: Mapping[str, str] | None = None
     ) -> None:
-        """Readers see the documents of the status `visible`; `values` are read instead of those of the workspace."""
+        """Readers see documents of the status `visible`; `values` are read instead of the workspace's."""
         self.workspace = workspace
         self._engine, self._visible = engine, visible
         self._values = values or {}
@@ -202,7 +197,7 @@ class Catalog:
     def read_in(
         self, statement: sql.Select[Any], column: sql.ColumnElement[Any], wanted: Iterable[object]
     ) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a SELECT whose column has one of the values, of which a database takes so many at once."""
+        """Yield the rows of a SELECT whose column has one of the values, asked in several portions."""
         for some in portions(list(wanted)):
             yield from self.read(statement.where(column.in_(some)))
 
@@ -267,7 +262,7 @@ class Catalog:
         return {row[0]: _parent(row) for row in self.read_in(sql.select(*_PARENT), parents.c.key, keys)}
 
     def sentences(self, model: str, rows: Sequence[int]) -> dict[int, bytes]:
-        """Packed vectors of the sentences of passages with their checksums, by the row of the passage's own vector."""
+        """Packed vectors of passages' sentences with their checksums, by the row of the passage's vector."""
         v = vectors.c
         return dict(self.read_in(sql.select(v.row, v.sentences).where(v.model == model), v.row, rows))
 
@@ -287,14 +282,14 @@ class Catalog:
         return unpack_lines(rows[0][0]) if rows else ()
 
     def page_at(self, document_key: int, offset: int) -> int:
-        """Return the page of the last line of a document that begins at or before the offset (1 without lines)."""
+        """Return the page of the last line that begins at or before the offset (1 without lines)."""
         rows = self.read(sql.select(texts.c.lines).where(texts.c.document_key == document_key))
         lines = np.frombuffer(_unpacked(rows[0][0]), _LINE) if rows else np.zeros(0, _LINE)
         place = int(np.searchsorted(lines["start"], offset, side="right")) - 1
         return int(lines["page"][max(place, 0)]) if lines.size else 1
 
     def extracted(self, record: DocumentRecord) -> ExtractedText:
-        """Return what the document's file says, as it is kept: text, lines and blocks, so that it can be cut anew."""
+        """Return what the document's file says, as it is kept: text, lines and blocks, to be cut again."""
         t = texts.c
         rows = self.read(sql.select(t.text, t.lines, t.blocks).where(t.document_key == record.key))
         if not rows:
@@ -336,7 +331,7 @@ class Catalog:
 
 
 def open_catalog(workspace: Path, url: str = "") -> Catalog:
-    """Return the workspace's catalog, made when it is not there; `url` names another database (PostgreSQL).
+    """Return the workspace's catalog, made if it is missing; `url` names another database (PostgreSQL).
 
     Where the folder cannot be written the catalog is read as it lies there, and nothing is kept in it.
     """
@@ -364,9 +359,6 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
         with engine.connect() as connection:
             # Before anything is written: a newer Sextant keeps other things in the tables.
             _check_schema(connection, workspace)
-            older = _schema(connection) in _MIGRATED
-        if older:
-            _migrate(engine, workspace)
         if written:
             TABLES.create_all(engine)
             with engine.begin() as connection:
@@ -386,7 +378,7 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
 
 
 def _file_address(workspace: Path, *, written: bool) -> sql.URL:
-    """Return the address of the catalog's file; WorkspaceError where it cannot be written and lacks what is in its log.
+    """Return the address of the catalog's file; WorkspaceError if a log must first be written into it.
 
     Of its parts: within an address a "?" of the path would begin a query, and another file be opened.
     """
@@ -408,7 +400,7 @@ def _file_address(workspace: Path, *, written: bool) -> sql.URL:
 
 
 def check_catalog(workspace: Path, url: str = "") -> None:
-    """Raise WorkspaceError where a page of the catalog's file is damaged, wherever in it; a second for 300 MB."""
+    """Raise WorkspaceError where a page of the catalog's file is damaged; a second for 300 MB."""
     path = catalog_file(workspace)
     found = find_damage(path) if path.is_file() and not url else []
     if found:
@@ -416,7 +408,7 @@ def check_catalog(workspace: Path, url: str = "") -> None:
 
 
 def is_lost(workspace: Path) -> bool:
-    """Return whether the file of the catalog is gone or empty, though the workspace holds what it was about."""
+    """Return whether the catalog's file is gone or empty, though the workspace holds its documents."""
     path = catalog_file(workspace)
     if path.is_file() and path.stat().st_size:
         return False
@@ -424,7 +416,7 @@ def is_lost(workspace: Path) -> bool:
 
 
 def _check_not_lost(workspace: Path) -> None:
-    """Raise WorkspaceError for a lost catalog: with an empty one, the next writer would remove every original."""
+    """Raise WorkspaceError for a lost catalog: over an empty one, a writer would remove every original."""
     if is_lost(workspace):
         raise WorkspaceError(
             "The catalog {catalog} is missing or empty, and the workspace holds documents.",
@@ -512,14 +504,10 @@ def _value(connection: Connection, name: str) -> str | None:
     return value
 
 
-def _schema(connection: Connection) -> str | None:
-    return _value(connection, "schema") if sql.inspect(connection).has_table(state.name) else None
-
-
 def _check_schema(connection: Connection, workspace: Path) -> None:
     """Raise WorkspaceError for a catalog that another Sextant made and this one cannot read."""
-    schema = _schema(connection)
-    if schema in (None, *READ_SCHEMAS):
+    schema = _value(connection, "schema") if sql.inspect(connection).has_table(state.name) else None
+    if schema in (None, str(SCHEMA)):
         return
     raise WorkspaceError(
         "The catalog of {workspace} was made by a newer Sextant: it has schema {schema}, this one reads {current}.",
@@ -528,31 +516,6 @@ def _check_schema(connection: Connection, workspace: Path) -> None:
         schema=schema,
         current=SCHEMA,
     )
-
-
-def _migrate(engine: sql.Engine, workspace: Path) -> None:
-    """Give an older catalog the tables of this one, in one transaction; documents and decisions stay as they are.
-
-    Its indexes and vectors are of a form that nobody reads any more: the next generation is made anew, and whoever
-    searches is told until then to encode the texts again, which also finds their sections.
-    """
-    with write_lock(workspace), engine.begin() as connection:
-        if engine.dialect.name == "sqlite":
-            # The driver begins no transaction before a statement that changes tables.
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        if _schema(connection) not in _MIGRATED:
-            # Another process was faster.
-            return
-        # A second copy of a catalog lacks whole tables.
-        TABLES.create_all(connection)
-        none = pack_blocks(()).hex()
-        blocks = f"X'{none}'" if engine.dialect.name == "sqlite" else f"'\\x{none}'"
-        add_missing_columns(connection, {"headings": "'[]'", "blocks": blocks})
-        connection.execute(sql.delete(vectors))
-        set_state(connection, "generation", str(int(_value(connection, "generation") or 1) + 1))
-        set_state(connection, "schema", str(SCHEMA))
-    # Made when everybody on the machine could read it.
-    workspace.chmod(0o700)
 
 
 def _report_damage(path: Path, context: sql.engine.ExceptionContext) -> None:

@@ -1,12 +1,10 @@
-"""The tables of the catalog: what is kept of documents, under which names, and how an older catalog gets them."""
+"""The tables of the catalog: what is kept of documents, under which names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sql
-from sqlalchemy.engine import Connection
 
 TABLES = sql.MetaData()
 
@@ -17,7 +15,7 @@ def _columns(kind: type[Any], names: str, *, index: bool = False) -> list[sql.Co
 
 
 def _table(name: str, *columns: sql.Column[Any], reused: bool = False) -> sql.Table:
-    """Return a table whose rows are numbered; unless `reused`, the number of a row that is gone is not given again."""
+    """Return a table whose rows are numbered; unless `reused`, no number is given a second time."""
     key = sql.Column("key", sql.Integer, primary_key=True)
     return sql.Table(name, TABLES, key, *columns, sqlite_autoincrement=not reused)
 
@@ -97,18 +95,3 @@ vectors = sql.Table(
 
 # All that belongs to one document, beside its own row.
 OF_DOCUMENT = (anchors, references, children, parents, texts)
-_EMPTY: dict[type[Any], str] = {sql.Integer: "0", sql.String: "''", sql.LargeBinary: "''"}
-
-
-def add_missing_columns(connection: Connection, given: Mapping[str, str]) -> None:
-    """Give the tables of an older catalog the columns that they lack, empty unless `given` has a value for one."""
-    known = sql.inspect(connection)
-    quoted = connection.dialect.identifier_preparer.quote
-    for table in TABLES.sorted_tables:
-        held = {column["name"] for column in known.get_columns(table.name)} if known.has_table(table.name) else None
-        for column in () if held is None else (one for one in table.columns if one.name not in held):
-            kind = column.type.compile(connection.dialect)
-            value = given.get(column.name, _EMPTY[type(column.type)])
-            connection.exec_driver_sql(
-                f"ALTER TABLE {quoted(table.name)} ADD COLUMN {quoted(column.name)} {kind} NOT NULL DEFAULT {value}"
-            )

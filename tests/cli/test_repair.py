@@ -1,4 +1,4 @@
-"""`sextant doctor --repair` makes anew what is damaged and can be made from the rest, and says what cannot."""
+"""`sextant doctor --repair` makes again what is damaged and can be, and says what cannot."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_destroyed_catalog_comes_back_with_the_same_results(workspace: Path) -
     said = " ".join(one["found"] for one in reply["checks"] if one["name"] == "Repaired")
     assert "what was done later is lost" in said
     assert "3 documents were read again" in said
-    [aside] = workspace.glob("catalog.sqlite.damaged-*")
+    [aside] = workspace.glob("damaged/*/catalog.sqlite")
     assert aside.read_bytes() == damaged
     assert (found(workspace), run(workspace, "list")) == (before, listed)
 

@@ -104,6 +104,18 @@ def test_a_value_that_is_not_allowed_is_refused_before_anything_is_asked(workspa
     assert "encoder='/nowhere' is no folder." in refused.stderr
 
 
+def test_a_value_below_zero_is_a_value_and_no_option(tmp_path: Path) -> None:
+    refused = runner.invoke(app, ["settings", "set", "answer_seconds", "-3", "-w", str(tmp_path)])
+    assert refused.exit_code == 2
+    assert "answer_seconds='-3' is no number" in refused.stderr
+    assert "No such option" not in refused.stderr
+    kept = runner.invoke(app, ["settings", "set", "openai_model", "-small", "-w", str(tmp_path), "--by", "Ada"])
+    assert kept.exit_code == 0, kept.output
+    assert rows(tmp_path)["openai_model"]["value"] == "-small"
+    misspelt = runner.invoke(app, ["settings", "set", "answer_seconds", "600", "--bye", "Ada", "-w", str(tmp_path)])
+    assert (misspelt.exit_code, "--bye" in misspelt.stderr) == (2, True)
+
+
 def test_doctor_starts_with_a_damaged_file_and_names_the_remedy(workspace: Path) -> None:
     settings_file(workspace).write_text("ocr = 'abacus'\n", encoding="utf-8")
     searched = runner.invoke(app, ["search", "flood", "-w", str(workspace)])

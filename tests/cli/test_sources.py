@@ -41,7 +41,7 @@ def workspace(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert "4 added, 0 known already, 0 rows not usable." in added.output
     done = run("run", "-w", workspace)
     assert done.exit_code == 0, done.output
-    assert "indexing       3 done" in done.output
+    assert "indexing\t3 done" in done.output
     return workspace
 
 
@@ -80,10 +80,10 @@ def test_a_source_is_told_as_it_stands_before_its_history(workspace: Path) -> No
     code = _code(workspace, HEAT.title)
     told = run("status", code, "-w", workspace).output
     now, _, history = told.partition("History")
-    assert f"title        {HEAT.title}" in now
+    assert f"title\t{HEAT.title}" in now
     assert "indexing: indexed" in now
     assert "of 100 (length " in now
-    assert "language     it" in now
+    assert "language\tit" in now
     assert "hazards: Heatwaves\n  rule 0." in now
     assert "added" in history
 
@@ -219,7 +219,7 @@ def test_a_run_tells_each_phase_as_it_ends_where_nobody_watches_a_bar(tmp_path: 
     run("seeds", "add", folder, "-w", tmp_path)
     done = run("run", "licence", "acquisition", "-w", tmp_path)
     assert "acquisition: 4 sources, " in done.stderr
-    assert "acquisition    4 done" in done.stdout
+    assert "acquisition\t4 done" in done.stdout
 
 
 def test_what_is_removed_leaves_the_index(workspace: Path, tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_portal_says_what_it_offers_that_was_not_taken(tmp_path: Path) -> None
         store = SourceStore(engine.catalog)
         store.add([SeedSource("P1", "https://portal.example/plans")])
         store.record("P1", "portals", Outcome("done", "", "", PortalFindings((), (), (said,))), fingerprint="f")
-    assert f"left out     {said}" in run("status", "P1", "-w", tmp_path).output
+    assert f"left out\t{said}" in run("status", "P1", "-w", tmp_path).output
     assert run_json("status", "P1", "-w", tmp_path)["present"]["left_out"] == [said]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 from sqlalchemy.exc import OperationalError
 from typer.testing import CliRunner
@@ -109,6 +109,46 @@ def test_no_title_acts_on_the_terminal_it_is_printed_on(hostile: str, capsys: py
     assert json.loads(written) == {"title": title}
     assert isinstance(terminal.out, PlainConsole)
     assert isinstance(terminal.err, PlainConsole)
+
+
+def test_a_pipe_gets_whole_cells_with_tabs_between_them(capsys: pytest.CaptureFixture[str]) -> None:
+    long = "word " * 60
+    terminal.print_table(
+        (Column("code", no_wrap=True), Column("title", max_width=8, ratio=1)), [(1, long), ("A\t2", "")]
+    )
+    assert capsys.readouterr().out == f"code\ttitle\n1\t{long.strip()}\nA 2\t\n"
+    terminal.print_table((), [("indexed", "[b]plan[/b].md\x1b[2J")])
+    assert capsys.readouterr().out == "indexed\t[b]plan[/b].md[2J\n"
+    terminal.print_table((), [])
+    assert capsys.readouterr().out == ""
+
+
+def test_a_table_is_as_wide_as_the_terminal_and_no_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    wide = PlainConsole(file=shown, force_terminal=True, color_system=None, highlight=False, width=60)
+    monkeypatch.setattr(terminal, "out", wide)
+    codes = ", ".join(f"A{number}" for number in range(100))
+    terminal.print_table(("when", "on"), [("2026-11-28", codes)])
+    lines = shown.getvalue().splitlines()
+    assert lines[1].split()[0] == "2026-11-28"
+    assert max(map(len, lines)) <= 60
+    assert " ".join(" ".join(lines[1:]).split()) == f"2026-11-28 {codes}"
+    shown.seek(0)
+    shown.truncate()
+    columns = ("code", Column("title", no_wrap=True, overflow="ellipsis", ratio=1))
+    terminal.print_table(columns, [("A1", "title " * 30)])
+    assert [len(line.rstrip()) <= 60 for line in shown.getvalue().splitlines()] == [True, True]
+    assert "…" in shown.getvalue()
+
+
+def test_a_list_of_documents_is_not_cut_in_a_pipe(tmp_path: Path) -> None:
+    title = "Plan of the river authority for floods and heat " * 3
+    (tmp_path / "plan.md").write_text(f"# {title}\n\n" + "The mayor keeps the plan. " * 20)
+    CliRunner().invoke(app, ["add", str(tmp_path / "plan.md"), "-w", str(tmp_path / "workspace")])
+    listed = CliRunner().invoke(app, ["list", "-w", str(tmp_path / "workspace")]).stdout
+    names, row = (line.split("\t") for line in listed.splitlines())
+    assert names == ["id", "title", "file", "language", "pages", "passages"]
+    assert row[1:4] == [title.strip(), "plan.md", "en"]
 
 
 def test_an_error_of_the_catalog_names_its_path_and_no_address(tmp_path: Path) -> None:

@@ -16,12 +16,10 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sql
 from typer.testing import CliRunner
 
 from cli.doctor import examine
 from cli.main import app as terminal
-from ingestion.jobs.queue import runs
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
 from ingestion.operations.documents import (
@@ -40,7 +38,7 @@ from ingestion.records.erasures import erasing
 from ingestion.types import Progress
 from rag_engine.config import read_config
 from rag_engine.conversations.answer_jobs import AnswerJobs
-from rag_engine.conversations.erased_documents import REDACTED, erased_since, lists_aside, note_erased
+from rag_engine.conversations.erased_documents import ERASED_LIST, REDACTED, erased_since, note_erased
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
@@ -54,6 +52,7 @@ from rag_engine.evaluation.answers.scoring import METRICS
 from rag_engine.evaluation.answers.workspace_rows import WorkspaceRows
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
+from rag_engine.set_aside import kept_aside
 from rag_engine.storage.catalog import pack_text
 from rag_engine.types import Answer, Evidence
 from tests.ingestion.documents import pdf
@@ -120,7 +119,7 @@ def kill(workspace: Path, step: str) -> None:
 
 
 def holding(workspace: Path, *more: bytes) -> Iterator[Path]:
-    """Yield the files that hold a word of the document in any form, its packed text, or one of some more bytes."""
+    """Yield the files that hold a word of the document in any form, packed, or one of the other bytes."""
     return files_holding(workspace, (*forms(*WORDS), *more))
 
 
@@ -323,8 +322,8 @@ def test_a_damaged_list_of_what_was_erased_is_set_aside_and_stops_nobody(
         damage(workspace / "erased.json")
         assert next(one for one in examine(engine) if one.name == "List of the erased").state == "bad"
         [left] = erase(desk, "bay.md").left_behind
-        [aside] = lists_aside(workspace)
-        assert left == f"{aside.name}, a damaged list of what was erased before"
+        [aside] = kept_aside(workspace, ERASED_LIST)
+        assert left == f"{aside.relative_to(workspace)}, a damaged list of what was erased before"
         assert next(one for one in examine(engine) if one.name == "List of the erased").state == "note"
         # What can still be read of it is heeded.
         known = {one.file for one in erased_since(workspace, "")}
@@ -362,7 +361,7 @@ def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would
 
 def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_was_added_from_it(tmp_path: Path) -> None:
     content = TEXT.encode()
-    folder = tmp_path / "workspace" / "unknown-originals-2026-01-01T000000" / hashlib.sha256(content).hexdigest()[:12]
+    folder = tmp_path / "workspace" / "damaged" / "2026-01-01" / "files" / hashlib.sha256(content).hexdigest()[:12]
     folder.mkdir(parents=True)
     (folder / "own.md").write_bytes(content)
     with closing(open_engine(tmp_path / "workspace")) as engine:
@@ -405,8 +404,8 @@ def failing(*_: object) -> None:
 def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) -> None:
     with closing(open_engine(workspace)) as engine:
         desk = desk_of(engine)
-        done, paused, before = (desk.jobs.queue("run", {}) for _ in range(3))
-        for id in (done, paused, before):
+        done, paused, running = (desk.jobs.queue("run", {}) for _ in range(3))
+        for id in (done, paused, running):
             desk.jobs.beat(id, Progress(1, 3, 0, 0, "The ylang statute", "indexing"))
         assert desk.jobs.finish(done, "done", []).progress is None
         stopped = desk.jobs.finish(paused, "paused", []).progress
@@ -416,9 +415,6 @@ def test_no_run_keeps_the_title_of_the_document_that_it_was_at(workspace: Path) 
         cancelled = desk.jobs.find(paused)
         assert cancelled is not None
         assert (cancelled.status, cancelled.progress) == ("cancelled", None)
-        # As earlier versions left them.
-        with engine.catalog.begin() as connection:
-            connection.execute(sql.update(runs).where(runs.c.id == before).values(status="done"))
         grounded = desk.jobs.queue("ground", {})
         desk.jobs.finish(grounded, "done", [{"failed": 1, "failure": "ylang: no answer"}], "1 left. ylang: no answer")
         assert erase(desk, "own.md").left_behind == ()

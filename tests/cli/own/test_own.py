@@ -53,7 +53,7 @@ def test_questions_are_imported_asked_exported_and_two_runs_compared(workspace: 
         "refused": 1,
     }
     printed = run(workspace, "test").stdout
-    assert "First quotation right: Who orders the evacuation" in printed
+    assert "First quotation right\tWho orders the evacuation" in printed
     assert "any difference between two runs may be chance" in printed
     assert [one["id"] for one in run_json(workspace, "runs")["runs"]][1] == first["id"]
     compared = run_json(workspace, "compare", first["id"])

@@ -1,4 +1,4 @@
-"""Parsers of files: documents of every format, workbooks of seeds and of corrections, backups and their catalogs.
+"""Parsers of files: documents of every format, workbooks, backups and their catalogs.
 
 An input is what a package holds, each part below a line with its name. It is packed again after it was changed, since
 of a changed archive hardly more than the reader of archives sees.
@@ -121,7 +121,7 @@ def _with_manifest(content: bytes) -> bytes:
 
 
 def _with_schema(content: bytes) -> bytes:
-    """Return a catalog with more rows in its schema: a line holds kind, name, table and statement between tabs."""
+    """Return a catalog with more rows in its schema: a line has kind, name, table, statement with tabs."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.deserialize(_empty_catalog())
         connection.execute("PRAGMA writable_schema=ON")
@@ -198,7 +198,7 @@ _CATALOG = b"SQLite format 3\0" + bytes(84)
 _MANIFEST = json.dumps(
     {
         "format": ARCHIVE_FORMAT,
-        "schema": 3,
+        "schema": 1,
         "made": "2026-01-02T03:04:05+0000",
         "workspace": "/a/b",
         "documents": 1,

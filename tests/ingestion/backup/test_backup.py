@@ -68,8 +68,8 @@ def test_a_backup_is_its_owners_alone_and_nothing_is_left_beside_it(archive: Pat
 
 def test_nothing_of_a_running_process_and_no_index_is_in_a_backup(workspace: Path, tmp_path: Path) -> None:
     running = ("serving.json", "writer.json", "worker.log", "write.lock", ".licence/page.pdf", "refused/a.begun")
-    for name in (*running, "drawings/1-a", "catalog.sqlite.damaged-2026-11-25T101010"):
-        (workspace / name).parent.mkdir(exist_ok=True)
+    for name in (*running, "drawings/1-a", "damaged/2026-11-25T101010/catalog.sqlite-wal"):
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace / name).write_text("{}")
     with zipfile.ZipFile(backup(place(workspace), tmp_path / "backup.zip").file) as packed:
         tops = {name.split("/")[0] for name in packed.namelist()}

@@ -20,7 +20,6 @@ from ingestion.records.source_store import now
 from ingestion.types import Download, FileReading, Outcome, SeedSource
 from rag_engine.backends.sqlite_copy import forget_records, keep_records
 from rag_engine.errors import SextantError, WorkspaceError
-from rag_engine.storage.catalog import SCHEMA
 from rag_engine.types import DocumentRecord
 from tests.ingestion.backup.workspaces import (
     add,
@@ -31,7 +30,6 @@ from tests.ingestion.backup.workspaces import (
     open_engine,
     place,
 )
-from tests.ingestion.records.test_older_workspaces import make_workspace as older_workspace
 
 QUESTIONS = ("Who keeps the rules of the harbour?", "Which rules has the bay?", "What does the pier cost?")
 ERASED = "# The quagga manuscript\n\n" + "Quagga and okapi keep the pier of the manuscript. " * 20
@@ -39,7 +37,7 @@ ERASED = "# The quagga manuscript\n\n" + "Quagga and okapi keep the pier of the 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a workspace with a correction, a decision on a licence, an erased document and two versions of one."""
+    """Return a workspace with a correction, a licence decision, an erased document and two versions."""
     workspace = make_workspace(tmp_path_factory.mktemp("made") / "workspace")
     add(workspace, "quagga.md", ERASED)
     add(workspace, "pier.md", "# The pier\n\n" + "The pier costs ten crowns a day. " * 20)
@@ -79,7 +77,7 @@ def destroy(workspace: Path, how: str) -> None:
 
 
 def state(workspace: Path) -> dict[str, object]:
-    """Return what people see of a workspace: documents with their descriptions, sources, and what they said."""
+    """Return what people see of a workspace: described documents, sources, and what they said."""
     with closing(open_engine(workspace)) as engine:
         desk = desk_of(engine)
         records = engine.collection.documents()
@@ -122,20 +120,6 @@ def test_a_destroyed_catalog_comes_back_with_equal_search_results(workspace: Pat
     # The damaged file is kept as it was.
     assert (brought.aside.read_bytes() if brought.aside else None) == destroyed
     assert b"Quagga" not in b"".join(one.read_bytes() for one in (workspace / "files").rglob("*") if one.is_file())
-
-
-@pytest.mark.parametrize("schema", [1, 2])
-def test_a_second_copy_that_an_older_sextant_made_comes_back_as_a_catalog_of_today(tmp_path: Path, schema: int) -> None:
-    workspace = older_workspace(tmp_path / "workspace", schema)
-    keep_records(workspace)
-    destroy(workspace, "overwritten")
-    _, again = repair(workspace)
-    assert (again.read, again.unread) == (("act.txt",), ())
-    with closing(open_engine(workspace)) as engine:
-        assert engine.catalog.state("schema") == str(SCHEMA)
-        assert [one.choice for one in desk_of(engine).store.decisions()] == ["GREEN"] * (schema - 1)
-        indexes.rebuild(desk_of(engine), encode=True)
-    assert "Oberheim" in found(workspace, "When was the dyke of Oberheim raised?")[0][2]
 
 
 def test_a_second_copy_that_a_newer_sextant_made_is_refused_with_the_cure(workspace: Path) -> None:
@@ -231,15 +215,15 @@ def test_an_erasure_names_the_damaged_catalog_that_still_holds_the_document(work
     repair(workspace)
     with closing(open_engine(workspace)) as engine:
         left = documents.erase(desk_of(engine), "bay.md").left_behind
-    [aside] = workspace.glob("catalog.sqlite.damaged-*")
-    assert left == (f"its traces in {aside.name}, a catalog that was damaged",)
+    [aside] = workspace.glob("damaged/*/catalog.sqlite")
+    assert left == (f"its traces in {aside.relative_to(workspace)}, a catalog that was damaged",)
     aside.unlink()
     with closing(open_engine(workspace)) as engine:
         assert documents.erase(desk_of(engine), "harbour.md").left_behind == ()
 
 
 def files(workspace: Path) -> dict[Path, bytes]:
-    """Return the content of every file but the locks and the audit log, where it is entered that a repair failed."""
+    """Return the content of every file but locks and audit log, which notes that a repair failed."""
     found = (path for path in workspace.rglob("*") if path.is_file())
     return {path: path.read_bytes() for path in found if path.suffix != ".lock" and path.name != "audit.jsonl"}
 

@@ -1,4 +1,4 @@
-"""Names in a workspace that lead out of it, however they came there: nothing is read, moved or removed by them."""
+"""Names in a workspace that lead out of it: nothing is read, moved or removed by them."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_run_that_is_said_to_have_taken_uploads_removes_no_other_folder(worksp
     ],
 )
 def test_a_name_that_leads_out_is_refused(workspace: Path, victim: Path, act: Callable[[Path, Path], object]) -> None:
-    (workspace / "unknown-originals-2026").mkdir()
+    (workspace / "damaged" / "2026" / "files").mkdir(parents=True)
     with pytest.raises(WorkspaceError, match="does not lie in"):
         act(workspace, victim)
     assert victim.read_text() == "mine"
