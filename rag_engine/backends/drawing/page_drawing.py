@@ -1,4 +1,4 @@
-"""Drawing process: pages as pictures with the passage marked, by PyMuPDF, within limits on memory and processor time.
+"""Drawing process: pages as pictures, by PyMuPDF, with limits on memory and processor time.
 
 Started by `PageRenderer`, never by hand. It is given open files and opens none: a document that takes it over finds the
 interpreter's own files, no network, and nothing that it could write or start.
@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from rag_engine.backends.drawing.passage_finder import SoughtPassage, compact, find_passage, found_share, join_lines
 from rag_engine.confinement.confine import Reach, confine
-from rag_engine.confinement.parent import end_with_parent
+from rag_engine.confinement.parent import end_with_parent, limit_processor_time
+from rag_engine.confinement.pool import READY
 
 # x0, y0, x1, y1 in points of the page as it is drawn.
 Rectangle = tuple[float, float, float, float]
@@ -48,20 +49,19 @@ _TEXT = pymupdf.TEXTFLAGS_TEXT
 def main() -> None:
     """Answer requests on the inherited descriptor until the other end closes it."""
     confine(Reach.from_argument(sys.argv[1]))
-    descriptor, memory_bytes, seconds = (int(word) for word in sys.argv[2:])
+    memory_bytes, seconds, descriptor = (int(word) for word in sys.argv[2:])
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     end_with_parent()
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     with Connection(descriptor) as parent:
-        # From here on time counts: a start may take seconds on a busy machine.
-        parent.send_bytes(b"ready")
+        parent.send_bytes(READY)
         while True:
             try:
                 request = json.loads(parent.recv_bytes())
             except EOFError:
                 return
-            _limit_processor_time(seconds)
+            limit_processor_time(seconds)
             # Not its name: the file is the one thing outside that we are given.
             file = recv_handle(parent) if "page" in request else None
             try:
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def answer(request: Mapping[str, Any], file: int | None) -> bytes:
-    """Return the answer to a request to draw a page of an open file, or a `text`: a word, a line break, and details.
+    """Return the answer to a request to draw a page or a `text`: a word, a line break, details.
 
     "picture" comes with the PNG, "size" (of a page that is only to be measured) with its width and height in points,
     "found" with where words are, "lines" with the size of the page and its lines,
@@ -110,7 +110,7 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
 
 
 def _find(document: pymupdf.Document, sought: SoughtPassage) -> dict[str, Any]:
-    """Return where a passage is: its first page, its boxes on each, the pages of its part, and the number of all.
+    """Return where a passage is: first page, boxes on each, pages of its part, number of all.
 
     The page is the first of the part where the passage is not found, and 0 where the layout lacks the whole part, as it
     does a hidden sheet. `share` is how much of the passage was found, `unread` the number of pages not searched.
@@ -196,13 +196,6 @@ def _lines(page: pymupdf.Page) -> dict[str, Any]:
     texts = (("".join(span["text"] for span in line["spans"]).strip(), *line["bbox"]) for line in lines)
     shown = [text for text in texts if text[0]][:_MOST_LINES]
     return {"width": page.rect.width, "height": page.rect.height, "lines": shown}
-
-
-def _limit_processor_time(seconds: int) -> None:
-    """Have the kernel end this process a little after the parent would: the last guard when the parent is gone."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    limit = int(used.ru_utime + used.ru_stime) + seconds + 5
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 def _draw_text(text: str, marks: Sequence[CharacterRange], strong: Sequence[CharacterRange], width: int) -> bytes:
