@@ -79,7 +79,9 @@ def confine(reach: Reach, *, landlock: bool = True) -> Confinement:
     if sys.platform != "linux":
         return Confinement(0, calls=False, user=os.getuid())
     if os.getuid() == 0 and reach.user:
-        _become(reach.user)
+        os.setgroups([])
+        os.setresgid(reach.user, reach.user, reach.user)
+        os.setresuid(reach.user, reach.user, reach.user)
     ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     readable = (*_SYSTEM, *interpreter_paths(), *reach.readable)
     writable = ("/dev/null", *reach.writable)
@@ -118,12 +120,6 @@ def _open_to_all(path: Path) -> bool:
         return True
     folders = [*([real] if real.is_dir() else []), *real.parents]
     return bool(real.stat().st_mode & stat.S_IROTH) and all(one.stat().st_mode & stat.S_IXOTH for one in folders)
-
-
-def _become(user: int) -> None:
-    os.setgroups([])
-    os.setresgid(user, user, user)
-    os.setresuid(user, user, user)
 
 
 def _give_up_capabilities() -> None:

@@ -204,7 +204,8 @@ def _draw_text(text: str, marks: Sequence[CharacterRange], strong: Sequence[Char
     for level, spans in ((1, marks), (2, strong)):
         for start, end in spans:
             levels[max(start, 0) : max(end, 0)] = level
-    body = "".join(_piece(text[start:end], level) for start, end, level in _runs(levels))
+    edges = [0, *(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
+    body = "".join(_piece(text[start:end], int(levels[start])) for start, end in pairwise(edges) if start < end)
     style = (
         "body {font-family: sans-serif; font-size: 11px; line-height: 1.45; color: #1c1c1c; white-space: pre-wrap}"
         f".m1 {{background-color: {_css(_SOFT)}}} .m2 {{background-color: {_css(_STRONG)}}}"
@@ -226,7 +227,9 @@ def _draw(page: pymupdf.Page, marks: Sequence[Rectangle], strong: Sequence[Recta
     washed = _wash(picture, _cover(picture, marks, scale) & ~kept, _SOFT)
     washed = _wash(washed, kept, _STRONG)
     for box in strong:
-        _underline(washed, box, scale)
+        # A thin rule under the box: seen also on dark paper and by those who do not see the colour.
+        rows, columns = _pixels(box, scale)
+        washed[max(rows.stop - 2, 0) : rows.stop, columns] = _RULE
     samples = np.ascontiguousarray(washed).tobytes()
     drawn = pymupdf.Pixmap(pymupdf.csRGB, pixmap.width, pixmap.height, samples, False)
     return bytes(drawn.tobytes("png"))
@@ -247,22 +250,10 @@ def _wash(picture: NDArray[np.uint8], where: NDArray[np.bool_], colour: tuple[fl
     return washed
 
 
-def _underline(picture: NDArray[np.uint8], box: Rectangle, scale: float) -> None:
-    """Draw a thin rule under a box: seen also on dark paper and by those who do not see the colour."""
-    rows, columns = _pixels(box, scale)
-    picture[max(rows.stop - 2, 0) : rows.stop, columns] = _RULE
-
-
 def _pixels(box: Rectangle, scale: float) -> tuple[slice, slice]:
     top, bottom = (max(round(value * scale), 0) for value in (box[1] - _MARGIN, box[3] + _MARGIN))
     left, right = (max(round(value * scale), 0) for value in (box[0] - _MARGIN, box[2] + _MARGIN))
     return slice(top, bottom), slice(left, right)
-
-
-def _runs(levels: NDArray[np.int8]) -> list[tuple[int, int, int]]:
-    """Return the runs (start, end, level) of equal level."""
-    edges = [0, *(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
-    return [(start, end, int(levels[start])) for start, end in pairwise(edges) if start < end]
 
 
 def _piece(text: str, level: int) -> str:

@@ -119,7 +119,9 @@ class PageRenderer:
     def _of_file(self, file: Path, page: int, content: str, asked: Mapping[str, object]) -> Future[bytes]:
         request = json.dumps({"page": page, **asked})
         name, of_one_page = f"Page {page} of {file.name}", "find" not in asked
-        return self._cached(_Drawing(name, request, file, page, content, _state(file), of_one_page))
+        stat = file.stat() if file.exists() else None
+        state = (stat.st_ino, stat.st_mtime_ns, stat.st_size) if stat else None
+        return self._cached(_Drawing(name, request, file, page, content, state, of_one_page))
 
     def _cached(self, drawing: _Drawing) -> Future[bytes]:
         """Return what was begun before, unless it failed and may be tried again by now."""
@@ -261,12 +263,6 @@ class _Turns:
                 self._waiting.pop(whose, None)
                 self._busy[whose] -= 1
                 self._busy += Counter()
-
-
-def _state(file: Path) -> tuple[int, int, int] | None:
-    """Return the part of a cache key by which a file that was added again is drawn again."""
-    stat = file.stat() if file.exists() else None
-    return (stat.st_ino, stat.st_mtime_ns, stat.st_size) if stat else None
 
 
 def _processor_seconds(child: Child) -> float:
