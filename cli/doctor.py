@@ -298,22 +298,13 @@ def _sandbox() -> Check:
     given_up = probed.given_up
     who = "as root without its rights" if given_up.user == 0 else f"as user {given_up.user}"
     if not probed.reached:
-        means = f"{f'Landlock {given_up.files}' if given_up.files else 'namespaces'} and seccomp"
         found = f"what reads and draws files, {who}, reaches no other file, no network and none of our variables"
-        return Check("Sandbox", "good", f"{found} ({means})")
+        return Check("Sandbox", "good", f"{found} (Landlock {given_up.files} and seccomp)")
     missing = " and ".join(
-        name
-        for name, held in (
-            ("Landlock or namespaces", given_up.files > 0 or given_up.own_root),
-            ("seccomp", given_up.calls),
-        )
-        if not held
+        name for name, held in (("Landlock", given_up.files > 0), ("seccomp", given_up.calls)) if not held
     )
     found = f"what reads and draws files, {who}, could still reach {', '.join(probed.reached)}; not here: {missing}"
-    remedy = (
-        "Add files of strangers on Linux 5.13 or later with Landlock (/sys/kernel/security/lsm names it), or with user "
-        "namespaces for everybody (`unshare -Um true` tries it)."
-    )
+    remedy = "Add files of strangers on Linux 5.13 or later with Landlock (/sys/kernel/security/lsm names it)."
     return Check("Sandbox", "note", found, remedy)
 
 

@@ -1,4 +1,4 @@
-"""Tools of the phases (web, browser, readers of files, language model), and the one place that opens them."""
+"""Tools of the phases (web, browser, reader, language model), and the place that opens them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ingestion.config import IngestionConfig, read_ingestion_config
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
-from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
+from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.extraction.text_cache import CachedReading, cleaned_reading, forget_reading, load_reading, save_reading
 from ingestion.fingerprints import hash_of, table_hash
 from ingestion.paced_model import PacedModel
@@ -78,7 +78,7 @@ class Tools:
         return self.read_file(path, download.sha256)
 
     def read_file(self, path: Path, sha256: str) -> CachedReading:
-        """Return the text of the file with this hash, from the text cache where it was read before; Refusal of it."""
+        """Return the text of the file with this hash, cached where it was read before; Refusal of it."""
         folder = folders.readings(self.workspace)
         cached = load_reading(folder, sha256, self.reader)
         if cached is None:
@@ -112,7 +112,7 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
                     browsers.append(stack.enter_context(found) if found else None)
             return browsers[0]
 
-        readers = stack.enter_context(Sandboxes(config.extraction_processes, config.limits, engine.config.ocr))
+        readers = stack.enter_context(Sandbox(config.limits, engine.config.ocr, config.extraction_processes))
         language_model, error = engine.language_model() if config.use_model else (None, "")
 
         def abort() -> None:
@@ -157,14 +157,14 @@ def open_web(config: IngestionConfig, named: Collection[HostAndPort]) -> HttpWeb
 
 
 def open_reader(ocr: OcrChoice) -> Sandbox:
-    """Open the reader of foreign files, which works in a process of its own."""
+    """Open the reader of foreign files, which works in a child process."""
     return Sandbox(ocr=ocr)
 
 
-def open_readers(engine: Engine) -> Sandboxes:
+def open_readers(engine: Engine) -> Sandbox:
     """Open as many readers of foreign files as the workspace has files read at a time."""
     config = read_ingestion_config(engine.config.workspace)
-    return Sandboxes(config.extraction_processes, ExtractionLimits(), engine.config.ocr)
+    return Sandbox(ocr=engine.config.ocr, count=config.extraction_processes)
 
 
 def _remove_leftovers(workspace: Path) -> None:

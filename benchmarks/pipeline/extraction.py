@@ -36,7 +36,7 @@ BARE_FLAGS = pymupdf.TEXTFLAGS_DICT & ~pymupdf.TEXT_PRESERVE_IMAGES
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Time of reading all files: seconds by the clock, and of the processor in each thread and in its child."""
+    """Time of reading all files: seconds by the clock, and of each thread's and child's processor."""
 
     seconds: float
     threads: tuple[float, ...]
@@ -55,7 +55,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Seconds of each repeat; `bare` and `ours` of the processor, `ocr` by the clock. `counting` are ratios."""
+    """Seconds of each repeat, of the processor but for `ocr`, by the clock; `counting` are ratios."""
 
     files: int
     pages: int
@@ -84,7 +84,7 @@ def ours(paths: Sequence[Path]) -> None:
 
 
 def workers(sandboxes: Sequence[Sandbox], paths: Sequence[Path]) -> Work:
-    """Every file extracted by one of the sandboxes and cleaned, each sandbox with a thread of its own."""
+    """Every file extracted by one of the sandboxes and cleaned, with a thread for each sandbox."""
     waiting: queue.SimpleQueue[Path] = queue.SimpleQueue()
     for path in paths:
         waiting.put(path)
@@ -150,8 +150,9 @@ def measure(corpus: Path, repeats: int) -> Measured:
         list(pool.map(count_up, range(2)))
         ours(layered[-2:])
         bare(layered[-2:])
-        workers([first], layered[-2:])
-        workers([second], layered[-2:])
+        for sandbox in (first, second):
+            sandbox.read(layered[-1])
+            workers([sandbox], layered[-2:])
         for _ in range(repeats):
             bares.append(seconds(lambda: bare(layered), time.process_time))
             alone.append(seconds(lambda: ours(layered), time.process_time))

@@ -1,4 +1,4 @@
-"""How much of a document's description the rules alone get right, against what reading the real documents gives.
+"""Share of descriptions that the rules alone get right, against reading the real documents.
 
     python -m benchmarks.pipeline.metadata      writes benchmarks/results/metadata.md
 
@@ -25,7 +25,7 @@ from rapidfuzz import fuzz
 
 from benchmarks.report import machine, write_table
 from ingestion.config import IngestionConfig
-from ingestion.extraction.sandbox.sandbox import Sandboxes
+from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.extraction.text_cache import cleaned_reading
 from ingestion.metadata.authorities import canonical_authority
 from ingestion.metadata.describe import describe_source
@@ -81,7 +81,7 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How one field fared: `told` counts the documents that tell it, `missed` holds file, found and wanted."""
+    """One field: `told` counts the documents that tell it, `missed` holds file, found and wanted."""
 
     field: str
     files: int
@@ -124,11 +124,11 @@ def read_truth(path: Path = TABLE) -> list[Described]:
 def describe_all(
     truths: Sequence[Described], corpus: Path = CORPUS, language_model: LanguageModel | None = None
 ) -> list[Described]:
-    """Return what the rules, and a language model where one is given, say of the same documents, in the same order."""
+    """Return what the rules, and a language model if given, say of the same documents, in order."""
     config = IngestionConfig(use_model=language_model is not None)
     with (
         tempfile.TemporaryDirectory() as folder,
-        Sandboxes(WORKERS, config.limits, "auto") as readers,
+        Sandbox(config.limits, count=WORKERS) as readers,
         ThreadPoolExecutor(WORKERS) as pool,
     ):
         copies = [Path(folder) / f"document_{n:02d}{Path(one.file).suffix}" for n, one in enumerate(truths, start=1)]
@@ -139,7 +139,7 @@ def describe_all(
 
 
 def _describe(
-    file: str, copy: Path, readers: Sandboxes, config: IngestionConfig, language_model: LanguageModel | None
+    file: str, copy: Path, readers: Sandbox, config: IngestionConfig, language_model: LanguageModel | None
 ) -> Described:
     read = readers.read(copy)
     extracted = read.extracted

@@ -1,4 +1,4 @@
-"""The shown page of a document: drawn, with text that can be selected over it, or its text where it has no pages."""
+"""Shown page of a document: a picture under text that can be selected, or as text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pages._shared.interface_language import _
 from pages._shared.shown_names import page_noun, page_place
 from rag_engine.answering.page_image import regions
 from rag_engine.reading.address import DocumentPlace
-from rag_engine.reading.layout_links import layout_links
+from rag_engine.reading.layout_place import layout_links
 from rag_engine.reading.pages import PagedText, fitting_paragraphs, page_paragraphs, text_layer
 from rag_engine.reading.runs import TextParagraph, text_runs
 from rag_engine.storage.cross_references import PlacedReference
@@ -190,7 +190,7 @@ def _draw_text(
 def draw_text(
     paragraphs: Sequence[TextParagraph], label: str, language: str, links: Sequence[DocumentPlace], key: str
 ) -> None:
-    """Draw paragraphs of a document's language with links to places, under a name for those who do not see it."""
+    """Draw paragraphs of a document's language with links to places."""
     named = [{"label": _("Open this place"), "address": address_of(one), "boxes": []} for one in links]
     data = {"paragraphs": [astuple(one) for one in paragraphs], "zoom": 0, "target": "", "links": named}
     _view(

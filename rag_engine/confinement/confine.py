@@ -1,4 +1,4 @@
-"""Confinement of a process that opens foreign files: from then on it reaches those, and what the interpreter needs."""
+"""Confinement of a process that opens foreign files to these and what the interpreter needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Self
 
 from rag_engine.confinement.landlock import landlock_version, restrict_files
-from rag_engine.confinement.namespaces import enter_own_root
 from rag_engine.confinement.seccomp import refuse_calls
 from rag_engine.installation import IS_CHECKOUT, ROOT
 
@@ -41,7 +40,7 @@ _VARIABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Things within reach of a process beside the interpreter: paths to read and to write, programs, its user.
+    """Paths to read and to write, programs and user of a process, beside the interpreter.
 
     A `user` other than 0 is who it becomes where it is root's.
     """
@@ -63,47 +62,44 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """Things that a process gave up: files (by which version of Landlock, 0 for none), calls, and its user.
-
-    `own_root` where files were given up by namespaces in place of Landlock.
-    """
+    """Rights that a process gave up: files (version of Landlock, 0 for none), calls, and its user."""
 
     files: int
     calls: bool
     user: int
-    own_root: bool = False
 
 
 def confine(reach: Reach, *, landlock: bool = True) -> Confinement:
     """Give up everything beyond a reach, for good, as far as the system can; return what was given up.
 
-    To be called before the first thread is started, and before the first foreign byte is read. Without `landlock`, as
-    where the kernel has none, files are given up by namespaces.
+    To be called before the first thread is started, and before the first foreign byte is read. Without `landlock` it
+    gives up what it does on a kernel that has none.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform != "linux":
         return Confinement(0, calls=False, user=os.getuid())
     if os.getuid() == 0 and reach.user:
-        _become(reach.user)
+        os.setgroups([])
+        os.setresgid(reach.user, reach.user, reach.user)
+        os.setresuid(reach.user, reach.user, reach.user)
     ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     readable = (*_SYSTEM, *interpreter_paths(), *reach.readable)
     writable = ("/dev/null", *reach.writable)
     files = landlock and restrict_files(readable, writable, execute=reach.programs)
-    own_root = not files and enter_own_root(readable, writable, programs=reach.programs)
     _give_up_capabilities()
     calls = refuse_calls(programs=reach.programs)
-    return Confinement(landlock_version() if files else 0, calls, os.getuid(), own_root)
+    return Confinement(landlock_version() if files else 0, calls, os.getuid())
 
 
 def interpreter_paths() -> tuple[str, ...]:
-    """Return where the interpreter and its packages are; of a checkout only the code: a workspace may be in it."""
+    """Return the paths of the interpreter and its packages; of a checkout the code, no workspace."""
     packages = (path for path in sys.path if path and not (IS_CHECKOUT and Path(path).resolve() == ROOT))
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     return (sys.prefix, sys.base_prefix, *packages, *filter(None, libraries), str(ROOT / "rag_engine"))
 
 
 def child_environment(**more: str) -> dict[str, str]:
-    """Return the environment of a process that opens foreign files: a few variables of ours, and what else it needs."""
+    """Return the environment of a process that opens foreign files: an allow-list, and `more`."""
     modules = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     kept = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     # One thread, whose stack is all that numpy then reserves: what is given up holds for the threads to come.
@@ -111,7 +107,7 @@ def child_environment(**more: str) -> dict[str, str]:
 
 
 def unprivileged_user(needed: Iterable[str] = ()) -> int:
-    """Return the user that a child of root becomes: nobody, or 0 where others than root cannot read what it needs."""
+    """Return the user of a child of root: nobody, or 0 where only root can read what it needs."""
     if os.getuid() != 0 or sys.platform != "linux":
         return 0
     return _NOBODY if all(_open_to_all(Path(path)) for path in (*interpreter_paths(), *needed)) else 0
@@ -126,13 +122,7 @@ def _open_to_all(path: Path) -> bool:
     return bool(real.stat().st_mode & stat.S_IROTH) and all(one.stat().st_mode & stat.S_IXOTH for one in folders)
 
 
-def _become(user: int) -> None:
-    os.setgroups([])
-    os.setresgid(user, user, user)
-    os.setresuid(user, user, user)
-
-
 def _give_up_capabilities() -> None:
-    """Give up what sets root apart, which may stay the user: reading and writing what is others', and mounting."""
+    """Give up the capabilities of root: reading and writing others' files, and mounting."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION, 0)
     ctypes.CDLL(None).capset(header, (ctypes.c_uint32 * 6)())

@@ -1,4 +1,4 @@
-"""Scratch folder of a confined process: files are lent to it there, and it is the one place where it can write."""
+"""Scratch folder of a confined process: files are lent to it there, and it writes only there."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from rag_engine.confinement.confine import Reach
 
 _PREFIX = "sextant-scratch-"
 # A folder that is younger may not be locked yet.
@@ -18,7 +20,7 @@ _YOUNG_SECONDS = 60.0
 
 
 class Scratch:
-    """A folder that is there as long as it is open; those of processes that were killed are removed by the next one.
+    """A folder until it is closed; a process that was killed leaves it to the next one to remove.
 
     `user` is the user of the process where that is not our own, else 0.
     """
@@ -37,9 +39,18 @@ class Scratch:
             for folder in (self._folder, self.lent):
                 folder.chmod(0o711)
 
+    def reach(self, readable: Iterable[str]) -> Reach:
+        """Return the reach of a process that starts programs, reads these paths and writes here."""
+        # /proc: LibreOffice starts others, which are ended with it. Of processes outside, Landlock shows no secrets.
+        return Reach((*readable, "/proc", str(self.lent)), (str(self.own),), programs=True, user=self._user)
+
+    def variables(self) -> dict[str, str]:
+        """Return the environment by which programs write here."""
+        return {"HOME": os.fspath(self.own), "TMPDIR": os.fspath(self.own)}
+
     @contextmanager
     def lend(self, path: Path) -> Iterator[Path]:
-        """Have a file under its own name in the folder for a while: the file itself, or a copy where that cannot be.
+        """Lend a file under its name: the file itself, or a copy where that cannot be.
 
         A path that is no file is lent as one that is not there.
         """

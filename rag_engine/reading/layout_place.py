@@ -1,16 +1,19 @@
-"""Place of a passage of an office file in its layout, and what tells it."""
+"""Places of a passage and of links of an office file in its layout, and what tells them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rag_engine.answering.page_image import regions
 from rag_engine.backends.drawing.passage_finder import SoughtPassage
 from rag_engine.reading.pages import PagedText
+from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.text.sentences import Span
-from rag_engine.types import Box
+from rag_engine.types import Box, Line
 
 # Characters of a passage that are looked for, and of the text on each side that tell which of several places is meant.
 _LONGEST = 20_000
@@ -23,7 +26,7 @@ _BEGINNING = 300
 
 @dataclass(frozen=True, slots=True)
 class PlaceInLayout:
-    """Page of a layout on which a passage begins, or its slide or sheet where it is not found; `boxes` by their page.
+    """Page of a layout where a passage begins, or of its slide or sheet; `boxes` by their page.
 
     `part` are the pages of its slide or sheet, or all, and `pages` is their number. `share` is how much of the passage
     was found, and `unread` the number of pages that were not searched, as a long layout is not to its end.
@@ -57,7 +60,7 @@ def read_place(layout: Path, found: bytes) -> PlaceInLayout:
 
 
 def sought_passage(text: PagedText, page: int, passage: Span | None, *, is_workbook: bool) -> SoughtPassage:
-    """Return what is looked for in the layout: a passage, or the page (slide or sheet) where none on it is named."""
+    """Return what to look for: a passage, or the page (slide or sheet) where it has none."""
     start, end = text.page_span(page)
     headings = (one for one in text.blocks if one.page == page and one.kind == "heading")
     first = next(headings, None) if is_workbook else None
@@ -78,3 +81,32 @@ def sought_passage(text: PagedText, page: int, passage: Span | None, *, is_workb
         sheet=sheet,
         is_whole=begun - start <= _AROUND and end - ended <= _AROUND,
     )
+
+
+def layout_links(
+    lines: Iterable[tuple[str, Box]], text: str, references: Iterable[PlacedReference]
+) -> Iterator[tuple[PlacedReference, Sequence[Box]]]:
+    """Yield the references whose words are on a page of the layout, with their boxes there.
+
+    Words that lead to several places, such as a "paragraph 2" of each section, are left out: which is meant is not
+    known where only the words are.
+    """
+    told: dict[str, list[PlacedReference]] = {}
+    for reference in references:
+        told.setdefault(" ".join(text[reference.start : reference.end].split()), []).append(reference)
+    placed, page = _joined(lines)
+    for words, those in told.items():
+        if words and len({one.target_start for one in those}) == 1:
+            for match in re.finditer(rf"(?<!\w){re.escape(words)}(?!\w)", page):
+                yield those[0], [one.box for one in regions(placed, *match.span())]
+
+
+def _joined(lines: Iterable[tuple[str, Box]]) -> tuple[list[Line], str]:
+    placed: list[Line] = []
+    written: list[str] = []
+    start = 0
+    for words, box in lines:
+        placed.append(Line(start, start + len(words), 1, box))
+        written.append(words)
+        start += len(words) + 1
+    return placed, " ".join(written)

@@ -19,7 +19,7 @@ import pytest
 
 from cli.doctor import examine
 from ingestion.add_files import Added, add_paths
-from ingestion.extraction.sandbox.sandbox import Sandboxes
+from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.types import FileReading
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
@@ -380,14 +380,14 @@ def test_files_are_read_side_by_side_and_indexed_in_order(
 ) -> None:
     for name in HAZARDS[:4]:
         (folder / f"{name}.txt").write_text(f"The {name} plan names the river authority. " * 12)
-    both, read = Barrier(2), Sandboxes.read
+    both, read = Barrier(2), Sandbox.read
 
-    def together(readers: Sandboxes, path: Path, patience: float = 1.0) -> FileReading:
+    def together(readers: Sandbox, path: Path, patience: float = 1.0) -> FileReading:
         # Broken where the other file is not being read meanwhile.
         both.wait(30)
         return read(readers, path, patience)
 
-    monkeypatch.setattr(Sandboxes, "read", together)
+    monkeypatch.setattr(Sandbox, "read", together)
     added = add_paths([folder], engine)
     assert [Path(one.path).stem for one in added] == sorted(HAZARDS[:4])
     assert {one.status for one in added} == {"indexed"}

@@ -45,7 +45,7 @@ def documents_of(workspace: Path) -> dict[str, DocumentRecord]:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a workspace with a PDF of three pages, two versions of a text and a text with a long Arabic title.
+    """Return a workspace: a PDF of three pages, a text in two versions, one with an Arabic title.
 
     The PDF came from a source of the list.
     """
@@ -537,7 +537,7 @@ def test_an_office_file_is_labelled_as_extracted_text_without_libreoffice(
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """Return a workspace with two documents of three pages, whose first takes minutes to draw, and an ordinary one."""
+    """Return a workspace: two documents whose first pages take minutes, and an ordinary one."""
     with pymupdf.open() as report:
         for _ in range(3):
             page = report.new_page()
@@ -571,7 +571,7 @@ def test_a_page_that_takes_minutes_says_so_and_shows_its_text_and_nobody_waits(
         ordinary = opened(start, endless, "ordinary.pdf")
         assert not of_another.done()
     assert components(ordinary)["document page"]["picture"]
-    for child in engine._page_renderer._children:
+    for child in engine._page_renderer._pool._children:
         child.kill()
     # Twice: at the limit it may be said to take longer before it is given up.
     opened(start, endless, "endless.pdf")

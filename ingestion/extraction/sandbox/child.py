@@ -1,15 +1,14 @@
 """Process in which foreign files are parsed; started by `Sandbox`, never by hand.
 
-It reads requests from the connection that its last argument names, and answers on it; the argument before says what it
-keeps within reach. Nothing is ever written on its standard input, on which the kernel tells that the parent is gone;
-its standard error carries the messages of a start that fails, and is moved away then, so that no library and no
-document can write on it.
+Its arguments are what it keeps within reach, its limits and choice of OCR, and the connection from which it reads
+requests and on which it answers. Nothing is ever written on its standard input, on which the kernel tells that the
+parent is gone; its standard error carries the messages of a start that fails, and is moved away then, so that no
+library and no document can write on it.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import gc
 import os
 import queue
@@ -39,6 +38,8 @@ from ingestion.extraction.sandbox.wire import (
 from ingestion.types import ExtractionLimits, FileReading, OcrEngine, OcrLine, Picture, PrintedPages, Refusal
 from rag_engine.config import OcrChoice
 from rag_engine.confinement.confine import Reach, confine
+from rag_engine.confinement.parent import end_with_parent, limit_processor_time
+from rag_engine.confinement.pool import READY
 from rag_engine.errors import BackendError
 from rag_engine.types import ExtractedText
 
@@ -51,13 +52,13 @@ _OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENF
 
 def main() -> None:
     """Serve requests until the parent closes the pipe."""
-    confine(Reach.from_argument(sys.argv[-2]))
-    _end_with_parent()
+    confine(Reach.from_argument(sys.argv[1]))
+    # A parser that holds the interpreter keeps `_listen` from seeing that the parent is gone.
+    end_with_parent(group=True)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    parent = Connection(int(sys.argv[-1]))
+    settings, parent = decode(sys.argv[2].encode()), Connection(int(sys.argv[3]))
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(parent, requests.put), daemon=True).start()
-    settings = requests.get()
     limits = ExtractionLimits(**settings["limits"])
     # A page is thousands of small objects without a cycle: looking for cycles among them took a tenth of the time.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
@@ -65,12 +66,11 @@ def main() -> None:
     # A file that is written is a converted copy, or what a program unpacks.
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.unpacked_bytes, limits.unpacked_bytes))
     ocr = None if settings["ocr"] == "none" else _LazyOcr(settings["ocr"], limits, parent)
-    # From here on time counts, and what goes wrong may be a file's fault.
-    parent.send_bytes(encode({"ready": True}))
+    parent.send_bytes(READY)
     while True:
         request = requests.get()
         allowed = replace(limits, seconds=request["seconds"])
-        _allow_processor_time(allowed.seconds)
+        _allow(allowed.seconds)
         try:
             for answer in _answers(request, allowed, ocr):
                 parent.send_bytes(encode(answer))
@@ -105,7 +105,7 @@ def _answers(request: Message, limits: ExtractionLimits, ocr: OcrEngine | None) 
     extracted = extract(path, limits, ocr)
     # At once: whatever breaks after it, the text is read.
     yield {"extracted": to_json(extracted)}
-    _allow_processor_time(limits.seconds)
+    _allow(limits.seconds)
     lines, error = _index_lines(path, extracted)
     yield clues_to_json(FileReading(extracted, read_properties(path, limits), lines, error))
 
@@ -128,18 +128,6 @@ def _index_lines(path: Path, extracted: ExtractedText) -> tuple[PrintedPages | N
         return None, str(refusal)
 
 
-def _end_with_parent() -> None:
-    """Have the kernel kill our group once the parent has closed our standard input.
-
-    A parser that holds the interpreter keeps `_listen` from seeing it. PR_SET_PDEATHSIG would not do: it fires when
-    the thread ends that started us, and spares the programs that we started.
-    """
-    if sys.platform == "linux":
-        fcntl.fcntl(0, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(0, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(0, fcntl.F_SETFL, os.O_ASYNC)
-
-
 def _listen(parent: Connection, deliver: Callable[[Message], None]) -> None:
     """Deliver requests; when the parent is gone, take the whole group (a running tesseract too) along."""
     with suppress(EOFError, OSError):
@@ -148,12 +136,8 @@ def _listen(parent: Connection, deliver: Callable[[Message], None]) -> None:
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
-def _allow_processor_time(seconds: float) -> None:
-    """Set the kernel's limit: the last guard when the parent is gone and a parser never yields."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    cores = os.cpu_count() or 1
-    limit = int(used.ru_utime + used.ru_stime + seconds * cores) + 5
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+def _allow(seconds: float) -> None:
+    limit_processor_time(seconds * (os.cpu_count() or 1))
 
 
 class _LazyOcr:
@@ -179,7 +163,7 @@ class _LazyOcr:
 
     def _announced(self, picture: Picture) -> Picture:
         self._parent.send_bytes(encode({"ocr_page": picture.page}))
-        _allow_processor_time(self._limits.seconds)
+        _allow(self._limits.seconds)
         return picture
 
 

@@ -11,9 +11,9 @@ from math import isnan, nan
 from typing import Any
 
 from ingestion.types import FileProperties, FileReading, PlacedLine, PrintedPages
+from rag_engine.confinement.pool import LARGEST_ANSWER
 from rag_engine.types import Block, BlockKind, Box, ExtractedText, Line
 
-LARGEST_MESSAGE = 2**29
 _AS_THEY_ARE = ("text", "pages", "media_type", "title", "ocr_pages", "unread_pages", "warnings")
 _NO_BOX = (nan, nan, nan, nan)
 
@@ -122,10 +122,10 @@ def _unpacked(kind: str, packed: str) -> array[Any]:
 
 
 def encode(message: Message) -> bytes:
-    """Return the bytes of a message; ValueError when it is longer than LARGEST_MESSAGE."""
+    """Return the bytes of a message; ValueError when it is longer than LARGEST_ANSWER."""
     body = json.dumps(message, separators=(",", ":")).encode("ascii")
-    if len(body) > LARGEST_MESSAGE:
-        raise ValueError(f"message of {len(body):,} bytes; the limit is {LARGEST_MESSAGE:,}")
+    if len(body) > LARGEST_ANSWER:
+        raise ValueError(f"message of {len(body):,} bytes; the limit is {LARGEST_ANSWER:,}")
     return body
 
 

@@ -1,4 +1,4 @@
-"""Drawing process: pages as pictures with the passage marked, by PyMuPDF, within limits on memory and processor time.
+"""Drawing process: pages as pictures, by PyMuPDF, with limits on memory and processor time.
 
 Started by `PageRenderer`, never by hand. It is given open files and opens none: a document that takes it over finds the
 interpreter's own files, no network, and nothing that it could write or start.
@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from rag_engine.backends.drawing.passage_finder import SoughtPassage, compact, find_passage, found_share, join_lines
 from rag_engine.confinement.confine import Reach, confine
-from rag_engine.confinement.parent import end_with_parent
+from rag_engine.confinement.parent import end_with_parent, limit_processor_time
+from rag_engine.confinement.pool import READY
 
 # x0, y0, x1, y1 in points of the page as it is drawn.
 Rectangle = tuple[float, float, float, float]
@@ -48,20 +49,19 @@ _TEXT = pymupdf.TEXTFLAGS_TEXT
 def main() -> None:
     """Answer requests on the inherited descriptor until the other end closes it."""
     confine(Reach.from_argument(sys.argv[1]))
-    descriptor, memory_bytes, seconds = (int(word) for word in sys.argv[2:])
+    memory_bytes, seconds, descriptor = (int(word) for word in sys.argv[2:])
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     end_with_parent()
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     with Connection(descriptor) as parent:
-        # From here on time counts: a start may take seconds on a busy machine.
-        parent.send_bytes(b"ready")
+        parent.send_bytes(READY)
         while True:
             try:
                 request = json.loads(parent.recv_bytes())
             except EOFError:
                 return
-            _limit_processor_time(seconds)
+            limit_processor_time(seconds)
             # Not its name: the file is the one thing outside that we are given.
             file = recv_handle(parent) if "page" in request else None
             try:
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def answer(request: Mapping[str, Any], file: int | None) -> bytes:
-    """Return the answer to a request to draw a page of an open file, or a `text`: a word, a line break, and details.
+    """Return the answer to a request to draw a page or a `text`: a word, a line break, details.
 
     "picture" comes with the PNG, "size" (of a page that is only to be measured) with its width and height in points,
     "found" with where words are, "lines" with the size of the page and its lines,
@@ -110,7 +110,7 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
 
 
 def _find(document: pymupdf.Document, sought: SoughtPassage) -> dict[str, Any]:
-    """Return where a passage is: its first page, its boxes on each, the pages of its part, and the number of all.
+    """Return where a passage is: first page, boxes on each, pages of its part, number of all.
 
     The page is the first of the part where the passage is not found, and 0 where the layout lacks the whole part, as it
     does a hidden sheet. `share` is how much of the passage was found, `unread` the number of pages not searched.
@@ -198,20 +198,14 @@ def _lines(page: pymupdf.Page) -> dict[str, Any]:
     return {"width": page.rect.width, "height": page.rect.height, "lines": shown}
 
 
-def _limit_processor_time(seconds: int) -> None:
-    """Have the kernel end this process a little after the parent would: the last guard when the parent is gone."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    limit = int(used.ru_utime + used.ru_stime) + seconds + 5
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-
-
 def _draw_text(text: str, marks: Sequence[CharacterRange], strong: Sequence[CharacterRange], width: int) -> bytes:
     """Draw a plain sheet, as tall as its text, with some characters marked; all of the text is escaped."""
     levels = np.zeros(len(text), dtype=np.int8)
     for level, spans in ((1, marks), (2, strong)):
         for start, end in spans:
             levels[max(start, 0) : max(end, 0)] = level
-    body = "".join(_piece(text[start:end], level) for start, end, level in _runs(levels))
+    edges = [0, *(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
+    body = "".join(_piece(text[start:end], int(levels[start])) for start, end in pairwise(edges) if start < end)
     style = (
         "body {font-family: sans-serif; font-size: 11px; line-height: 1.45; color: #1c1c1c; white-space: pre-wrap}"
         f".m1 {{background-color: {_css(_SOFT)}}} .m2 {{background-color: {_css(_STRONG)}}}"
@@ -233,7 +227,9 @@ def _draw(page: pymupdf.Page, marks: Sequence[Rectangle], strong: Sequence[Recta
     washed = _wash(picture, _cover(picture, marks, scale) & ~kept, _SOFT)
     washed = _wash(washed, kept, _STRONG)
     for box in strong:
-        _underline(washed, box, scale)
+        # A thin rule under the box: seen also on dark paper and by those who do not see the colour.
+        rows, columns = _pixels(box, scale)
+        washed[max(rows.stop - 2, 0) : rows.stop, columns] = _RULE
     samples = np.ascontiguousarray(washed).tobytes()
     drawn = pymupdf.Pixmap(pymupdf.csRGB, pixmap.width, pixmap.height, samples, False)
     return bytes(drawn.tobytes("png"))
@@ -254,22 +250,10 @@ def _wash(picture: NDArray[np.uint8], where: NDArray[np.bool_], colour: tuple[fl
     return washed
 
 
-def _underline(picture: NDArray[np.uint8], box: Rectangle, scale: float) -> None:
-    """Draw a thin rule under a box: seen also on dark paper and by those who do not see the colour."""
-    rows, columns = _pixels(box, scale)
-    picture[max(rows.stop - 2, 0) : rows.stop, columns] = _RULE
-
-
 def _pixels(box: Rectangle, scale: float) -> tuple[slice, slice]:
     top, bottom = (max(round(value * scale), 0) for value in (box[1] - _MARGIN, box[3] + _MARGIN))
     left, right = (max(round(value * scale), 0) for value in (box[0] - _MARGIN, box[2] + _MARGIN))
     return slice(top, bottom), slice(left, right)
-
-
-def _runs(levels: NDArray[np.int8]) -> list[tuple[int, int, int]]:
-    """Return the runs (start, end, level) of equal level."""
-    edges = [0, *(np.flatnonzero(np.diff(levels)) + 1).tolist(), len(levels)]
-    return [(start, end, int(levels[start])) for start, end in pairwise(edges) if start < end]
 
 
 def _piece(text: str, level: int) -> str:

@@ -1,31 +1,26 @@
-"""Page renderer: pictures of pages, drawn by child processes with limits on time and memory, and cached."""
+"""Page renderer: pictures of pages, drawn by limited child processes, and cached."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-import queue
-import subprocess
-import sys
 import threading
 import time
-import weakref
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
-from multiprocessing import Pipe
-from multiprocessing.reduction import send_handle
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
 from rag_engine.backends.drawing.page_cache import REMEMBERED_SECONDS, PageCache
 from rag_engine.backends.drawing.passage_finder import SoughtPassage
-from rag_engine.confinement.confine import Reach, child_environment, unprivileged_user
+from rag_engine.confinement.confine import Reach, unprivileged_user
+from rag_engine.confinement.pool import Child, Pool
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.text.sentences import Span
 from rag_engine.types import Box
@@ -36,7 +31,6 @@ _PROCESSES = 6
 _OF_ONE_FILE = 2
 _CACHED = 50
 _SECONDS = 5
-_START_SECONDS = 60
 # A page that was given up while others had the processors, all but this share of the time, is not at fault: it is
 # tried again after a minute, and not after a day. An ordinary page needs no more than that share.
 _STARVED = 0.05
@@ -48,7 +42,7 @@ _OPEN_INSTEAD = "Open the original file instead."
 
 
 class PageRenderer:
-    """Draws pages in child processes, of which another is started while all are busy. Safe from several threads.
+    """Draws pages in child processes; another is started while all are busy. Thread-safe.
 
     A page that breaks the limits is remembered with its error: for a day drawing it is not tried again, by nobody who
     uses the same `cache`.
@@ -59,18 +53,16 @@ class PageRenderer:
     ) -> None:
         self._cache = cache
         self._seconds = seconds
-        self._memory_bytes = memory_bytes
-        self._children: list[_Child] = []
-        self._idle: queue.LifoQueue[_Child] = queue.LifoQueue()
+        module, reach = "rag_engine.backends.drawing.page_drawing", Reach(user=unprivileged_user())
+        limits = str(memory_bytes), str(seconds)
+        self._pool = Pool(lambda: Child(module, reach, *limits, variables={"OMP_NUM_THREADS": "1"}))
         self._turns = _Turns()
         self._lock = threading.Lock()
         self._begun: OrderedDict[_Drawing, tuple[Future[bytes], float]] = OrderedDict()
-        # A renderer that is only dropped leaves no process behind either.
-        self._end_children = weakref.finalize(self, _end_all, self._children)
 
     def start(self) -> None:
         """Start the first process, so that the first page does not wait for it."""
-        self._idle.put(self._new_child())
+        self._pool.give_back(self._pool.start())
 
     def page(
         self,
@@ -92,7 +84,7 @@ class PageRenderer:
         return self._of_file(file, page, content, {"marks": boxes[0], "strong": boxes[1], "width": width})
 
     def size(self, file: Path, page: int, *, content: str = "") -> Future[bytes]:
-        """Measure a page (from 1): its width and height in points, as two numbers in text; it fails as `page` does."""
+        """Measure a page (from 1): width and height in points, as text; it fails as `page` does."""
         return self._of_file(file, page, content, {"measure": True})
 
     def lines(self, file: Path, page: int, *, content: str = "") -> Future[bytes]:
@@ -103,7 +95,7 @@ class PageRenderer:
         return self._of_file(file, page, content, {"lines": True})
 
     def find(self, file: Path, sought: SoughtPassage, *, content: str = "") -> Future[bytes]:
-        """Find a passage in a layout: JSON with its "page", its "boxes" on each page, and all the "pages" there are.
+        """Find a passage: JSON with its "page", its "boxes" on each page, and the number of "pages".
 
         "first" and "last" are the pages of its slide or sheet, 0 and -1 for one that the layout lacks, and "page" is 0
         then. It fails as `page` does.
@@ -120,16 +112,16 @@ class PageRenderer:
     def close(self) -> None:
         """End the processes; what is not drawn yet is cancelled."""
         self._turns.cancel()
-        # A thread that waits for one closes its connection; closed by two, it might be another's by then.
-        for child in tuple(self._children):
-            child.kill()
+        self._pool.kill()
         self._turns.join()
-        self._end_children()
+        self._pool.end()
 
     def _of_file(self, file: Path, page: int, content: str, asked: Mapping[str, object]) -> Future[bytes]:
         request = json.dumps({"page": page, **asked})
         name, of_one_page = f"Page {page} of {file.name}", "find" not in asked
-        return self._cached(_Drawing(name, request, file, page, content, _state(file), of_one_page))
+        stat = file.stat() if file.exists() else None
+        state = (stat.st_ino, stat.st_mtime_ns, stat.st_size) if stat else None
+        return self._cached(_Drawing(name, request, file, page, content, state, of_one_page))
 
     def _cached(self, drawing: _Drawing) -> Future[bytes]:
         """Return what was begun before, unless it failed and may be tried again by now."""
@@ -164,7 +156,7 @@ class PageRenderer:
         return body
 
     def _known(self, drawing: _Drawing) -> bytes | None:
-        """Return what the cache holds; an error for a page that could not be drawn of late. None of a file gone."""
+        """Return the cached answer, None of a file gone; WorkspaceError for a page given up of late."""
         if self._cache is None or not drawing.content or drawing.state is None:
             return None
         refused = self._cache.refusal(drawing.content, drawing.page)
@@ -175,54 +167,33 @@ class PageRenderer:
     def _draw(self, drawing: _Drawing) -> bytes:
         cache = self._cache if drawing.content else None
         with _opened(drawing) as descriptor:
-            child = self._waiting_child(drawing)
-            before = child.processor_seconds()
-            answer = child.ask(drawing.request.encode(), descriptor, self._seconds)
-            busy = child.processor_seconds() - before
+            child = self._pool.take()
+            if not child.is_up():
+                self._pool.dismiss(child)
+                cause = f"the program that draws pages does not start (exit code {child.exit_code()})"
+                raise _cannot(drawing.name, cause, retryable=True)
+            before = _processor_seconds(child)
+            child.send(drawing.request.encode(), descriptor)
+            answer = child.receive(self._seconds, self._seconds)
+            busy = _processor_seconds(child) - before
         if not answer:
-            code = self._dismiss(child)
+            self._pool.dismiss(child)
             late = f"it takes longer than {self._seconds} seconds"
-            cause = late if answer is None else f"it ends the program (exit code {code})"
+            cause = late if answer is None else f"it ends the program (exit code {child.exit_code()})"
             starved = answer is None and busy < _STARVED * self._seconds
-            blamed = drawing.of_one_page and not (self._turns.cancelled or starved)
+            blamed = drawing.of_one_page and not (self._pool.closed or starved)
             if cache is not None and drawing.file is not None and blamed:
                 cache.refuse(drawing.file, drawing.content, drawing.page, cause)
             raise _cannot(drawing.name, cause, retryable=starved)
-        self._idle.put(child)
+        self._pool.give_back(child)
         if cache is not None and drawing.file is not None and answer.startswith(_ANSWERS):
             cache.keep(drawing.file, drawing.content, drawing.page, drawing.request, answer)
         return answer
 
-    def _waiting_child(self, drawing: _Drawing) -> _Child:
-        """Return a process that waits for work; WorkspaceError, which is not the page's fault, where none starts."""
-        while not self._idle.empty():
-            with suppress(queue.Empty):
-                child = self._idle.get_nowait()
-                if child.is_up():
-                    return child
-                self._dismiss(child)
-        child = self._new_child()
-        if not child.is_up():
-            cause = f"the program that draws pages does not start (exit code {self._dismiss(child)})"
-            raise _cannot(drawing.name, cause, retryable=True)
-        return child
-
-    def _dismiss(self, child: _Child) -> int:
-        """End a process, and return its exit code."""
-        self._children.remove(child)
-        return child.end()
-
-    def _new_child(self) -> _Child:
-        child = _Child(self._memory_bytes, self._seconds)
-        self._children.append(child)
-        if self._turns.cancelled:
-            child.kill()  # `close` may have ended those it knew just before, and waits for what this one would draw
-        return child
-
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """One thing to draw: a request to a process, and the page of a file that it is about. `name` is for a person.
+    """One request to a drawing process, and the page of a file that it is about.
 
     By `state` a file that was added again is drawn again.
     """
@@ -294,74 +265,13 @@ class _Turns:
                 self._busy += Counter()
 
 
-class _Child:
-    """A running drawing process and the connection to it."""
-
-    def __init__(self, memory_bytes: int, seconds: int) -> None:
-        self._connection, theirs = Pipe()
-        self._is_ready = False
-        with theirs:
-            descriptor = theirs.fileno()
-            reach = Reach(user=unprivileged_user()).to_argument()
-            module = [sys.executable, "-P", "-s", "-m", "rag_engine.backends.drawing.page_drawing"]
-            self._process = subprocess.Popen(
-                [*module, reach, str(descriptor), str(memory_bytes), str(seconds)],
-                pass_fds=[descriptor],
-                # Nothing is ever written on it: its end tells the child that we are gone.
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                env=child_environment(OMP_NUM_THREADS="1"),
-            )
-
-    def is_up(self) -> bool:
-        """Wait until the process is ready; return whether it is, and has not ended since."""
-        try:
-            if not self._is_ready and self._connection.poll(_START_SECONDS):
-                self._is_ready = bool(self._connection.recv_bytes())
-        except (EOFError, OSError):
-            return False
-        return self._is_ready and self._process.poll() is None
-
-    def ask(self, request: bytes, descriptor: int | None, seconds: float) -> bytes | None:
-        """Return the answer to a request about an open file; None when it takes too long, empty when it has ended."""
-        try:
-            self._connection.send_bytes(request)
-            if descriptor is not None:
-                send_handle(self._connection, descriptor, self._process.pid)
-            return self._connection.recv_bytes() if self._connection.poll(seconds) else None
-        except (EOFError, OSError):
-            return b""
-
-    def processor_seconds(self) -> float:
-        """Return the processor time that the process has used; 0 where it has ended."""
-        try:
-            used = psutil.Process(self._process.pid).cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(used.user + used.system)
-
-    def kill(self) -> None:
-        """End the process; whoever waits for its answer hears so at once."""
-        self._process.kill()
-
-    def end(self) -> int:
-        """End the process, close the connection, and return the exit code."""
-        with self._process, self._connection:
-            self.kill()
-        return self._process.returncode
-
-
-def _state(file: Path) -> tuple[int, int, int] | None:
-    """Return the part of a cache key by which a file that was added again is drawn again."""
-    stat = file.stat() if file.exists() else None
-    return (stat.st_ino, stat.st_mtime_ns, stat.st_size) if stat else None
-
-
-def _end_all(children: Sequence[_Child]) -> None:
-    for child in tuple(children):
-        child.end()
+def _processor_seconds(child: Child) -> float:
+    """Return the processor time that a process has used; 0 where it has ended."""
+    try:
+        used = psutil.Process(child.process_id).cpu_times()
+    except psutil.Error:
+        return 0.0
+    return float(used.user + used.system)
 
 
 @contextmanager

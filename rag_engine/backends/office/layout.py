@@ -1,4 +1,4 @@
-"""Layout of office files: PDFs made by LibreOffice in a confined process, one at a time, and kept with drawn pages.
+"""Layout of office files: PDFs that a confined LibreOffice makes, kept with drawn pages.
 
 Run as a module it is that process.
 """
@@ -8,19 +8,19 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
 from rag_engine.backends.drawing.page_cache import PageCache
 from rag_engine.backends.office.program import office_copy, office_folders, office_program
-from rag_engine.confinement.confine import Reach, child_environment, confine, unprivileged_user
+from rag_engine.confinement.confine import Reach, confine, unprivileged_user
 from rag_engine.confinement.parent import end_with_parent
+from rag_engine.confinement.pool import kill, start_confined
 from rag_engine.confinement.scratch import Scratch
 from rag_engine.errors import WorkspaceError
 
@@ -75,7 +75,7 @@ class OfficeLayouts:
         self._thread.shutdown(wait=False, cancel_futures=True)
         running = self._running
         if running is not None:
-            _end(running)
+            kill(running)
         self._thread.shutdown()
 
     def _begin(self, file: Path, content: str) -> Future[Path]:
@@ -89,14 +89,10 @@ class OfficeLayouts:
         if refused:
             raise _not_shown(file, refused)
         folders = office_folders()
-        user = unprivileged_user(folders)
-        scratch = Scratch(user)
+        scratch = Scratch(unprivileged_user(folders))
         try:
-            # /proc: LibreOffice starts others, which are ended with it.
-            readable = (*folders, "/proc", str(scratch.lent))
-            reach = Reach(readable, (str(scratch.own),), programs=True, user=user)
             with scratch.lend(file) as lent:
-                cause = self._run([reach.to_argument(), program, str(lent), str(self._seconds)], scratch.own)
+                cause = self._run(scratch, folders, program, str(lent), str(self._seconds))
             made = read_made(scratch.own / _MADE)
             if not made:
                 if not self._closed:
@@ -107,24 +103,18 @@ class OfficeLayouts:
             scratch.close()
         return self._cache.layout(content)
 
-    def _run(self, arguments: Sequence[str], own: Path) -> str:
+    def _run(self, scratch: Scratch, folders: Iterable[str], *arguments: str) -> str:
         """Have the process make the PDF, and return why there may be none."""
-        with subprocess.Popen(
-            [sys.executable, "-P", "-s", "-m", "rag_engine.backends.office.layout", *arguments],
-            # Held open: the process and what it starts end when we do.
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd=own,
-            env=child_environment(HOME=os.fspath(own), TMPDIR=os.fspath(own)),
+        module, reach = "rag_engine.backends.office.layout", scratch.reach(folders)
+        with start_confined(
+            module, reach, *arguments, variables=scratch.variables(), folder=scratch.own
         ) as self._running:
             try:
                 code = self._running.wait(self._seconds + _MORE_SECONDS)
             except subprocess.TimeoutExpired:
                 code = _TOO_SLOW
             finally:
-                _end(self._running)
+                kill(self._running)
         self._running = None
         too_slow = f"LibreOffice takes longer than {self._seconds} seconds"
         return too_slow if code == _TOO_SLOW else "LibreOffice cannot read it"
@@ -147,14 +137,6 @@ def read_made(path: Path) -> bytes:
             return file.read()
     finally:
         os.close(descriptor)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-    process.wait()
 
 
 def _not_shown(file: Path, cause: str) -> WorkspaceError:

@@ -1,4 +1,4 @@
-"""Acts upon a workspace as a process of their own carries them out, and what the next process makes of one broken off.
+"""Acts upon a workspace in another process, and what the next makes of one broken off.
 
 The encoder counts words. Where it shall be quick, files are read in the process itself: their reader writes nothing
 into a workspace.
@@ -54,7 +54,7 @@ from tests.rag_engine.conftest import CountingEmbedder
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Where an act takes place: a folder with the workspace and what is made beside it, and what it is given.
+    """Place of an act: a folder with the workspace, what is made beside it, and what is given.
 
     `intranet` names the servers that may be asked although they are not public.
     """
@@ -180,7 +180,7 @@ def carry_out(act: str, scene: Scene) -> None:
 
 
 def begin_again(act: str, scene: Scene) -> tuple[State, State]:
-    """Carry an act out as the next process after one that was killed; return the state before and after it."""
+    """Carry an act out after a process that was killed; return the state before and after."""
     with closing(open_scene(scene)) as engine:
         desk = _desk(engine)
         documents.finish_erasures(desk)
@@ -256,10 +256,7 @@ def _read_here() -> None:
     def read(self: Sandbox, path: Path, patience: float = 1.0) -> FileReading:
         return FileReading(extract(path, ExtractionLimits(), None), read_properties(path))
 
-    def start(self: Sandbox) -> None:
-        """Start no process."""
-
-    Sandbox.read, Sandbox._started = read, start  # type: ignore[method-assign]
+    Sandbox.read = read  # type: ignore[method-assign]
 
 
 warm_up()

@@ -3,12 +3,13 @@ from __future__ import annotations
 import random
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pymupdf
 import pytest
 
 from ingestion.extraction.properties import read_properties
-from ingestion.extraction.sandbox.sandbox import Sandbox, Sandboxes
+from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.extraction.sandbox.wire import Message
 from ingestion.types import ExtractionLimits, FileProperties, Refusal
 from tests.ingestion.documents import pdf
@@ -205,8 +206,8 @@ def test_a_file_whose_properties_take_too_long_keeps_its_text(tmp_path: Path) ->
     class Slow(Sandbox):
         """A sandbox whose child hangs after it has given the text."""
 
-        def _answer(self, path: Path) -> Message:
-            answer = super()._answer(path)
+        def _received(self, *asked: Any) -> Message:
+            answer = super()._received(*asked)
             if "extracted" not in answer:
                 raise Refusal("too_slow", "It takes too long.")
             return answer
@@ -224,7 +225,7 @@ def test_a_file_whose_properties_take_too_long_keeps_its_text(tmp_path: Path) ->
 @pytest.mark.parametrize("count", [1, 2])
 def test_any_of_several_children_answers(tmp_path: Path, count: int) -> None:
     (tmp_path / "a.html").write_text(HTML, encoding="utf-8")
-    with Sandboxes(count, ExtractionLimits(), "none") as readers:
+    with Sandbox(ocr="none", count=count) as readers:
         assert readers.read(tmp_path / "a.html").properties.language == "fr"
 
 

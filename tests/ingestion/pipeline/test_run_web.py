@@ -1,4 +1,4 @@
-"""The phases over a small web: portals that list each other, files that go, decisions, a run that is cancelled."""
+"""The phases over a small web: portals, files that go, decisions, a run that is cancelled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sql
 
 from ingestion.config import IngestionConfig
-from ingestion.extraction.sandbox.sandbox import Sandboxes
+from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
@@ -220,12 +220,12 @@ def test_a_file_is_read_once_from_its_licence_to_the_index(
 ) -> None:
     read: list[Path] = []
 
-    def counted(self: Sandboxes, path: Path, patience: float) -> FileReading:
+    def counted(self: Sandbox, path: Path, patience: float) -> FileReading:
         read.append(path)
         return whole(self, path, patience)
 
-    whole = Sandboxes.read
-    monkeypatch.setattr(Sandboxes, "read", counted)
+    whole = Sandbox.read
+    monkeypatch.setattr(Sandbox, "read", counted)
     reserved = files.pdf(about("bees"), RESERVED)
     site.answers |= {"/owls.pdf": page(files.pdf(about("owls")), PDF), "/bees.pdf": page(reserved, PDF)}
     SourceStore(engine.catalog).add([SeedSource("A1", site.url("/owls.pdf")), SeedSource("A2", site.url("/bees.pdf"))])

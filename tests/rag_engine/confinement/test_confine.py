@@ -128,72 +128,12 @@ def test_the_probe_reports_what_holds_here() -> None:
         assert probed.reached == ()
 
 
-# As in confine.py, whose process writes to its own folder, reads what it was given, and starts what it may.
-IN_OWN_ROOT = """
-import json, os, subprocess, sys
-from pathlib import Path
-from rag_engine.confinement.confine import Reach, confine
-given, own, programs = sys.argv[1], sys.argv[2], sys.argv[3] == "1"
-given_up = confine(Reach((given,), (own,), programs=programs, user=int(sys.argv[4])), landlock=False)
-Path(own, "made").write_text(Path(given, "a.txt").read_text())
-def fails(attempt):
-    try:
-        attempt()
-    except OSError as error:
-        return type(error).__name__
-import ctypes
-print(json.dumps({
-    "own root": given_up.own_root,
-    "write": fails(lambda: Path(given, "a.txt").write_text("b")),
-    "code": fails(lambda: Path(sys.prefix, "written").touch()),
-    "beside": sorted(os.listdir(Path(given).parent)),
-    "mount": ctypes.CDLL(None).mount(b"none", b"/", b"tmpfs", 0, None),
-    "back": fails(lambda: os.listdir("/proc/1/root")),
-    "program": programs and subprocess.run(["/bin/sh", "-c", "echo started"], capture_output=True, text=True).stdout,
-}))
-"""
-
-
-def namespaces_are_made(user: int) -> bool:
-    """Return whether the system's own program makes such namespaces here as this user."""
-    become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user not in (0, os.getuid()) else []
-    return subprocess.run([*become, "unshare", "--user", "--mount", "true"], check=False).returncode == 0
-
-
-@pytest.mark.parametrize("programs", [False, True])
-@pytest.mark.parametrize("user", [0, 65534])
-def test_without_landlock_a_process_enters_a_root_of_its_own(tmp_path: Path, user: int, *, programs: bool) -> None:
-    if user and unprivileged_user() == 0:
-        pytest.skip("only root can become nobody, and where others can read the interpreter")
-    given, own = (Path(tmp_path, name) for name in ("given", "own"))
-    given.mkdir()
-    own.mkdir()
-    (given / "a.txt").write_text("words")
-    (tmp_path / "other").mkdir()
-    arguments = [sys.executable, "-c", IN_OWN_ROOT, str(given), str(own), str(int(programs)), str(user)]
-    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    if not namespaces_are_made(user):
-        pytest.skip("this kernel lets nobody make namespaces")
-    assert found.pop("own root")
-    refused = {
-        "write": "OSError",
-        "code": "OSError",
-        "mount": -1,
-        "beside": ["given", "own"],
-        "back": "FileNotFoundError",
-    }
-    assert found == {**refused, "program": "started\n" if programs else False}
-    assert (own / "made").read_text() == "words"
-
-
-def test_the_probe_of_namespaces_reports_what_holds_here() -> None:
+def test_without_landlock_the_probe_says_what_is_in_reach_and_the_network_is_not() -> None:
     probed = probe_confinement(landlock=False)
     assert probed.given_up.files == 0
-    assert probed.given_up.own_root == namespaces_are_made(probed.given_up.user)
-    if probed.given_up.own_root and probed.given_up.calls:
-        assert probed.reached == ()
+    assert "files of the system" in probed.reached
+    if probed.given_up.calls:
+        assert not {"the network", "other programs"} & {*probed.reached}
 
 
 @pytest.mark.skipif(os.getuid() != 0 or not Path("/usr/bin/python3").exists(), reason="only root can become nobody")

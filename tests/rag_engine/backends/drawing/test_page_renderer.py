@@ -1,4 +1,4 @@
-"""Pages are drawn with their marks, in processes of their own that no page can take from the others."""
+"""Pages are drawn with their marks, in processes that no page can take from the others."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_a_page_that_got_no_processor_is_tried_again_after_a_while(
 ) -> None:
     renderer = PageRenderer(seconds=1)
     renderer.text("Words", []).result()
-    [child] = renderer._children
+    [child] = renderer._pool._children
     child._process.send_signal(signal.SIGSTOP)
     stopped = renderer.page(report, 1, [])
     with pytest.raises(WorkspaceError, match="takes longer than 1 seconds") as caught:
@@ -246,7 +246,7 @@ def test_a_process_that_does_not_start_is_not_held_against_the_page(
 def test_a_process_that_ended_while_it_waited_is_replaced(report: Path) -> None:
     renderer = PageRenderer()
     renderer.text("Words", []).result()
-    [child] = renderer._children
+    [child] = renderer._pool._children
     child._process.kill()
     child._process.wait()
     assert renderer.page(report, 1, []).result().startswith(b"\x89PNG")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_engine.reading.layout_links import layout_links
+from rag_engine.reading.layout_place import layout_links
 from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.types import Box
 
