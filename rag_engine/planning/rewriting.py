@@ -10,9 +10,8 @@ from rag_engine import prompts
 from rag_engine.config import Config
 from rag_engine.errors import BackendError
 from rag_engine.geography import find_places, load_gazetteer
+from rag_engine.planning.ellipsis import MARKS, content_words, without_ordinals
 from rag_engine.planning.follow_up import stand_alone
-from rag_engine.planning.leaning import content_words, without_ordinals
-from rag_engine.planning.question_parts import MARKS
 from rag_engine.protocols import Generator
 
 # Questions before the last one that a language model is shown.
