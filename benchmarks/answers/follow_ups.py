@@ -1,4 +1,4 @@
-"""Follow-up questions: how many are rewritten to stand alone, and whether a question that stands alone is changed.
+"""Follow-up questions: how many are rewritten, and how many that stand alone are changed.
 
     python -m benchmarks.answers.follow_ups
 

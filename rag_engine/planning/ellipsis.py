@@ -28,7 +28,7 @@ _TURKISH_SUFFIX = re.compile(r"['’]\w+")
 
 @dataclass(frozen=True, slots=True)
 class FollowUpPatterns:
-    """How follow-up questions are put in one language, ready to use; data/follow_ups.toml says what each is."""
+    """How follow-up questions are put in one language; data/follow_ups.toml says what each is."""
 
     language: str
     opened: re.Pattern[str]
@@ -57,7 +57,7 @@ class PlacePhrase:
 
 @dataclass(frozen=True, slots=True)
 class Ellipsis:
-    """A question without its subject, in the language of `patterns`; `place` is what "And in Spain?" asks of."""
+    """A question without its subject, as `patterns` know it; "And in Spain?" asks of a `place`."""
 
     patterns: FollowUpPatterns
     place: PlacePhrase | None = None
@@ -96,7 +96,7 @@ def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsi
 
 
 def read_place(text: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> PlacePhrase | None:
-    """Return the place that a text consists of, with its preposition and article; None where it says anything else."""
+    """Return the place that a text consists of, None where it says anything else."""
     mentions = [one for one in place_mentions(text, gazetteer, patterns.language) if not one[0].adjective]
     if not mentions:
         return None
@@ -160,7 +160,7 @@ def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer
 
 
 def _is_complement(rest: str, patterns: FollowUpPatterns, gazetteer: Gazetteer, spare: int) -> bool:
-    """Return whether a few words ask of something that is no place, `spare` of them function words at most."""
+    """Return whether a few words ask of no place, `spare` of them function words at most."""
     words, content = _WORD.findall(rest), content_words(rest, patterns.language)
     if not 0 < len(content) <= _COMPLEMENT_CONTENT or len(words) > min(_COMPLEMENT_WORDS, len(content) + spare):
         return False

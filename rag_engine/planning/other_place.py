@@ -30,7 +30,7 @@ class _PlaceSpan:
 
 
 def asked_of(before: str, place: PlacePhrase, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> str:
-    """Return the question before, asked of another place; "" where the grammar of its place does not allow that."""
+    """Return the question before, asked of another place; "" where its grammar does not allow that."""
     named = _named(before, patterns, gazetteer)
     there = _there(place, patterns)
     if not named:
@@ -69,7 +69,7 @@ def _other_name(before: str, old: _PlaceSpan, place: PlacePhrase, patterns: Foll
 def _other_adjective(
     before: str, old: _PlaceSpan, place: PlacePhrase, patterns: FollowUpPatterns, gazetteer: Gazetteer
 ) -> str:
-    """Return the question with another country's adjective, or with the place where the language inflects those."""
+    """Return the question with another country's adjective, or the place where those are inflected."""
     if patterns.language in ("en", "tr"):
         adjective = _adjective(place.countries, patterns.language, gazetteer)
         return before[: old.start] + adjective + before[old.end :] if adjective else ""

@@ -1,4 +1,4 @@
-"""Questions that lean on the one before are rewritten by rules; those that stand alone are left as they are."""
+"""Questions that lean on the one before are rewritten by rules; others are left as they are."""
 
 from __future__ import annotations
 
