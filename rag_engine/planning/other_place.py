@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_engine.geography import Gazetteer, place_mentions
-from rag_engine.planning.leaning import FollowUpPatterns, PlacePhrase, turkish_end
-from rag_engine.planning.question_parts import replaced, with_complement_added
+from rag_engine.planning.ellipsis import MARKS, FollowUpPatterns, PlacePhrase, turkish_end
 
 _TOGETHER = re.compile(r"\s*(?:,|/|and|or|e|o|et|ou|und|oder|y|u|ve)?\s*(?:the\s+|l['’])?", re.IGNORECASE)
+_ENDING = " \t\n?!.…"
 _LOCATIVE = re.compile(r"['’]?[dt][ae]$")
 _HARD = "fstkçşhp"
 # Languages in which a country's name has no article as a rule, so that one name can take another's place.
@@ -30,11 +30,11 @@ class _PlaceSpan:
 
 
 def asked_of(before: str, place: PlacePhrase, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> str:
-    """Return the question before, asked of another place; "" where the grammar of its place does not allow that."""
+    """Return the question before, asked of another place; "" where its grammar does not allow that."""
     named = _named(before, patterns, gazetteer)
     there = _there(place, patterns)
     if not named:
-        return with_complement_added(before, there, patterns.language) if there else ""
+        return _with_complement(before, there, patterns.language) if there else ""
     alike = [one for one in named if bool(one.countries) == bool(place.countries)]
     old = (alike or named)[-1]
     if old.adjective:
@@ -54,22 +54,22 @@ def _other_name(before: str, old: _PlaceSpan, place: PlacePhrase, patterns: Foll
     start, there = head.start(), _there(place, patterns)
     if patterns.language == "en":
         start = head.start("article") if article else old.start
-        return replaced(before, start, old.end, " ".join(filter(None, (place.article, place.name))))
+        return _replaced(before, start, old.end, " ".join(filter(None, (place.article, place.name))))
     if place.preposition:
         # A German genitive has its s, and no preposition.
         if located or possessive or (patterns.language == "de" and before[: old.end].endswith("s")):
-            return replaced(before, start, old.end, there)
+            return _replaced(before, start, old.end, there)
         plain = patterns.language in _WITHOUT_ARTICLE and not article and not place.article
-        return replaced(before, old.start, old.end, place.name) if plain and _is_simple(place, patterns) else ""
+        return _replaced(before, old.start, old.end, place.name) if plain and _is_simple(place, patterns) else ""
     if not located and not possessive and bool(article) == bool(place.article):
-        return replaced(before, start, old.end, _with_article(place))
-    return replaced(before, start, old.end, there) if located and there else ""
+        return _replaced(before, start, old.end, _with_article(place))
+    return _replaced(before, start, old.end, there) if located and there else ""
 
 
 def _other_adjective(
     before: str, old: _PlaceSpan, place: PlacePhrase, patterns: FollowUpPatterns, gazetteer: Gazetteer
 ) -> str:
-    """Return the question with another country's adjective, or with the place where the language inflects those."""
+    """Return the question with another country's adjective, or the place where those are inflected."""
     if patterns.language in ("en", "tr"):
         adjective = _adjective(place.countries, patterns.language, gazetteer)
         return before[: old.start] + adjective + before[old.end :] if adjective else ""
@@ -78,17 +78,17 @@ def _other_adjective(
         return ""
     if patterns.language in _ADJECTIVE_AFTER_NOUN:
         return before[: old.start] + there + before[old.end :]
-    return with_complement_added(before[: old.start] + before[old.end :].lstrip(), there, patterns.language)
+    return _with_complement(before[: old.start] + before[old.end :].lstrip(), there, patterns.language)
 
 
 def _other_turkish_name(before: str, old: _PlaceSpan, place: PlacePhrase) -> str:
     written = before[old.start : old.end]
     new, there = place.name, _LOCATIVE.search(place.name) is not None
     if _LOCATIVE.search(written):
-        return replaced(before, old.start, old.end, new if there else _turkish_locative(new))
+        return _replaced(before, old.start, old.end, new if there else _turkish_locative(new))
     inflected = "'" in written or "’" in written
     if (there and inflected) or (not there and not inflected):
-        return replaced(before, old.start, old.end, new)
+        return _replaced(before, old.start, old.end, new)
     return ""
 
 
@@ -147,3 +147,20 @@ def _named(text: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> list[
         else:
             found.append(_PlaceSpan(start, end, form.adjective, form.countries))
     return found
+
+
+def _with_complement(before: str, phrase: str, language: str) -> str:
+    """Return a question with one more complement: at its end, in Turkish at its start."""
+    if language == "tr":
+        # An abbreviation keeps its capitals.
+        abbreviated = sum(letter.isupper() for letter in before.split(maxsplit=1)[0]) > 1
+        first = before[0] if abbreviated else "i" if before[0] == "İ" else before[0].lower()
+        return f"{phrase[:1].upper()}{phrase[1:]} {first}{before[1:]}"
+    body = before.rstrip(_ENDING)
+    return f"{body} {phrase}{before[len(body) :].rstrip()}"
+
+
+def _replaced(text: str, start: int, end: int, new: str) -> str:
+    """Return a text with other words in the place of [start, end), with a capital where they open it."""
+    opens = not text[:start].strip(MARKS)
+    return text[:start] + (new[:1].upper() + new[1:] if opens else new) + text[end:]

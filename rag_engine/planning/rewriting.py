@@ -1,4 +1,4 @@
-"""A follow-up question as it is asked: rewritten by the language model where one answers, else by rules."""
+"""A follow-up question as it is asked: rewritten by a language model if one answers, else by rules."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from rag_engine import prompts
 from rag_engine.config import Config
 from rag_engine.errors import BackendError
 from rag_engine.geography import find_places, load_gazetteer
+from rag_engine.planning.ellipsis import MARKS, content_words, without_ordinals
 from rag_engine.planning.follow_up import stand_alone
-from rag_engine.planning.leaning import content_words, without_ordinals
-from rag_engine.planning.question_parts import MARKS
 from rag_engine.protocols import Generator
 
 # Questions before the last one that a language model is shown.
@@ -34,7 +33,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """Question asked in the place of one that leans on the one before; `by` is "rules" or the model's name."""
+    """Question asked in place of one that leans on another; `by` is "rules" or the model's name."""
 
     question: str
     by: str
@@ -72,7 +71,7 @@ def rewrite(
 
 
 def _checked(reply: object, question: str, before: Sequence[Exchange], language: str) -> str:
-    """Return a model's question on one line; BackendError for one that is not the person's question made complete."""
+    """Return a model's question on one line; BackendError if it is not the person's made complete."""
     written = " ".join(reply.split()) if isinstance(reply, str) else ""
     if not any(character.isalnum() for character in written):
         raise BackendError("the model wrote no question.")
@@ -94,7 +93,7 @@ def _checked(reply: object, question: str, before: Sequence[Exchange], language:
 
 
 def _other_places(worded: str, question: str, by_rules: str, language: str) -> list[str]:
-    """Return the countries of a model's question that one about another place has no more; none where none is asked."""
+    """Return the countries that a model's question keeps although another place is asked of."""
     gazetteer = load_gazetteer()
     if not find_places(question, gazetteer, language).countries:
         return []

@@ -7,14 +7,14 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 from rag_engine.geography import Gazetteer, place_mentions
-from rag_engine.planning.question_parts import MARKS
 from rag_engine.text.folding import fold
 from rag_engine.text.stopwords import stopwords
 from rag_engine.text.tables import read_table
 
+# Signs around a question that say nothing of what it asks.
+MARKS = " \t\n¿¡?!.…,;:\"'«»“”„"
 _WORD = re.compile(r"[^\W_]+")
 _NEVER = "(?!)"
 # What is longer names its own subject.
@@ -25,45 +25,24 @@ _YEAR = re.compile(r"(?:\w{1,5}\s+)?(?:18|19|20)\d\d(?:['’]\w+)?")
 _JOINED_PLACES = re.compile(r"\W*(?:(?:and|or|e|ed|o|et|ou|und|oder|y|u|ve|veya)\s+)?", re.IGNORECASE)
 _TURKISH_SUFFIX = re.compile(r"['’]\w+")
 
-Way = Literal["asked", "place", "year", "complement", "subject", "anaphor"]
-
 
 @dataclass(frozen=True, slots=True)
 class FollowUpPatterns:
-    """How follow-up questions are put in one language, ready to use; data/follow_ups.toml says what each is."""
+    """How follow-up questions are put in one language; data/follow_ups.toml says what each is."""
 
     language: str
     opened: re.Pattern[str]
     about: re.Pattern[str]
     bare: re.Pattern[str]
-    fronted: re.Pattern[str]
-    interrogative: re.Pattern[str]
     asking: re.Pattern[str]
     subjectless: re.Pattern[str]
     anaphor: re.Pattern[str]
     expletive: re.Pattern[str]
     determined: re.Pattern[str]
     placed: re.Pattern[str]
-    prepositions: tuple[str, ...]
-    joined: str
+    complement: re.Pattern[str]
     located: Mapping[str, str]
-    definition: re.Pattern[str]
-    subject: re.Pattern[str]
-    particle: re.Pattern[str]
     ordinal: re.Pattern[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Leaning:
-    """How a question leans on the one before it.
-
-    By a word of asking alone ("why?"), by a place, a year, another complement or a subject alone ("and in Spain?"), or
-    by a word that stands for what was named before ("is it binding?"). `rest` is the question without what opens it.
-    """
-
-    way: Way
-    rest: str
-    patterns: FollowUpPatterns
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +55,14 @@ class PlacePhrase:
     countries: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Ellipsis:
+    """A question without its subject, as `patterns` know it; "And in Spain?" asks of a `place`."""
+
+    patterns: FollowUpPatterns
+    place: PlacePhrase | None = None
+
+
 @cache
 def load_follow_up_patterns() -> Mapping[str, FollowUpPatterns]:
     """Return the patterns of every language by its ISO 639-1 code, read once."""
@@ -83,10 +70,12 @@ def load_follow_up_patterns() -> Mapping[str, FollowUpPatterns]:
     return {language: _patterns(language, entry) for language, entry in table.items()}
 
 
-def leaning(question: str, language: str, gazetteer: Gazetteer) -> Leaning | None:
+def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsis | None:
     """Return how a question leans on the one before it, None for one that stands alone.
 
-    What opens a follow-up is looked for in every language, since people mix them; pronouns only in the question's own.
+    It leans by a word of asking alone ("why?"), by a place, a year, another complement or a subject alone ("and in
+    Spain?"), or by a word that stands for what was named before ("is it binding?"). What opens a follow-up is looked
+    for in every language, since people mix them; pronouns only in the question's own.
     """
     # Places are found in the normal form C.
     asked = unicodedata.normalize("NFC", question.strip(MARKS))
@@ -102,12 +91,12 @@ def leaning(question: str, language: str, gazetteer: Gazetteer) -> Leaning | Non
             return found
     # What ends in a full stop tells of a case, in which somebody may be "they".
     if own and not question.rstrip().endswith(".") and _stands_for_another(asked, own, gazetteer):
-        return Leaning("anaphor", asked, own)
+        return Ellipsis(own)
     return None
 
 
 def read_place(text: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> PlacePhrase | None:
-    """Return the place that a text consists of, with its preposition and article; None where it says anything else."""
+    """Return the place that a text consists of, None where it says anything else."""
     mentions = [one for one in place_mentions(text, gazetteer, patterns.language) if not one[0].adjective]
     if not mentions:
         return None
@@ -147,9 +136,9 @@ def without_ordinals(question: str, language: str) -> str:
     return patterns.ordinal.sub(" ", question) if patterns else question
 
 
-def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> Leaning | None:
+def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> Ellipsis | None:
     if patterns.bare.fullmatch(asked):
-        return Leaning("asked", patterns.opened.sub("", asked), patterns)
+        return Ellipsis(patterns)
     about = patterns.about.match(asked)
     opened = about or patterns.opened.match(asked)
     rest = asked[opened.end() :].strip() if opened else asked
@@ -157,32 +146,25 @@ def _by_opening(asked: str, question: str, patterns: FollowUpPatterns, gazetteer
         return None
     place = read_place(rest, patterns, gazetteer)
     if place and (opened or place.preposition or question.rstrip().endswith("?")):
-        return Leaning("place", rest, patterns)
+        return Ellipsis(patterns, place)
     if _YEAR.fullmatch(rest) and (opened or question.rstrip().endswith("?")):
-        return Leaning("year", rest, patterns)
+        return Ellipsis(patterns)
     if not opened:
         return None
-    way = _complement_way(rest, patterns, gazetteer, announced=about is not None)
-    named = about or way == "complement" or question.rstrip().endswith("?")
-    return Leaning(way, rest, patterns) if way and named else None
-
-
-def _complement_way(rest: str, patterns: FollowUpPatterns, gazetteer: Gazetteer, *, announced: bool) -> Way | None:
-    """Return how a few words after "and" or "what about" lean: those that name a place as well do not."""
-    words, content = _WORD.findall(rest), content_words(rest, patterns.language)
-    if len(words) > _COMPLEMENT_WORDS or not 0 < len(content) <= _COMPLEMENT_CONTENT:
+    announced = about or patterns.complement.match(rest)
+    if not (announced or question.rstrip().endswith("?")):
         return None
-    if any(True for _ in place_mentions(rest, gazetteer, patterns.language)):
-        return None
-    if preposition_of(rest, patterns):
-        return "complement"
     # An article at most: more function words make a sentence.
-    return "subject" if announced or len(words) <= len(content) + 1 else None
+    spare = _COMPLEMENT_WORDS if announced else 1
+    return Ellipsis(patterns) if _is_complement(rest, patterns, gazetteer, spare) else None
 
 
-def preposition_of(text: str, patterns: FollowUpPatterns) -> str:
-    """Return the group of prepositions to which the first word of a text belongs, "" where it is none."""
-    return next((one for one in patterns.prepositions if re.match(rf"(?:{one})\s", text, re.IGNORECASE)), "")
+def _is_complement(rest: str, patterns: FollowUpPatterns, gazetteer: Gazetteer, spare: int) -> bool:
+    """Return whether a few words ask of no place, `spare` of them function words at most."""
+    words, content = _WORD.findall(rest), content_words(rest, patterns.language)
+    if not 0 < len(content) <= _COMPLEMENT_CONTENT or len(words) > min(_COMPLEMENT_WORDS, len(content) + spare):
+        return False
+    return not any(True for _ in place_mentions(rest, gazetteer, patterns.language))
 
 
 def _stands_for_another(asked: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> bool:
@@ -209,17 +191,13 @@ def _patterns(language: str, entry: Mapping[str, object]) -> FollowUpPatterns:
     opener, article = rf"^(?:{written('openers')})\s+", rf"(?P<article>{written('article')})"
     place, possessive = written("place"), written("possessive")
     after = r"(?:\s+|(?<=['’]))"
-    prepositions, located = entry["prepositions"], entry.get("located", {})
-    assert isinstance(prepositions, list)
+    located = entry.get("located", {})
     assert isinstance(located, dict)
     return FollowUpPatterns(
         language=language,
         opened=compiled(opener),
         about=compiled(rf"(?:{opener})?(?:{written('about')})\s*"),
         bare=compiled(written("bare")),
-        fronted=compiled(written("fronted")),
-        # "by whom", "in which"
-        interrogative=compiled(rf"[¿¡]?(?:\w{{1,5}}\s+)?(?:{written('interrogatives')})(?!\w)"),
         asking=compiled(rf"(?<!\w)(?:{written('interrogatives')})(?!\w)"),
         subjectless=compiled(written("subjectless")),
         anaphor=compiled(rf"(?<![\w'’-]){written('anaphors')}(?!\w)"),
@@ -233,11 +211,7 @@ def _patterns(language: str, entry: Mapping[str, object]) -> FollowUpPatterns:
             rf"(?:(?<![\w'’])(?:(?P<place>{place})|(?P<possessive>{possessive})){after})?"
             rf"(?:(?<![\w'’]){article}{after})?$"
         ),
-        prepositions=tuple(map(str, prepositions)),
-        joined=str(entry["joined"]),
+        complement=compiled(rf"(?:{written('prepositions')})\s"),
         located={str(key): str(value) for key, value in located.items()},
-        definition=compiled(written("definition")),
-        subject=compiled(rf"(?<![\w'’-])(?:{written('subject')})(?!\w)"),
-        particle=compiled(written("particle")),
         ordinal=compiled(rf"(?<!\w)(?:{written('ordinals')})(?!\w)"),
     )
