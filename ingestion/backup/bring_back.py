@@ -27,7 +27,7 @@ _AS_ACTIVE = (
     "DELETE FROM documents WHERE status = 'waiting'",
     "UPDATE documents SET status = 'active' WHERE status = 'pending' "
     "AND source NOT IN (SELECT source FROM documents WHERE status = 'active')",
-    "DELETE FROM state WHERE name IN ('waiting generation', 'dense index due')",
+    "DELETE FROM state WHERE name IN ('waiting generation', 'descriptions due')",
 )
 
 # How the folder of originals that no document names is called, before the date.

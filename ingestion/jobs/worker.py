@@ -49,6 +49,7 @@ from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceE
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.grounding.build import build_knowledge_base
 from rag_engine.storage.catalog import no_document
+from rag_engine.storage.indexer import IndexingStopped
 from rag_engine.text.control_characters import print_plainly
 from rag_engine.text.templates import kept_sentence
 from rag_engine.waiting import while_waiting
@@ -84,10 +85,31 @@ def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
     except SextantError as error:
         # Every run ends with it, but for the one that may be its cure; in worker.log meanwhile.
         sys.stderr.write(f"{error}\n")
-    while goes_on() and (run := jobs.next()) is not None:
-        _carry_out(run, engine, jobs)
-        count += 1
+    while goes_on():
+        if (run := jobs.next()) is not None:
+            _carry_out(run, engine, jobs)
+            count += 1
+        elif not _renew_indexes(engine, lambda: goes_on() and not jobs.waiting()):
+            break
     return count
+
+
+def _renew_indexes(engine: Engine, goes_on: Callable[[], bool]) -> bool:
+    """Make indexes anew in whose files erasures left something, unless a job comes; return whether one did."""
+
+    def progress(*_: object) -> None:
+        if not goes_on():
+            raise IndexingStopped
+
+    try:
+        # One that waits to be accepted was made after them.
+        if engine.collection.left_by_erasures() and engine.collection.waiting() is None:
+            engine.rebuild(progress=progress)
+    except IndexingStopped:
+        return True
+    except SextantError as error:
+        sys.stderr.write(f"{error}\n")
+    return False
 
 
 def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
@@ -439,14 +461,16 @@ def _main(workspace: Path, server: int) -> None:
     os.umask(0o077)
     with closing(open_engine(read_config(workspace))) as engine:
         jobs, mine = JobQueue(engine.catalog), True
+        due = jobs.waiting() or bool(BegunErasures(engine.catalog).all() or engine.collection.left_by_erasures())
         # Looks once more when the lock is free: a run queued at the last moment found the lock taken.
-        while mine and jobs.waiting() and server_of(workspace) == server:
+        while mine and due and server_of(workspace) == server:
             with folders.work_lock(workspace) as mine:
                 if mine:
                     jobs.take_over()
                     remove_leftovers(workspace, jobs)
-                    # Its Chroma goes with the server it was started beside; what waits then waits for the next.
+                    # What waits when the server that it was started beside ends waits for the next.
                     work(engine, goes_on=lambda: server_of(workspace) == server)
+            due = jobs.waiting()
 
 
 def _end_as_asked(number: int, _frame: FrameType | None) -> None:

@@ -14,7 +14,7 @@ import sqlalchemy as sql
 from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection
 
-from rag_engine.protocols import SparseIndex, StorageBackends, VectorFile, VectorIndex
+from rag_engine.protocols import SparseIndex, StorageBackends, VectorIndex
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, set_state
 from rag_engine.storage.deletion import LEFT
@@ -37,13 +37,11 @@ class CandidateBackends:
     generation: int
     indexes: tuple[VectorIndex, SparseIndex]
 
-    def vectors(self, model: str, dimension: int) -> VectorFile:
-        """Return the vectors of a model."""
-        return self.backends.vectors(model, dimension)
-
-    def dense(self, generation: int) -> VectorIndex:
+    def dense(self, generation: int, *, writable: bool = False) -> VectorIndex:
         """Return the dense index of a generation."""
-        return self.indexes[0] if generation == self.generation else self.backends.dense(generation)
+        if generation == self.generation:
+            return self.indexes[0]
+        return self.backends.dense(generation, writable=writable)
 
     def sparse(self, generation: int, *, writable: bool = False) -> SparseIndex:
         """Return the keyword index of a generation."""
@@ -57,6 +55,9 @@ class CandidateBackends:
 
     def keep_only(self, *generations: int) -> None:
         """Keep everything: the collection that is being rebuilt decides what goes."""
+
+    def compact_dense(self, generation: int) -> None:
+        """Keep everything as it is, for the same reason."""
 
     def close(self) -> None:
         """Keep everything open, for the same reason."""
