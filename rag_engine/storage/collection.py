@@ -465,7 +465,7 @@ class Collection:
                 set_state(connection, LEFT, "yes")
             set_state(connection, ERASING, "")
         if small:
-            self._repair(stores)
+            self._backends.keep_only(generation + 1)
         self.catalog.checkpoint()
         return stores
 

@@ -183,7 +183,7 @@ class Indexer:
         if context_header(metadata) != context_header(record.metadata) or metadata.language != record.metadata.language:
             catalog = self._stores.catalog
             return self.index(changed, catalog.extracted(record), fingerprint, stored_entries(catalog, record.key))
-        put_dense(self._stores, changed)
+        put_dense(self._stores, [changed])
         with self._stores.catalog.begin() as connection:
             describe_document(connection, record.key, metadata, fingerprint)
         return record.children

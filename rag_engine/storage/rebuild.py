@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 
 import sqlalchemy as sql
 from pydantic import TypeAdapter
@@ -16,11 +17,12 @@ from sqlalchemy.engine import Connection
 
 from rag_engine.protocols import SparseIndex, StorageBackends, VectorIndex
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import Catalog, set_state
+from rag_engine.storage.catalog import Catalog, ChildRecord, set_state
 from rag_engine.storage.deletion import LEFT
 from rag_engine.storage.index_entries import stored_entries
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.stores import Stores, keyword_rows, put_dense
+from rag_engine.types import DocumentRecord
 
 RebuildProgress = Callable[[int, int, str], None]
 
@@ -66,15 +68,16 @@ class CandidateBackends:
 def refill(stores: Stores, progress: RebuildProgress) -> int:
     """Fill two empty indexes from the catalog and the vectors, and return the number of children."""
     records = stores.catalog.active_documents()
-    count = 0
-    for done, record in enumerate(records):
-        progress(done, len(records), record.file)
-        children = put_dense(stores, record)
+
+    def add_keywords(record: DocumentRecord, children: list[ChildRecord]) -> None:
+        progress(next(done), len(records), record.file)
         stores.sparse.add(keyword_rows(record, children))
-        count += len(children)
+
+    done = count()
+    children = put_dense(stores, records, add_keywords)
     stores.sparse.commit()
     progress(len(records), len(records), "")
-    return count
+    return children
 
 
 def switch_generation(connection: Connection, generation: int, manifest: str = "") -> None:
