@@ -49,7 +49,6 @@ from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceE
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.grounding.build import build_knowledge_base
 from rag_engine.storage.catalog import no_document
-from rag_engine.storage.indexer import IndexingStopped
 from rag_engine.text.control_characters import print_plainly
 from rag_engine.text.templates import kept_sentence
 from rag_engine.waiting import while_waiting
@@ -89,27 +88,9 @@ def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
         if (run := jobs.next()) is not None:
             _carry_out(run, engine, jobs)
             count += 1
-        elif not _renew_indexes(engine, lambda: goes_on() and not jobs.waiting()):
+        elif not engine.collection.renew_files(lambda: goes_on() and not jobs.waiting()):
             break
     return count
-
-
-def _renew_indexes(engine: Engine, goes_on: Callable[[], bool]) -> bool:
-    """Make indexes anew in whose files erasures left something, unless a job comes; return whether one did."""
-
-    def progress(*_: object) -> None:
-        if not goes_on():
-            raise IndexingStopped
-
-    try:
-        # One that waits to be accepted was made after them.
-        if engine.collection.left_by_erasures() and engine.collection.waiting() is None:
-            engine.rebuild(progress=progress)
-    except IndexingStopped:
-        return True
-    except SextantError as error:
-        sys.stderr.write(f"{error}\n")
-    return False
 
 
 def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:

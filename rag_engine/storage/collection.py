@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, set_state
 from rag_engine.storage.deletion import ERASING, LEFT, Erasure, compact_keywords, erase
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
-from rag_engine.storage.indexer import Indexer, activate
+from rag_engine.storage.indexer import Indexer, IndexingStopped, activate
 from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
 from rag_engine.storage.rebuild import (
     CandidateBackends,
@@ -375,6 +376,23 @@ class Collection:
                 else:
                     self._repair(old)
         return len(self.snapshot())
+
+    def renew_files(self, goes_on: Callable[[], bool]) -> bool:
+        """Rebuild indexes in whose files erasures left something; return whether it stopped before its end."""
+
+        def progress(*_: object) -> None:
+            if not goes_on():
+                raise IndexingStopped
+
+        try:
+            # One that waits to be accepted was made after them.
+            if self.left_by_erasures() and self.waiting() is None:
+                self.rebuild(progress)
+        except IndexingStopped:
+            return True
+        except SextantError as error:
+            sys.stderr.write(f"{error}\n")
+        return False
 
     def waiting(self) -> WaitingGeneration | None:
         """Return the generation that was held back, None where none waits."""
