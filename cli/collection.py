@@ -143,6 +143,7 @@ def erase(
     with desk_of(workspace, as_json, erases=False) as desk:
         begun = documents.unfinished_erasures(desk)
         erasure = documents.erase(desk, document, author_of(by), note, redact=redact)
+        documents.resume_erasures(desk)
     if as_json:
         print_json(asdict(erasure))
     else:

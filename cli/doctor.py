@@ -14,11 +14,10 @@ from rich.text import Text
 
 from cli.terminal import AsJson, Workspace, bar, errors_end, print_json, print_table
 from rag_engine.config import Config, read_config
-from rag_engine.errors import BackendError, InputError, SextantError, without_passwords
+from rag_engine.errors import InputError, SextantError, without_passwords
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
-    from rag_engine.protocols import SparseIndex, VectorIndex
 
 app = typer.Typer()
 
@@ -27,8 +26,6 @@ _CATALOG, _CONTENTS, _JOURNAL, _COPY, _REPAIRED = "Catalog", "Contents", "Journa
 _DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
 _ERASED_LIST = "List of the erased"
 _MARKS = {"good": Text("ok", "green"), "note": Text("--", "yellow"), "bad": Text("!!", "red")}
-# For the comparison of the vectors in Chroma with ours; 20,000 take two seconds, through a server more.
-_DENSE_SECONDS = 10.0
 # Of a damaged catalog, as many as help to see how far it goes.
 _FINDINGS = 3
 
@@ -317,8 +314,7 @@ def _servers(engine: Engine) -> Check:
         return Check("Servers", "bad", f"no Chroma answers at SEXTANT_CHROMA_URL={without_passwords(url)}", remedy)
     if serving is not None:
         found = f"`sextant serve` runs at {serving.address} (process {serving.process}, since {serving.since})"
-        chroma = f"Chroma at {serving.chroma_url}" if serving.chroma_url else "Chroma waits for who writes its folder"
-        return Check("Servers", "good", f"{found}, {chroma}")
+        return Check("Servers", "good", found)
     if url:
         found = f"Chroma answers at SEXTANT_CHROMA_URL={without_passwords(url)}; `sextant serve` does not run here"
         return Check("Servers", "good", found)
@@ -342,7 +338,9 @@ def _index(engine: Engine) -> Iterator[Check]:
         )
         yield Check("Erasures", "bad", found, remedy)
     if left := engine.collection.left_by_erasures():
-        yield Check("Erased words", "bad", f"erased, and still there: {'; '.join(left)}", "Run `sextant rebuild`.")
+        yield Check(
+            "Erased words", "bad", f"erased, and still there: {'; '.join(left)}", "Or run `sextant rebuild` now."
+        )
     if open_to_others(engine.config.workspace):
         found = f"other users of this machine can read {engine.config.workspace}"
         remedy = f"Run `chmod 700 {engine.config.workspace}`, unless they shall."
@@ -357,18 +355,13 @@ def _index(engine: Engine) -> Iterator[Check]:
         yield Check("Waiting index", "note", found, remedy)
     yield from _contents(engine)
     known = set(snapshot.keys.tolist())
-    indexes: dict[str, Callable[[], VectorIndex | SparseIndex]] = {
-        _DENSE: engine.collection.dense,
-        _KEYWORDS: engine.collection.sparse,
+    indexes: dict[str, Callable[[], set[int]]] = {
+        _DENSE: lambda: engine.collection.dense().filter(),
+        _KEYWORDS: lambda: engine.collection.sparse().keys(),
     }
-    wrong, compared = _ask_dense(engine)
-    if wrong:
-        # Not opened here: it would end this process too.
-        yield Check(_DENSE, "bad", wrong, "Run `sextant doctor --repair`, or `sextant rebuild`.")
-        del indexes[_DENSE]
-    for name, index in indexes.items():
+    for name, keys in indexes.items():
         try:
-            held = index().keys()
+            held = keys()
         except SextantError as error:
             yield Check(name, "note" if error.retryable else "bad", str(error))
             continue
@@ -376,68 +369,8 @@ def _index(engine: Engine) -> Iterator[Check]:
         state: Literal["good", "bad"] = "bad" if missing else "good"
         remedy = "Run `sextant rebuild`." if missing else ""
         found = f"{len(held)} entries, {missing} missing, {extra} waiting for removal"
-        yield Check(name, state, f"{found}, {compared}" if compared and name == _DENSE else found, remedy)
+        yield Check(name, state, found, remedy)
     yield _vectors(engine, len(snapshot))
-
-
-def _ask_dense(engine: Engine) -> tuple[str, str]:
-    """Return what is wrong with Chroma's files of vectors, or "", and how many were compared.
-
-    Where it has no server it is asked in a process of its own, for damage in these files ends the one that reads them;
-    `sextant serve` starts a server again that ends so. What Chroma says itself, and what the vectors lack, is found by
-    the other checks.
-    """
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
-    from rag_engine.workspace import chroma, find_serving
-
-    config = engine.config
-    if config.chroma_url:
-        return _asked(engine)
-    if not any(chroma(config.workspace).glob("*/header.bin")):
-        # It has no files of vectors yet.
-        return "", ""
-    if find_serving(config.workspace) is not None:
-        return _asked(engine)
-    try:
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            return pool.submit(ask_dense, config.workspace).result()
-    except BrokenProcessPool:
-        return "its files of vectors are damaged: Chroma ended the process that searched them", ""
-
-
-def ask_dense(workspace: Path) -> tuple[str, str]:
-    """Return the damage that reading the dense index shows, or "", and how much was compared."""
-    from rag_engine.engine import open_engine
-
-    with closing(open_engine(read_config(workspace, kept=False))) as engine:
-        return _asked(engine)
-
-
-def _asked(engine: Engine) -> tuple[str, str]:
-    collection = engine.collection
-    try:
-        collection.dense()
-    except SextantError as error:
-        # What is away, or lacks passages, is found by the other checks.
-        return ("" if error.retryable or not isinstance(error, BackendError) else str(error)), ""
-    try:
-        compared, altered = collection.altered_in_dense(_DENSE_SECONDS)
-        asked, misplaced = collection.misplaced_in_dense()
-    except BackendError as error:
-        return f"it failed when its vectors were read: {error}", ""
-    except SextantError:
-        return "", ""
-    total = len(collection.snapshot())
-    how_many = f"all {total}" if compared >= total else f"{compared} of {total}, as many as {_DENSE_SECONDS:g} s allow,"
-    wrong = []
-    if altered:
-        wrong.append(f"{altered} of {compared} vectors compared are not as they were written")
-    if misplaced:
-        wrong.append(f"{misplaced} of {asked} passages asked are not found by their own vectors")
-    return "; ".join(wrong), f"{how_many} vectors as they were written"
 
 
 def _journal(engine: Engine) -> Iterator[Check]:

@@ -37,7 +37,7 @@ KEYWORDS = {"_": None, "to_translate": None, "ngettext": (1, 2), "counted": (1, 
 WORDING, WORDING_KEYWORDS = "rag_engine.text.wording", {"message": None, "counted": (1, 2)}
 # Errors, with the place of the message among the arguments; functions that return one take words for it too.
 ERRORS: Mapping[str, int] = {
-    "SextantError": 0, "InputError": 0, "WorkspaceError": 0, "BackendError": 0, "ReplyError": 0, "ServerLostError": 0,
+    "SextantError": 0, "InputError": 0, "WorkspaceError": 0, "BackendError": 0, "ReplyError": 0,
     "Refusal": 1, "ModelTimeoutError": 0,
 }  # fmt: skip
 # What is kept with an answer or a run, in English.

@@ -7,7 +7,6 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -51,7 +50,6 @@ from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
 Status = Literal["indexed", "unchanged", "rejected", "failed"]
 
 _PUT_BACK = kept_sentence("The workspace's copy of it was missing or damaged and was put back.")
-_LATE = kept_sentence("Chroma did not answer; it takes this document up by itself when it does.")
 _FORMER_KEPT = kept_sentence("Its earlier text is kept as a former version.")
 
 _Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
@@ -131,15 +129,8 @@ def add_paths(
         if replaces is not None and any(_is_new_version(one, replaces) for one in results):
             _supersede(replaces, indexer)
         indexer.finish()
-        results = _with_late(results, engine, indexer.behind)
     progress(_progress(results, sizes, ""))
     return results
-
-
-def _with_late(results: Sequence[Added], engine: Engine, behind: AbstractSet[int]) -> list[Added]:
-    """Return the results, where the dense index was down with the word that it takes these documents up later."""
-    late = {one.document_id for one in engine.catalog.active_documents() if one.key in behind} if behind else set()
-    return [replace(one, reason=f"{one.reason} {_LATE}".strip()) if one.document_id in late else one for one in results]
 
 
 def _progress(results: Sequence[Added], sizes: Sequence[int], current: str) -> Progress:

@@ -5,37 +5,52 @@ from __future__ import annotations
 import shutil
 import threading
 
+from filelock import FileLock
+
 from rag_engine import workspace as paths
-from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
+from rag_engine.backends.chroma import (
+    ChromaIndex,
+    collection_name,
+    connect_chroma,
+    lock_indexes,
+    open_chroma,
+    vacuum,
+)
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.config import Config
-from rag_engine.errors import BackendError, ServerLostError, WorkspaceError
 from rag_engine.protocols import SparseIndex, StorageBackends
-from rag_engine.storage.vector_file import VectorStore
+
+# How long a writer waits for those who read Chroma's folders, and how soon these see that it does.
+_WRITER_SECONDS = 30.0
+_LOOK_SECONDS = 0.2
 
 
 class _DiskBackends:
-    """Chroma, tantivy and vector files of one workspace, as StorageBackends."""
+    """Chroma and tantivy of one workspace, as StorageBackends.
+
+    This process has Chroma's folders open, and their lock, from their first use until another process writes.
+    """
 
     def __init__(self, config: Config, workspace_id: str) -> None:
         # The id tells this workspace's collections from those of others on a shared Chroma server.
         self._config, self._id = config, workspace_id
         self._lock = threading.RLock()
-        self._dense: tuple[str, ChromaIndex] | None = None
+        self._owner: FileLock | None = None
+        self._closed = threading.Event()
+        self._dense: dict[int, ChromaIndex] = {}
         self._sparse: tuple[int, TantivyIndex] | None = None
 
-    def vectors(self, model: str, dimension: int) -> VectorStore:
-        return VectorStore(paths.vectors(self._config.workspace), model, dimension)
-
-    def dense(self, generation: int) -> ChromaIndex:
+    def dense(self, generation: int, *, writable: bool = False) -> ChromaIndex:
         with self._lock:
-            name, (url, key) = collection_name(self._id, generation), self._chroma()
-            if self._dense is None or (self._dense[0], self._dense[1].name) != (f"{url} {key}", name):
-                self._close_dense()
-                folder, elsewhere = paths.chroma(self._config.workspace), bool(self._config.chroma_url)
-                self._dense = f"{url} {key}", open_chroma(folder, name, url=url, key=key, elsewhere=elsewhere)
-            return self._dense[1]
+            if generation not in self._dense:
+                name, workspace = collection_name(self._id, generation), self._config.workspace
+                if self._config.chroma_url:
+                    self._dense[generation] = connect_chroma(self._config.chroma_url, name)
+                else:
+                    self._own_folders(_WRITER_SECONDS if writable else 0)
+                    self._dense[generation] = open_chroma(paths.chroma(workspace, generation), name)
+            return self._dense[generation]
 
     def sparse(self, generation: int, *, writable: bool = False) -> TantivyIndex:
         folder = paths.sparse_index(self._config.workspace, generation)
@@ -47,66 +62,56 @@ class _DiskBackends:
             return self._sparse[1]
 
     def new_indexes(self, generation: int) -> tuple[ChromaIndex, TantivyIndex]:
-        name = collection_name(self._id, generation)
-        try:
-            dense = self.dense(generation - 1).sibling(name)
-        except BackendError:
-            if self._chroma()[0]:
-                raise
-            # An embedded Chroma that cannot even be opened is made anew.
-            shutil.rmtree(paths.chroma(self._config.workspace), ignore_errors=True)
-            dense = self.dense(generation - 1).sibling(name)
-        folder = paths.sparse_index(self._config.workspace, generation)
-        shutil.rmtree(folder.parent, ignore_errors=True)
-        return dense, open_sparse_index(folder, writable=True)
+        with self._lock:
+            if not self._config.chroma_url:
+                self._own_folders(_WRITER_SECONDS)
+            self._remove(generation)
+            dense = self.dense(generation, writable=True)
+            if self._config.chroma_url:
+                dense = self._dense[generation] = dense.sibling(dense.name)
+            return dense, self.sparse(generation, writable=True)
 
     def keep_only(self, *generations: int) -> None:
         with self._lock:
-            self.dense(generations[0]).keep_only(*(collection_name(self._id, one) for one in generations))
-            kept = [paths.sparse_index(self._config.workspace, one).parent for one in generations]
-            for folder in kept[0].parent.iterdir():
-                if folder.name.isdigit() and folder not in kept:
-                    shutil.rmtree(folder)
+            if self._config.chroma_url:
+                kept = (collection_name(self._id, one) for one in generations)
+                self.dense(generations[0], writable=True).keep_only(*kept)
+            for folder in paths.index(self._config.workspace).iterdir():
+                if folder.name.isdigit() and int(folder.name) not in generations:
+                    self._remove(int(folder.name))
+
+    def compact_dense(self, generation: int) -> None:
+        with self._lock:
+            if (index := self._dense.pop(generation, None)) is not None:
+                index.close()
+            if not self._config.chroma_url:
+                vacuum(paths.chroma(self._config.workspace, generation))
 
     def close(self) -> None:
         with self._lock:
-            self._close_dense()
+            while self._dense:
+                self._dense.popitem()[1].close()
+            self._closed.set()
+            if self._owner is not None:
+                self._owner.release()
+                self._owner = None
 
-    def _close_dense(self) -> None:
-        if self._dense is not None:
-            self._dense[1].close()
-            self._dense = None
+    def _remove(self, generation: int) -> None:
+        if (index := self._dense.pop(generation, None)) is not None:
+            index.close()
+        shutil.rmtree(paths.index(self._config.workspace) / str(generation), ignore_errors=True)
 
-    def _chroma(self) -> tuple[str, str]:
-        """Return the Chroma server to use and its key: the configured one, else that of a running `sextant serve`.
+    def _own_folders(self, seconds: float) -> None:
+        """Lock Chroma's folders for this process, until another one writes."""
+        if self._owner is None:
+            self._owner = lock_indexes(paths.index(self._config.workspace), seconds)
+            self._closed = closed = threading.Event()
+            threading.Thread(target=self._let_go, args=(closed,), daemon=True).start()
 
-        Both are empty where the folder is this process's to open. WorkspaceError where it is about to be served: opened
-        here, it would keep the server out. ServerLostError where the server is down; `sextant serve` starts it again.
-        """
-        workspace = self._config.workspace
-        if self._config.chroma_url:
-            return self._config.chroma_url, ""
-        serving = paths.find_serving(workspace)
-        if serving is None:
-            return "", ""
-        if not serving.chroma_url:
-            raise WorkspaceError(
-                "Chroma of {workspace} starts when the process that writes the collection has ended.",
-                help="Wait until it is done.",
-                retryable=True,
-                workspace=workspace,
-            )
-        if not paths.chroma_confirms(serving):
-            raise ServerLostError(
-                "Chroma of {workspace} does not answer at {url}.",
-                help="`sextant serve` (process {process}) starts it again; see {log}.",
-                retryable=True,
-                workspace=workspace,
-                url=serving.chroma_url,
-                process=serving.process,
-                log=workspace / "serving.log",
-            )
-        return serving.chroma_url, serving.key
+    def _let_go(self, closed: threading.Event) -> None:
+        while not closed.wait(_LOOK_SECONDS):
+            if paths.find_writer(self._config.workspace) is not None:
+                self.close()
 
 
 def open_backends(config: Config, workspace_id: str) -> StorageBackends:

@@ -181,7 +181,7 @@ class Engine:
         view = self.collection.view()
         allowed = answering_documents(wanted or {}, view.snapshot.facets, view.snapshot.documents)
         settings = retrieval or self.config.retrieval
-        evidence = self._judged(retrieve(plan, allowed, view, self.retrievers(), settings))
+        evidence = self._judged(retrieve(plan, allowed, view, self.retrievers(), settings, wanted))
         warnings = (*evidence.warnings, *_otherwise_cut(settings.profile, view.snapshot.documents.values()))
         return replace(evidence, warnings=warnings)
 
@@ -312,7 +312,7 @@ class Engine:
             plan = plan_question(
                 query, identify=lambda _: language, gazetteer=gazetteer, generator=None, config=self.config
             )
-            return retrieve(plan, allowed, view, self.retrievers(), settings)
+            return retrieve(plan, allowed, view, self.retrievers(), settings, wanted)
 
         return search
 

@@ -4,8 +4,7 @@ SextantError
 ├── InputError        what was asked cannot be read: a question, a filter, a file, a setting
 ├── WorkspaceError    the workspace cannot be used as it is: locked, made by another model, damaged
 └── BackendError      a model or server did not do its part; trying again may help
-    ├── ReplyError    a model replied with something else than the JSON object it was asked for
-    └── ServerLostError  a server does not answer, for now
+    └── ReplyError    a model replied with something else than the JSON object it was asked for
 """
 
 from __future__ import annotations
@@ -65,7 +64,3 @@ class BackendError(SextantError):
 
 class ReplyError(BackendError):
     """A model replied with something else than the JSON object it was asked for."""
-
-
-class ServerLostError(BackendError):
-    """A server does not answer, for now."""

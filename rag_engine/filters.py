@@ -61,9 +61,19 @@ def allowed_documents(wanted: Filter, facets: Facets, *, strict: bool = True) ->
         if not values or name in (AS_OF, VERSIONS):
             continue
         known = facets.get(name, {})
-        documents = frozenset().union(*(_documents(name, value, known, strict=strict) for value in values))
+        stored = (_spellings(name, value, known, strict=strict) for value in values)
+        documents = frozenset().union(*(known[one] for some in stored for one in some))
         allowed = documents if allowed is None else allowed & documents
     return allowed
+
+
+def facet_values(wanted: Filter, facets: Facets) -> dict[str, tuple[str, ...]]:
+    """Return the values of each facet asked for as they are stored, by which a vector store filters."""
+    return {
+        name: tuple(one for value in values for one in _spellings(name, value, facets.get(name, {}), strict=False))
+        for name, values in wanted.items()
+        if name in FACETS and values
+    }
 
 
 def live_counts(
@@ -199,16 +209,17 @@ def _check(name: str, written: str) -> None:
         )
 
 
-def _documents(name: str, value: str, known: Mapping[str, frozenset[int]], *, strict: bool) -> frozenset[int]:
+def _spellings(name: str, value: str, known: Mapping[str, frozenset[int]], *, strict: bool) -> list[str]:
+    """Return the stored values that are meant by one asked for."""
     years = _YEARS.fullmatch(value.strip()) if name == "year" else None
     if years and any(years.groups()):
         first, last = int(years[1] or 0), int(years[2] or 9999)
-        return frozenset().union(*(keys for year, keys in known.items() if first <= int(year) <= last))
+        return [year for year in known if first <= int(year) <= last]
     folded = fold(value)
-    found = [keys for candidate, keys in known.items() if fold(candidate) == folded]
+    found = [candidate for candidate in known if fold(candidate) == folded]
     if not found and strict:
         listed = ", ".join(sorted(known)[:40]) or "none yet"
         raise InputError(
             "No document has {name} {value!r}.", help="Values here: {listed}.", name=name, value=value, listed=listed
         )
-    return frozenset().union(*found)
+    return found

@@ -13,8 +13,8 @@ from rag_engine.types import PassageReading, Prompt
 
 Vectors = NDArray[np.float32]
 Keys = NDArray[np.int64]
-# What describes a child; a list is never empty.
-ChildFacets = Mapping[str, str | int | float | list[str]]
+# What describes a child; what is empty or None is not known, and no filter finds it.
+ChildFacets = Mapping[str, str | int | float | list[str] | None]
 Scores = NDArray[np.float32]
 
 
@@ -41,67 +41,36 @@ class Embedder(Protocol):
 ChildrenOf = Callable[[Collection[int]], Iterable[tuple[int, int, str, str]]]
 
 
-class VectorFile(Protocol):
-    """Unit vectors of one model by row; the catalog knows which text each row belongs to."""
+class VectorIndex(Protocol):
+    """A vector store: derived, and rebuilt from the catalog and the vectors at any time.
 
-    model: str
+    `facets` narrow to children that have for each facet one of its values, spelt as they are stored; `documents` to
+    those of documents, by their keys. None allows all.
+    """
 
     def __len__(self) -> int:
-        """Return the number of rows."""
+        """Return the number of children."""
 
-    def all(self) -> Vectors:
-        """Return every row, of shape (rows, dimension)."""
-
-    def write(self, rows: Keys, vectors: Vectors) -> None:
-        """Store vectors (n, dimension) at the rows, so that they outlive a power failure."""
-
-    def erase(self, rows: Keys) -> None:
-        """Overwrite the rows with zeros."""
-
-    def damaged(self, rows: Keys) -> Keys:
-        """Return those of the rows that are not as they were written."""
-
-    def keep_only_this_model(self) -> None:
-        """Remove the vectors of every other model."""
-
-
-class VectorIndex(Protocol):
-    """The dense index: derived, and rebuilt from the catalog and the vectors at any time."""
-
-    def upsert(self, keys: Keys, vectors: Vectors, texts: Sequence[str], facets: Sequence[ChildFacets]) -> None:
-        """Store children with vectors (n, dimension), texts and facets; `document` is the key of each one's document.
-
-        Of the texts and facets a search reads `document` alone: the others are for whoever else opens the index.
-        """
+    def add(self, keys: Keys, vectors: Vectors, texts: Sequence[str], facets: Sequence[ChildFacets]) -> None:
+        """Store children with vectors (n, dimension), texts and facets, instead of those of the same keys."""
 
     def delete(self, keys: Keys) -> None:
         """Remove children; unknown keys are ignored."""
 
     def search(
-        self, queries: Vectors, top_k: int, *, allowed: Collection[int] | None = None
+        self,
+        queries: Vectors,
+        top_k: int,
+        *,
+        facets: Mapping[str, Sequence[str]] | None = None,
+        documents: Collection[int] | None = None,
     ) -> list[tuple[Keys, Vectors]]:
-        """Return for each query the keys and cosines of its nearest children, nearest first.
+        """Return for each query the keys and cosines of its nearest children, nearest first."""
 
-        Only children of the allowed documents are returned, where they are given.
-        """
-
-    def count(self) -> int:
-        """Return the number of children."""
-
-    def keys(self) -> set[int]:
-        """Return the keys of all children."""
-
-    def held(self, keys: Keys) -> tuple[Keys, Vectors]:
-        """Return those of the keys that it has, in any order, with the vector of each as its files hold it."""
-
-    def compact(self, *, at_most: int | None = None) -> bool:
-        """Write the files anew so that what was deleted leaves the disk; False where it may still be there.
-
-        They are not where they have more than `at_most` bytes.
-        """
-
-    def keeps_deleted(self) -> bool:
-        """Return whether its files may hold vectors that were deleted, whatever `compact` did."""
+    def filter(
+        self, *, facets: Mapping[str, Sequence[str]] | None = None, documents: Collection[int] | None = None
+    ) -> set[int]:
+        """Return the keys of the children that facets and documents allow."""
 
 
 class SparseIndex(Protocol):
@@ -152,11 +121,8 @@ class StorageBackends(Protocol):
     Every method raises a SextantError while its store is unavailable.
     """
 
-    def vectors(self, model: str, dimension: int) -> VectorFile:
-        """Return the vectors of a model."""
-
-    def dense(self, generation: int) -> VectorIndex:
-        """Return the dense index of a generation; opened at the first call, made where there is none."""
+    def dense(self, generation: int, *, writable: bool = False) -> VectorIndex:
+        """Return the dense index of a generation, made where there is none; the one writer waits for those who read."""
 
     def sparse(self, generation: int, *, writable: bool = False) -> SparseIndex:
         """Return the keyword index of a generation; a writable one is made where there is none."""
@@ -166,6 +132,9 @@ class StorageBackends(Protocol):
 
     def keep_only(self, *generations: int) -> None:
         """Remove the indexes of every other generation; the first is the one that answers."""
+
+    def compact_dense(self, generation: int) -> None:
+        """Leave what was deleted out of the files of a dense index as far as that takes seconds, and close it."""
 
     def close(self) -> None:
         """Release locks and connections."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hmac
 import json
 import os
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,42 +16,33 @@ import psutil  # type: ignore[import-untyped]
 from filelock import FileLock, Timeout
 
 from rag_engine.atomic_write import make_private, write_atomic
-from rag_engine.errors import WorkspaceError, without_passwords
+from rag_engine.errors import WorkspaceError
 
 # A process that began so much earlier or later than the announced one only bears its number again. Clocks are corrected
 # by seconds while a server runs; a number is not given again so soon.
 _CLOCK_SECONDS = 60.0
-# Where a Chroma of ours proves that it is the one that was announced.
-PROOF_PATH = "/sextant/proof"
 # Variable by which `sextant serve` has its page ask people to log in, whatever becomes of the file that says so.
 LOGIN_REQUIRED = "SEXTANT_LOGIN_REQUIRED"
-_CONFIRM_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """A running `sextant serve`: its process, the page's address and the Chroma server's.
+    """A running `sextant serve`: its process and the page's address.
 
-    The latter is "" while another process writes the folder: Chroma is started when that one has ended. `key` lets
-    whoever can read the announcement use that Chroma. `folder` is what was served, by path and inode: a copy of the
-    workspace brings the announcement along, and must not use the servers of the original.
+    `folder` is what was served, by path and inode: a copy of the workspace brings the announcement along.
     """
 
     process: int
     started: float
     folder: str
     address: str
-    chroma_url: str
-    key: str
     since: str
 
 
-def new_serving(workspace: Path, address: str, chroma_url: str = "", key: str = "") -> Serving:
-    """Return the announcement of servers of this process."""
+def new_serving(workspace: Path, address: str) -> Serving:
+    """Return the announcement of a page of this process."""
     since, started = time.strftime("%Y-%m-%d %H:%M:%S"), start_of_this_process()
-    # A password of it is in the environment of those who may use it.
-    url = without_passwords(chroma_url)
-    return Serving(os.getpid(), started, folder_identity(workspace), address, url, key, since)
+    return Serving(os.getpid(), started, folder_identity(workspace), address, since)
 
 
 def folder_identity(workspace: Path) -> str:
@@ -138,14 +127,19 @@ def drawings(workspace: Path) -> Path:
     return workspace / "drawings"
 
 
+def index(workspace: Path) -> Path:
+    """Folder of the indexes, in which each generation has its own."""
+    return workspace / "index"
+
+
 def sparse_index(workspace: Path, generation: int) -> Path:
     """Folder of one generation of the keyword index."""
-    return workspace / "index" / str(generation) / "keywords"
+    return index(workspace) / str(generation) / "keywords"
 
 
-def chroma(workspace: Path) -> Path:
-    """Folder of the embedded or served Chroma."""
-    return workspace / "index" / "chroma"
+def chroma(workspace: Path, generation: int) -> Path:
+    """Folder of one generation of Chroma."""
+    return index(workspace) / str(generation) / "chroma"
 
 
 def vectors(workspace: Path) -> Path:
@@ -153,11 +147,13 @@ def vectors(workspace: Path) -> Path:
     return workspace / "vectors"
 
 
-def lock_or_name_holder(lock: FileLock, owner: Path, held: Callable[[str, str], WorkspaceError]) -> None:
-    """Acquire the lock and sign the file `owner`; raise what `held` makes of the holder's number and time."""
+def lock_or_name_holder(
+    lock: FileLock, owner: Path, held: Callable[[str, str], WorkspaceError], seconds: float = 0
+) -> None:
+    """Acquire the lock within so many seconds and sign the file `owner`; raise what `held` makes of the holder."""
     owner.parent.mkdir(parents=True, exist_ok=True)
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=seconds)
     except Timeout:
         holder = read_json(owner)
         raise held(str(holder.get("process", "?")), str(holder.get("since", "?"))) from None
@@ -210,19 +206,19 @@ def find_writer(workspace: Path) -> CollectionWriter | None:
 
 
 def announce(workspace: Path, serving: Serving) -> None:
-    """Tell other commands of the same user on this workspace where the servers are."""
+    """Tell other commands of the same user on this workspace where the page is."""
     make_folder(workspace)
     write_atomic(workspace / "serving.json", json.dumps(asdict(serving)).encode(), private=True)
 
 
 def withdraw(workspace: Path) -> None:
-    """Remove the announcement of this process's servers."""
+    """Remove the announcement of this process's page."""
     if read_json(workspace / "serving.json").get("process") == os.getpid():
         (workspace / "serving.json").unlink(missing_ok=True)
 
 
 def find_serving(workspace: Path) -> Serving | None:
-    """Return the `sextant serve` that runs on this workspace, or None. A server of it may be down for a moment."""
+    """Return the `sextant serve` that runs on this workspace, or None. Its page may be down for a moment."""
     stored = read_json(workspace / "serving.json")
     if {name: type(value).__name__ for name, value in stored.items()} != Serving.__annotations__:
         # Not as `announce` writes it.
@@ -245,23 +241,6 @@ def is_running(number: int, started: float) -> bool:
         return bool(same and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
-
-
-def proof(key: str, nonce: str, folder: str) -> str:
-    """Return what only a server that has the key, and serves the folder, can answer to a number used once."""
-    return hmac.new(key.encode(), f"{nonce} {folder}".encode(), "sha256").hexdigest()
-
-
-def chroma_confirms(serving: Serving) -> bool:
-    """Whether the Chroma of this `sextant serve` answers where it was announced; no other program is shown the key."""
-    import httpx  # here: processes that read a file know this module too, and ask no server
-
-    nonce = secrets.token_hex(16)
-    try:
-        answer = httpx.get(f"{serving.chroma_url}{PROOF_PATH}", params={"nonce": nonce}, timeout=_CONFIRM_SECONDS)
-    except httpx.HTTPError:
-        return False
-    return hmac.compare_digest(answer.text, proof(serving.key, nonce, serving.folder))
 
 
 def chroma_answers(url: str) -> bool:

@@ -63,12 +63,12 @@ def add(index: ChromaIndex, vectors: Vectors, first: int, beyond: int) -> None:
     for start in range(first, beyond, 5_000):
         keys = np.arange(start, min(start + 5_000, beyond))
         facets = [{"document": int(key) // PER_DOCUMENT} for key in keys]
-        index.upsert(keys, vectors[keys], ["-"] * len(keys), facets)
+        index.add(keys, vectors[keys], ["-"] * len(keys), facets)
 
 
 def rescored(index: ChromaIndex, vectors: Vectors, query: Vectors, allowed: Collection[int] | None) -> Keys:
     """Return the nearest of what Chroma gives, by their exact cosines."""
-    [(keys, _)] = index.search(query, OVER * WANTED, allowed=allowed)
+    [(keys, _)] = index.search(query, OVER * WANTED, documents=allowed)
     return keys[np.argsort(-(vectors[keys] @ query[0]), kind="stable")[:WANTED]]
 
 

@@ -67,7 +67,7 @@ def fill(engine: Engine, passages: list[str], children: int) -> None:
     words, counts = np.unique([word for text in passages for word in text.split()], return_counts=True)
     frequencies = counts / counts.sum()
     store = VectorStore(paths.vectors(config.workspace), embedder.name, embedder.dimension)
-    dense = open_chroma(paths.chroma(config.workspace), collection_name(engine.catalog.state("workspace"), 1))
+    dense = open_chroma(paths.chroma(config.workspace, 1), collection_name(engine.catalog.state("workspace"), 1))
     sparse = open_sparse_index(paths.sparse_index(config.workspace, 1), writable=True)
     with engine.catalog.begin() as connection:
         set_state(connection, "encoder", manifest_of(embedder).to_json())
@@ -88,7 +88,7 @@ def fill(engine: Engine, passages: list[str], children: int) -> None:
         _insert(engine, number + 1, metadata, texts, keys)
         _insert_vectors(engine, keys, sentences)
         facets = {"document": number + 1, "hazard": hazard, "geographical_level": level}
-        dense.upsert(keys, vectors, texts, [facets] * PER_DOCUMENT)
+        dense.add(keys, vectors, texts, [facets] * PER_DOCUMENT)
         sparse.add((int(key), number + 1, language, text) for key, text in zip(keys, texts, strict=True))
         if number % 200 == 199:
             print(f"  {first + PER_DOCUMENT - 1} children after {time.perf_counter() - started:.0f} s", flush=True)

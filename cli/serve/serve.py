@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.serve.protection import LOOPBACK, check_protected
-from cli.terminal import AsJson, Workspace, engine_of, errors_end, out, print_json, warn
+from cli.terminal import AsJson, Workspace, engine_of, errors_end, out, print_json
 
 app = typer.Typer()
 
@@ -35,21 +35,18 @@ def serve(
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with engine_of(workspace, as_json) as engine, serving(engine, port, exposure) as servers:
+    with engine_of(workspace, as_json) as engine, serving(engine, port, exposure) as page:
         remove_previews(engine.config.workspace)
         resume_erasures(open_desk(engine, local_person()))
         filling = sample and add_sample(open_desk(engine, local_person()), SAMPLES)
         if as_json:
-            here = asdict(servers.here)
-            # The key stays with those who can read the workspace.
-            print_json({name: here[name] for name in ("process", "address", "chroma_url", "since")})
+            here = asdict(page.here)
+            print_json({name: here[name] for name in ("process", "address", "since")})
         else:
             if filling:
                 out.print("The invented samples are being indexed; the page shows how far they are.")
-            if servers.waits_for:
-                warn((f"{servers.waits_for} Questions are answered; what the page shall add waits until then.",))
-            address = exposure.address or servers.here.address
+            address = exposure.address or page.here.address
             out.print(f"Sextant is at {address}  (Ctrl-C ends it)", markup=False)
             if exposure.address:
-                out.print(f"It listens at {exposure.host}; this machine reaches it at {servers.here.address}.")
-        servers.watch(stop)
+                out.print(f"It listens at {exposure.host}; this machine reaches it at {page.here.address}.")
+        page.watch(stop)

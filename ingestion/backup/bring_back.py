@@ -28,7 +28,7 @@ _AS_ACTIVE = (
     "DELETE FROM documents WHERE status = 'waiting'",
     "UPDATE documents SET status = 'active' WHERE status = 'pending' "
     "AND source NOT IN (SELECT source FROM documents WHERE status = 'active')",
-    "DELETE FROM state WHERE name IN ('waiting generation', 'dense index due')",
+    "DELETE FROM state WHERE name IN ('waiting generation', 'descriptions due')",
 )
 _NAMING = {
     "documents": "SELECT sha256, file FROM documents WHERE status IN ('active', 'deleting')",

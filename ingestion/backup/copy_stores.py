@@ -16,7 +16,7 @@ from rag_engine import workspace as paths
 from rag_engine.backends.sqlite_damage import damage_reported, damaged_catalog, find_damage, reading
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.manifest import read_manifest
-from rag_engine.storage.vector_file import VectorStore
+from rag_engine.storage.vector_file import VectorFile
 
 # Pages of a database that are copied between two looks at how far it is.
 _PAGES = 4096
@@ -133,7 +133,7 @@ def _described(catalog: Path, vectors: tuple[Path, ...]) -> CopiedStores:
     manifest = read_manifest(kept.get("encoder", ""))
     whole = np.zeros(len(rows), bool)
     if manifest is not None and vectors:
-        file = VectorStore(vectors[0].parent, manifest.name, manifest.dimension)
+        file = VectorFile(vectors[0].parent, manifest.name, manifest.dimension)
         whole = (rows < len(file)) & ~np.isin(rows, file.damaged(np.unique(rows)))
     without = int((~whole).sum())
     return CopiedStores(catalog, vectors, read_originals(catalog), documents, passages, without, int(kept["schema"]))

@@ -63,9 +63,12 @@ def work(engine: Engine, *, goes_on: Callable[[], bool] = lambda: True) -> int:
     except SextantError as error:
         # Every run ends with it, but for the one that may be its cure; in worker.log meanwhile.
         sys.stderr.write(f"{error}\n")
-    while goes_on() and (run := jobs.next()) is not None:
-        _carry_out(run, engine, jobs)
-        count += 1
+    while goes_on():
+        if (run := jobs.next()) is not None:
+            _carry_out(run, engine, jobs)
+            count += 1
+        elif not engine.collection.renew_files(lambda: goes_on() and not jobs.waiting()):
+            break
     return count
 
 
@@ -415,14 +418,16 @@ def _main(workspace: Path, server: int) -> None:
     os.umask(0o077)
     with closing(open_engine(read_config(workspace))) as engine:
         jobs, mine = JobQueue(engine.catalog), True
+        due = jobs.waiting() or bool(BegunErasures(engine.catalog).all() or engine.collection.left_by_erasures())
         # Looks once more when the lock is free: a run queued at the last moment found the lock taken.
-        while mine and jobs.waiting() and server_of(workspace) == server:
+        while mine and due and server_of(workspace) == server:
             with folders.work_lock(workspace) as mine:
                 if mine:
                     jobs.take_over()
                     remove_leftovers(workspace, jobs)
-                    # Its Chroma goes with the server it was started beside; what waits then waits for the next.
+                    # What waits when the server that it was started beside ends waits for the next.
                     work(engine, goes_on=lambda: server_of(workspace) == server)
+            due = jobs.waiting()
 
 
 def _end_as_asked(number: int, _frame: FrameType | None) -> None:

@@ -21,14 +21,14 @@ from ingestion.status.document_fields import Described, changed_fields, shown_va
 from ingestion.types import ALL_FIELDS, FIELDS, FieldName
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import describe_document
-from rag_engine.storage.stores import note_dense_due
+from rag_engine.storage.stores import note_due
 from rag_engine.types import DocumentRecord, Metadata
 
 # The values of fields by document: code of a source, or id, file, title or source of a document of the collection.
 NamedValues = Mapping[str, Mapping[FieldName, Sequence[str]]]
 
-# Passages whose titles are written to the keyword index at once, in about two seconds; more are left to the worker.
-_AT_ONCE = 5_000
+# Passages that are described anew in both indexes at once, in about two seconds; more are left to the worker.
+_AT_ONCE = 2_000
 
 
 @act("curator", "Correcting a document", on="")
@@ -160,12 +160,12 @@ def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[Desc
 
 @act("curator", "Updating titles in the index")
 def relabel(desk: Desk, sources: Iterable[str]) -> int:
-    """Have keyword searches find documents under their present titles; return the number of documents."""
+    """Have searches find documents as they are described now; return the number of documents."""
     wanted = set(sources)
-    keys = {record.key for record in desk.engine.collection.documents() if record.source in wanted}
-    if keys:
-        desk.engine.collection.relabel(keys)
-    return len(keys)
+    count = sum(record.source in wanted for record in desk.engine.collection.documents())
+    if count:
+        desk.engine.collection.relabel()
+    return count
 
 
 @act("curator", "Restoring corrections")
@@ -196,9 +196,7 @@ def _apply(desk: Desk, codes: set[str], given: Sequence[Correction]) -> None:
     catalog, descriptions = desk.engine.catalog, FileDescriptions(desk.engine.catalog)
     sources, known = desk.store.records(), descriptions.all()
     present = [(record, print_) for record, print_ in catalog.fingerprints() if correction_code(record) in codes]
-    changed: list[int] = []
-    # What the keyword index holds of a description.
-    renamed: list[DocumentRecord] = []
+    changed: list[DocumentRecord] = []
     with catalog.begin() as connection:
         desk.store.enter(connection, given)
         # After the first change of this transaction, which keeps everybody else from changing them.
@@ -217,11 +215,9 @@ def _apply(desk: Desk, codes: set[str], given: Sequence[Correction]) -> None:
                 made_of = print_
             if metadata != record.metadata:
                 describe_document(connection, record.key, metadata, made_of)
-                changed.append(record.key)
-                if (metadata.title, metadata.language) != (record.metadata.title, record.metadata.language):
-                    renamed.append(record)
-        note_dense_due(connection, changed)
-    _update_indexes(desk, renamed)
+                changed.append(record)
+        note_due(connection, [record.key for record in changed])
+    _update_indexes(desk, changed)
 
 
 def correction_code(record: DocumentRecord) -> str:
@@ -249,7 +245,7 @@ def _with_work_of(record: DocumentRecord, metadata: Metadata) -> Metadata:
 
 
 def _update_indexes(desk: Desk, records: Sequence[DocumentRecord]) -> None:
-    """Have the keyword index follow at once, or by the worker where it is long or somebody else is writing."""
+    """Have the indexes follow at once, or by the worker where it is long or somebody else is writing."""
     if not records:
         return
     sources = [record.source for record in records]

@@ -175,8 +175,8 @@ def finish_erasures(desk: Desk) -> int:
 
 @act("reader")
 def resume_erasures(desk: Desk) -> None:
-    """Have the worker finish what a killed process has begun to erase, where there is any."""
-    if unfinished_erasures(desk):
+    """Have the worker finish what a killed process has begun to erase, or erasures left to it, where there is any."""
+    if unfinished_erasures(desk) or desk.engine.collection.left_by_erasures():
         desk.start_worker(desk.workspace)
 
 

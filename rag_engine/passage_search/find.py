@@ -113,7 +113,7 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
     worded, warnings = worded_children(engine, wanted, allowed, snapshot)
     view = engine.collection.view()
     settings = engine.retrieval(rerank=False)
-    ranked = rank(plan, allowed, view, engine.retrievers(), settings)
+    ranked = rank(plan, allowed, view, engine.retrievers(), settings, query.wanted)
     holding = set(worded)
     near = _near(ranked, plan, view, holding, settings.similarity_floor, 0 if query.words_only else NEAREST)
     first = set(near)

@@ -13,6 +13,7 @@ import numpy as np
 
 from rag_engine.config import RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
+from rag_engine.filters import Filter
 from rag_engine.geography import geographic_boost, load_gazetteer
 from rag_engine.protocols import Keys, PassageReader
 from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_index
@@ -44,9 +45,10 @@ def rank(
     view: CollectionView,
     retrievers: Retrievers,
     config: RetrievalConfig,
+    wanted: Filter | None = None,
 ) -> Ranked:
     """Return every child that a retriever or an index found in the allowed documents (None allows all), best first."""
-    found = search(plan, allowed, view, retrievers, config)
+    found = search(plan, allowed, view, retrievers, config, wanted)
     started = time.perf_counter()
     as_published = PROFILES[config.profile].as_published
     named = NamedSections()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from rag_engine.calibration import languages_of
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import RetrievalConfig
+from rag_engine.filters import Filter
 from rag_engine.retrieval.book_index_boost import ListedPlace, missing_contexts
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
 from rag_engine.retrieval.profiles import PROFILES, Profile
@@ -27,10 +28,11 @@ def retrieve(
     view: CollectionView,
     retrievers: Retrievers,
     config: RetrievalConfig,
+    wanted: Filter | None = None,
 ) -> Evidence:
     """Return the passages that bear on the question, from the allowed documents alone (None allows all)."""
     started = time.perf_counter()
-    ranked = rank(plan, allowed, view, retrievers, config)
+    ranked = rank(plan, allowed, view, retrievers, config, wanted)
     step = time.perf_counter()
     documents, found = view.snapshot.documents, ranked.found
     keys, owners = ranked.keys.tolist(), ranked.owners.tolist()

@@ -10,6 +10,7 @@ import numpy as np
 
 from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
+from rag_engine.filters import Filter, allowed_documents, facet_values
 from rag_engine.protocols import Embedder, LoadReranker, Reranker, SparseIndex, VectorIndex, Vectors
 from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.profiles import POOL, PROFILES, Profile
@@ -84,8 +85,12 @@ def search(
     view: CollectionView,
     retrievers: Retrievers,
     config: RetrievalConfig,
+    wanted: Filter | None = None,
 ) -> Candidates:
-    """Return what each retriever finds for each query variant in the allowed documents (None allows all)."""
+    """Return what each retriever finds for each query variant in the allowed documents (None allows all).
+
+    `wanted` is the filter that allows them, for a vector store that filters by itself.
+    """
     profile, weights = PROFILES[config.profile], config.weights
     variants = plan.queries if _varied(plan, profile, weights) else plan.queries[:1]
     depth = POOL if profile.cascade else config.top_k * DEPTH_PER_RESULT
@@ -94,7 +99,7 @@ def search(
     found = sparse = Candidates(np.zeros((0, view.vectors.shape[1]), np.float32))
     if config.retrievers != "sparse" and (profile.fuse or weights.dense_weight > 0):
         found = _search_dense(
-            plan, variants, allowed, view, retrievers, depth, approximate=profile.dense == "approximate"
+            plan, variants, allowed, view, retrievers, depth, wanted or {}, approximate=profile.dense == "approximate"
         )
     if config.retrievers != "dense" and (profile.fuse or weights.dense_weight < 1):
         sparse = _search_sparse(plan, variants, allowed, retrievers, config, depth)
@@ -123,6 +128,7 @@ def _search_dense(
     view: CollectionView,
     retrievers: Retrievers,
     depth: int,
+    wanted: Filter,
     *,
     approximate: bool,
 ) -> Candidates:
@@ -138,7 +144,11 @@ def _search_dense(
     found = None
     if approximate or (allowed is None and len(view.snapshot) > EXACT_UP_TO):
         try:
-            found = retrievers.dense().search(queries, depth, allowed=allowed)
+            # Which version or translation answers, and documents named by hand, no facet says.
+            facets = facet_values(wanted, view.snapshot.facets)
+            by_facets = allowed_documents({name: wanted[name] for name in facets}, view.snapshot.facets, strict=False)
+            documents = None if allowed == by_facets else allowed
+            found = retrievers.dense().search(queries, depth, facets=facets, documents=documents)
         except SextantError as error:
             warnings = (f"The dense index is unavailable, so every vector was compared instead: {error}",)
     if found is None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -19,14 +18,14 @@ import sqlalchemy as sql
 from rag_engine import workspace as paths
 from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import ChunkingConfig
-from rag_engine.errors import ServerLostError, SextantError, WorkspaceError
+from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
-from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorFile, VectorIndex, Vectors
+from rag_engine.protocols import Embedder, SparseIndex, StorageBackends, VectorIndex, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, set_state
-from rag_engine.storage.deletion import ERASING, LEFT, Erasure, erase, leave_no_words, note_left
+from rag_engine.storage.deletion import ERASING, LEFT, Erasure, compact_keywords, erase
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
-from rag_engine.storage.indexer import Indexer, activate
+from rag_engine.storage.indexer import Indexer, IndexingStopped, activate
 from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
 from rag_engine.storage.rebuild import (
     CandidateBackends,
@@ -52,29 +51,25 @@ from rag_engine.storage.snapshot import (
     statistics,
 )
 from rag_engine.storage.stores import (
-    DENSE_DUE,
-    CurrentIndex,
     Stores,
     fill_dense,
     fill_keywords,
-    put_due_dense,
+    put_due,
     stored_file,
-    write_keywords,
 )
-from rag_engine.storage.vector_file import unsealed
+from rag_engine.storage.vector_file import VectorFile, unsealed
 from rag_engine.storage.vector_rows import forget_damaged_sentences, rows_of_damaged_sentences, sweep
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import DocumentRecord
 
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
-# A passage and those around it are asked for; Chroma's cosines are those of the vectors but for rounding.
-_NEIGHBOURS, _SAME_COSINE = 10, 0.001
-# Numbers of a vector in Chroma are ours but for rounding; it is asked for so many vectors at once.
-_SAME_NUMBER, _COMPARED = 1e-6, 1000
 _FILL = "Run `sextant rebuild`, or add a document: the next change fills it."
 _Index = TypeVar("_Index", VectorIndex, SparseIndex)
-# Children for which an erasure makes both indexes anew, in a quarter of a minute.
-_MADE_ANEW = 20_000
+# Passages for which an erasure makes both indexes anew at once, within a second.
+_MADE_ANEW = 1_000
+_LEFT = kept_sentence(
+    "words and vectors in the files of the indexes, where no search finds them, until the worker makes these anew"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +191,7 @@ class Collection:
             if view is None or view.snapshot is not snapshot or view.manifest != manifest:
                 # Mapping a large file again costs more than searching it.
                 same = view is not None and view.file.model == manifest.name
-                file = view.file if view and same else self._backends.vectors(manifest.name, manifest.dimension)
+                file = view.file if view and same else self._vectors(manifest.name, manifest.dimension)
                 self._view = view = CollectionView(self.catalog, snapshot, file, manifest)
         if int(snapshot.rows.max(initial=-1)) >= len(view.file):
             raise WorkspaceError(
@@ -224,7 +219,7 @@ class Collection:
     def damaged_vectors(self) -> list[DocumentRecord]:
         """Return the documents of whose passages some have a vector, or one of a sentence, not as it was written."""
         manifest, snapshot = self._require_manifest(), self.snapshot()
-        file = self._backends.vectors(manifest.name, manifest.dimension)
+        file = self._vectors(manifest.name, manifest.dimension)
         rows = np.unique(snapshot.rows)
         damaged = np.union1d(file.damaged(rows), rows_of_damaged_sentences(self.catalog, manifest.name, rows))
         owners = snapshot.owners[np.isin(snapshot.rows, damaged)]
@@ -238,70 +233,32 @@ class Collection:
             workspace=self.workspace,
         )
 
-    def altered_in_dense(self, seconds: float) -> tuple[int, int]:
-        """Compare the vectors in the dense index with those of the collection, all that can be within so many seconds.
-
-        Return how many were compared, evenly spread where it is not all of them, and how many are not the same. An
-        index whose files are damaged may end the process instead, or the server that was asked.
-        """
-        view, end = self.view(), time.monotonic() + seconds
-        keys, rows = view.snapshot.keys, view.snapshot.rows
-        index, compared, altered = self.dense(), 0, 0
-        parts = len(keys) // _COMPARED + 1
-        for first in range(parts):
-            if first and time.monotonic() > end:
-                break
-            held, vectors = index.held(keys[first::parts])
-            if len(held):
-                ours = view.vectors[rows[np.searchsorted(keys, held)]]
-                # What is no number is not the same either.
-                altered += int((~(np.abs(vectors - ours) < _SAME_NUMBER).all(axis=1)).sum())
-                compared += len(held)
-        return compared, altered
-
-    def misplaced_in_dense(self, most: int = 1000) -> tuple[int, int]:
-        """Ask the dense index for the nearest of so many passages, evenly spread, and compare with their vectors.
-
-        Return how many were asked, and how many it does not find by their own vector or gives another similarity. An
-        index whose files are damaged may end the process instead.
-        """
-        view = self.view()
-        keys, rows = view.snapshot.keys, view.snapshot.rows
-        asked = np.unique(np.linspace(0, len(keys) - 1, min(most, len(keys))).astype(int))
-        vectors = np.array(view.vectors[rows[asked]])
-        wrong = 0
-        for vector, (found, cosines) in zip(vectors, self.dense().search(vectors, _NEIGHBOURS), strict=True):
-            known = np.isin(found, keys)
-            near = view.vectors[rows[np.searchsorted(keys, found[known])]] @ vector
-            same = np.abs(near - cosines[known]) < _SAME_COSINE
-            wrong += not (same.all() and near.max(initial=0.0) > 1 - _SAME_COSINE)
-        return len(asked), wrong
-
     def generation(self) -> int:
         """Return the number of the index generation that answers."""
         return int(self.catalog.state("generation", "1"))
 
     def dense(self) -> VectorIndex:
-        """Return the dense index that answers; WorkspaceError where it lacks passages that it is not yet to have."""
+        """Return the dense index that answers; WorkspaceError where it lacks passages."""
         index = self._backends.dense(self.generation())
-        return index if self.is_behind() else self._complete(index, "vectors")
+        return self._complete(index, lambda: len(index), "vectors")
 
     def sparse(self) -> SparseIndex:
         """Return the keyword index that answers; WorkspaceError where it lacks passages."""
-        return self._complete(self._backends.sparse(self.generation()), "keywords")
+        index = self._backends.sparse(self.generation())
+        return self._complete(index, index.count, "keywords")
 
-    def _complete(self, index: _Index, name: Literal["keywords", "vectors"]) -> _Index:
+    def _complete(self, index: _Index, count: Callable[[], int], name: Literal["keywords", "vectors"]) -> _Index:
         """Return an index that has at least as many passages as are visible; else raise WorkspaceError."""
         snapshot = self.snapshot()
         if self._complete_for.get(index) is snapshot:
             return index
-        lacking = len(snapshot) - index.count()
+        lacking = len(snapshot) - count()
         if lacking <= 0:
             self._complete_for[index] = snapshot
             return index
         if self.snapshot() is not snapshot:
             # What was counted may have been erased meanwhile.
-            return self._complete(index, name)
+            return self._complete(index, count, name)
         raise WorkspaceError(
             "The keyword index of {workspace} lacks {lacking} of {count} passages."
             if name == "keywords"
@@ -315,7 +272,7 @@ class Collection:
     def missing_vectors(self, besides: Iterable[DocumentRecord] = ()) -> int:
         """Return the number of visible children whose vector is not on the disk, without those of documents besides."""
         manifest = self._require_manifest()
-        vectors = self._backends.vectors(manifest.name, manifest.dimension).all()
+        vectors = self._vectors(manifest.name, manifest.dimension).all()
         return missing_vectors(self.snapshot(), vectors, [one.key for one in besides])
 
     @contextmanager
@@ -326,32 +283,15 @@ class Collection:
             if self.snapshot().documents:
                 check_encoder(self.manifest(), embedder, self.workspace)
             stores = self._stores(embedder.name, embedder.dimension)
-            # What cannot be repaired because the server of the dense index is down is left to the next writer.
-            with suppress(ServerLostError):
-                self._repair_and_fill(stores)
-                stores, _ = self._leave_no_vectors(stores)
+            self._repair_and_fill(stores)
+            stores = self._end_erasure(stores)
             self._store_manifest(embedder)
             waiting = self.waiting()
             yield Indexer(stores, embedder, chunking)
             if waiting != self.waiting():
                 # What was replaced is not to stay in an index that nobody can accept any more.
-                with suppress(ServerLostError):
-                    self._repair(stores)
+                self._repair(stores)
             keep_records(self.workspace)
-
-    def is_behind(self) -> bool:
-        """Return whether the dense index has yet to take up documents, because its server was down."""
-        return bool(self.catalog.state(DENSE_DUE))
-
-    def catch_up(self) -> None:
-        """Repair what was left undone, and have the dense index take up what it lacks.
-
-        ServerLostError where its server is still down, before anyone who writes is made to wait.
-        """
-        manifest = self._require_manifest()
-        self._backends.dense(self.generation()).search(np.ones((1, manifest.dimension), np.float32), 1)
-        with paths.write_lock(self.workspace):
-            self._repair_and_fill(self._stores(manifest.name, manifest.dimension))
 
     def erase(self, document: DocumentRecord) -> Erasure:
         """Remove a document everywhere and return what was removed."""
@@ -362,9 +302,9 @@ class Collection:
             self._forget_waiting()
             self._repair_and_fill(stores)
             erased = erase(stores, document)
-            _, left = self._leave_no_vectors(stores)
+            self._end_erasure(stores)
             keep_records(self.workspace)
-            return replace(erased, left_behind=(*erased.left_behind, *left))
+            return replace(erased, left_behind=(*erased.left_behind, *self.left_by_erasures()))
 
     def finish_erasures(self) -> tuple[str, ...]:
         """Finish the erasures that were broken off, and return what was still found afterwards."""
@@ -372,28 +312,23 @@ class Collection:
         with paths.write_lock(self.workspace):
             stores = self._stores(manifest.name, manifest.dimension)
             self._repair_and_fill(stores)
-            left = *leave_no_words(stores), *self._leave_no_vectors(stores)[1]
+            self._end_erasure(stores)
             keep_records(self.workspace)
-            return left
+            return self.left_by_erasures()
 
     def is_erasing(self) -> bool:
         """Return whether an erasure is under way or was broken off; the next writer finishes it."""
         return bool(self.catalog.state(ERASING))
 
     def left_by_erasures(self) -> tuple[str, ...]:
-        """Return what erasures that have ended left in files of the indexes, for it would have taken too long."""
-        return tuple((self.catalog.state(LEFT) or "").splitlines())
+        """Return what erasures left in files of the indexes, which the worker makes anew when no job waits."""
+        return (_LEFT,) if self.catalog.state(LEFT) else ()
 
-    def relabel(self, keys: AbstractSet[int]) -> None:
-        """Have keyword searches find documents under their present title and language, as the catalog has them.
-
-        Nothing is encoded, and Chroma is not opened, which would keep it from every other process.
-        """
+    def relabel(self) -> None:
+        """Have both indexes describe documents as the catalog does; nothing is encoded."""
+        manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
-            records = [record for record in self.catalog.active_documents() if record.key in keys]
-            sparse = self._backends.sparse(self.generation(), writable=True)
-            fill_keywords(sparse, self.catalog)
-            write_keywords(sparse, self.catalog, records)
+            self._repair_and_fill(self._stores(manifest.name, manifest.dimension))
 
     def rebuild(
         self,
@@ -412,7 +347,7 @@ class Collection:
         """
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
-            file = self._backends.vectors(manifest.name, manifest.dimension)
+            file = self._vectors(manifest.name, manifest.dimension)
             if embedder is None and len(damaged := file.damaged(np.unique(self.snapshot().rows))):
                 # Indexes made of them would hold them, and no longer say so.
                 raise self._damaged_vectors(len(damaged))
@@ -441,6 +376,23 @@ class Collection:
                 else:
                     self._repair(old)
         return len(self.snapshot())
+
+    def renew_files(self, goes_on: Callable[[], bool]) -> bool:
+        """Rebuild indexes in whose files erasures left something; return whether it stopped before its end."""
+
+        def progress(*_: object) -> None:
+            if not goes_on():
+                raise IndexingStopped
+
+        try:
+            # One that waits to be accepted was made after them.
+            if self.left_by_erasures() and self.waiting() is None:
+                self.rebuild(progress)
+        except IndexingStopped:
+            return True
+        except SextantError as error:
+            sys.stderr.write(f"{error}\n")
+        return False
 
     def waiting(self) -> WaitingGeneration | None:
         """Return the generation that was held back, None where none waits."""
@@ -508,34 +460,32 @@ class Collection:
                 keep_waiting(connection, WaitingGeneration(generation, made, self.catalog.change(), made_by))
         return good
 
-    def _leave_no_vectors(self, stores: Stores) -> tuple[Stores, tuple[str, ...]]:
-        """End an erasure: make the indexes anew where files of the dense one keep what was deleted from it.
+    def _end_erasure(self, stores: Stores) -> Stores:
+        """Leave nothing of what was erased in the files of the indexes; return the stores that answer from then on.
 
-        Return the stores that answer from then on, and what was left, for it would take too long.
+        Those of a small collection are made anew, others as soon as no job waits.
         """
-        left: tuple[str, ...] = ()
         if not self.is_erasing():
-            return stores, left
-        if stores.dense.keeps_deleted():
-            if len(self.snapshot()) > _MADE_ANEW:
-                left = (
-                    kept_sentence(
-                        "vectors in the files of Chroma, where no search finds them, until `sextant rebuild`"
-                    ),
-                )
-                note_left(self.catalog, left)
-            else:
-                generation = self.generation() + 1
-                dense, sparse = self._backends.new_indexes(generation)
-                stores = replace(stores, dense=dense, sparse=sparse)
-                refill(stores, lambda *_: None)
-                with self.catalog.begin() as connection:
-                    switch_generation(connection, generation)
-                self._repair(stores)
+            return stores
+        generation, small = self.generation(), len(self.snapshot()) <= _MADE_ANEW
+        if small:
+            dense, sparse = self._backends.new_indexes(generation + 1)
+            stores = replace(stores, dense=dense, sparse=sparse)
+            refill(stores, lambda *_: None)
+        else:
+            compact_keywords(stores)
+            self._backends.compact_dense(generation)
+            stores = replace(stores, dense=self._backends.dense(generation, writable=True))
         with self.catalog.begin() as connection:
+            if small:
+                switch_generation(connection, generation + 1)
+            else:
+                set_state(connection, LEFT, "yes")
             set_state(connection, ERASING, "")
+        if small:
+            self._backends.keep_only(generation + 1)
         self.catalog.checkpoint()
-        return stores, left
+        return stores
 
     def close(self) -> None:
         """Release every lock and connection."""
@@ -549,7 +499,6 @@ class Collection:
         if waiting is None:
             self._forget_waiting()
         recover(stores)
-        put_due_dense(stores)
         self._backends.keep_only(self.generation(), *([waiting.number] if waiting else []))
 
     def _repair_and_fill(self, stores: Stores) -> None:
@@ -557,15 +506,20 @@ class Collection:
         self._repair(stores)
         fill_keywords(stores.sparse, self.catalog)
         fill_dense(stores)
+        put_due(stores)
 
     def _stores(self, model: str, dimension: int, indexes: tuple[VectorIndex, SparseIndex] | None = None) -> Stores:
         """Return the stores for a writer: with the indexes that answer, unless others are given."""
-        generation = self.generation()
-        dense: VectorIndex = CurrentIndex(lambda: self._backends.dense(generation))
-        dense, sparse = indexes or (dense, self._backends.sparse(generation, writable=True))
-        file = self._backends.vectors(model, dimension)
+        generation, backends = self.generation(), self._backends
+        if indexes is None:
+            indexes = backends.dense(generation, writable=True), backends.sparse(generation, writable=True)
+        dense, sparse = indexes
+        file = self._vectors(model, dimension)
         folders = paths.files(self.workspace), paths.drawings(self.workspace)
         return Stores(self.catalog, file, dense, sparse, *folders)
+
+    def _vectors(self, model: str, dimension: int) -> VectorFile:
+        return VectorFile(paths.vectors(self.workspace), model, dimension)
 
     def _require_manifest(self) -> IndexManifest:
         manifest = self.manifest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +20,10 @@ from rag_engine.types import DocumentRecord
 
 # Named value of the workspace while an erasure has not left every store.
 ERASING = "erasing"
-# Named value: what erasures left in files of the indexes, a line each, until these are made anew.
+# Named value: says that erasures left something in files of the indexes, until these are made anew.
 LEFT = "left by erasures"
 # Children that an erasure may write again to the keyword index, which takes about half a minute.
 _WRITTEN_AGAIN = 20_000
-# Bytes of Chroma's database that it may write again, in about a quarter of a minute.
-_WRITTEN_BYTES = 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +46,8 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
         set_state(connection, ERASING, "yes")
         mark_changed(connection)
     vectors = purge(stores, "deleting") + sweep(stores)
-    left = list(leave_no_words(stores, dense=bool(keys)))
-    if keys & stores.dense.keys():
+    left = []
+    if stores.dense.filter(documents=[record.key]):
         left.append(kept_sentence("entries of the dense index"))
     if keys & stores.sparse.keys():
         left.append(kept_sentence("entries of the keyword index"))
@@ -64,30 +62,10 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
     return Erasure(record.document_id, record.file, len(keys), vectors, tuple(left))
 
 
-def leave_no_words(stores: Stores, *, dense: bool = True) -> tuple[str, ...]:
-    """Write anew what holds words of documents that are gone, and return what was not, for it would take too long."""
-    left = []
-    if stores.sparse.compact(lambda keys: _children_of(stores.catalog, keys), at_most=_WRITTEN_AGAIN) is None:
-        left.append(
-            kept_sentence(
-                "words in the files of the keyword index, where no search finds them, until `sextant rebuild`"
-            )
-        )
-    if dense and not stores.dense.compact(at_most=_WRITTEN_BYTES):
-        left.append(
-            kept_sentence("words in the database of Chroma, where no search finds them, until `sextant rebuild`")
-        )
-    note_left(stores.catalog, left)
-    stores.catalog.checkpoint()
-    return tuple(left)
-
-
-def note_left(catalog: Catalog, left: Sequence[str]) -> None:
-    """Note what an erasure has left in files of the indexes, so that it is told until these are made anew."""
-    if left:
-        known = (catalog.state(LEFT) or "").splitlines()
-        with catalog.begin() as connection:
-            set_state(connection, LEFT, "\n".join(dict.fromkeys((*known, *left))))
+def compact_keywords(stores: Stores) -> bool:
+    """Write anew what holds words of deleted documents in the keyword index; False where it would take too long."""
+    compacted = stores.sparse.compact(lambda keys: _children_of(stores.catalog, keys), at_most=_WRITTEN_AGAIN)
+    return compacted is not None
 
 
 def purge(stores: Stores, *statuses: str, keep_vectors: bool = False) -> int:

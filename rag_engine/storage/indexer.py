@@ -10,9 +10,7 @@ import hashlib
 import json
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -26,7 +24,6 @@ from rag_engine.chunking.chunk import chunk
 from rag_engine.chunking.indexed_text import context_header, encoder_text, keyword_text
 from rag_engine.chunking.sections.references import find_references, resolve
 from rag_engine.config import ChunkingConfig
-from rag_engine.errors import ServerLostError
 from rag_engine.protocols import Embedder, Keys, Vectors
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import (
@@ -48,7 +45,7 @@ from rag_engine.storage.index_entries import (
     stored_entries,
 )
 from rag_engine.storage.sentence_vectors import pack_sentences, sentence_texts
-from rag_engine.storage.stores import Stores, dense_facets, note_dense_due, put_dense, put_due_dense
+from rag_engine.storage.stores import Stores, dense_facets, put_dense
 from rag_engine.storage.vector_file import sealed
 from rag_engine.storage.vector_rows import beyond_used_rows, free_rows, sweep
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Line, Metadata, Parent, former_mark
@@ -100,8 +97,6 @@ class Indexer:
         self._group_children = 0
         self._group_since = time.monotonic()
         self._waiting: list[tuple[DocumentRecord, Vectors]] = []
-        # Keys of documents that the dense index has yet to take up, because its server was down.
-        self.behind: set[int] = set()
         # Asked between portions of texts to encode, which takes minutes for a long document.
         self.stopped: Callable[[], bool] = lambda: False
 
@@ -188,8 +183,7 @@ class Indexer:
         if context_header(metadata) != context_header(record.metadata) or metadata.language != record.metadata.language:
             catalog = self._stores.catalog
             return self.index(changed, catalog.extracted(record), fingerprint, stored_entries(catalog, record.key))
-        with self._late({record.key}):
-            put_dense(self._stores, changed)
+        put_dense(self._stores, [changed])
         with self._stores.catalog.begin() as connection:
             describe_document(connection, record.key, metadata, fingerprint)
         return record.children
@@ -210,35 +204,14 @@ class Indexer:
         for one in kept:
             print_ = f"former {one.record.sha256}"
             self.redescribe(replace(one.record, source=one.source), one.metadata, print_)
-        # Where the server is down the replaced stay invisible; noted, they are removed when it takes up the rest.
-        with self._late(set(self._group)):
-            if self._group and purge(self._stores, "deleting"):
-                self._free = free_rows(self._stores).tolist()
+        if self._group and purge(self._stores, "deleting"):
+            self._free = free_rows(self._stores).tolist()
         self._group, self._group_children, self._group_since = [], 0, time.monotonic()
 
     def finish(self) -> None:
         """Make everything visible and remove vectors that no child uses."""
         self.flush()
         sweep(self._stores)
-        if self.behind:
-            with self._late(set()):
-                put_due_dense(self._stores)
-                self.behind.clear()
-
-    @contextmanager
-    def _late(self, keys: AbstractSet[int]) -> Iterator[None]:
-        """Let the catalog go on where the dense index is a server that is down: note the documents for later.
-
-        A generation that is made whole is not: it must not answer with a part.
-        """
-        try:
-            yield
-        except ServerLostError:
-            if self._whole:
-                raise
-            self.behind |= keys
-            with self._stores.catalog.begin() as connection:
-                note_dense_due(connection, keys)
 
     def _put_dense(self) -> None:
         """Put the waiting children into Chroma, whose every call costs 20 ms however little it is given."""
@@ -249,13 +222,12 @@ class Indexer:
             for record, _ in self._waiting
             for child in self._stores.catalog.document_children(record.key)
         ]
-        with self._late({record.key for record, _ in self._waiting}):
-            self._stores.dense.upsert(
-                np.array([child.key for _, child in described], np.int64),
-                np.concatenate([vectors for _, vectors in self._waiting]),
-                [child.text for _, child in described],
-                [dense_facets(record, child) for record, child in described],
-            )
+        self._stores.dense.add(
+            np.array([child.key for _, child in described], np.int64),
+            np.concatenate([vectors for _, vectors in self._waiting]),
+            [child.text for _, child in described],
+            [dense_facets(record, child) for record, child in described],
+        )
         self._waiting = []
 
     def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> dict[str, int]:

@@ -9,18 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 
 import sqlalchemy as sql
 from pydantic import TypeAdapter
 from sqlalchemy.engine import Connection
 
-from rag_engine.protocols import SparseIndex, StorageBackends, VectorFile, VectorIndex
+from rag_engine.protocols import SparseIndex, StorageBackends, VectorIndex
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import Catalog, set_state
+from rag_engine.storage.catalog import Catalog, ChildRecord, set_state
 from rag_engine.storage.deletion import LEFT
 from rag_engine.storage.index_entries import stored_entries
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.stores import Stores, keyword_rows, put_dense
+from rag_engine.types import DocumentRecord
 
 RebuildProgress = Callable[[int, int, str], None]
 
@@ -37,13 +39,11 @@ class CandidateBackends:
     generation: int
     indexes: tuple[VectorIndex, SparseIndex]
 
-    def vectors(self, model: str, dimension: int) -> VectorFile:
-        """Return the vectors of a model."""
-        return self.backends.vectors(model, dimension)
-
-    def dense(self, generation: int) -> VectorIndex:
+    def dense(self, generation: int, *, writable: bool = False) -> VectorIndex:
         """Return the dense index of a generation."""
-        return self.indexes[0] if generation == self.generation else self.backends.dense(generation)
+        if generation == self.generation:
+            return self.indexes[0]
+        return self.backends.dense(generation, writable=writable)
 
     def sparse(self, generation: int, *, writable: bool = False) -> SparseIndex:
         """Return the keyword index of a generation."""
@@ -58,6 +58,9 @@ class CandidateBackends:
     def keep_only(self, *generations: int) -> None:
         """Keep everything: the collection that is being rebuilt decides what goes."""
 
+    def compact_dense(self, generation: int) -> None:
+        """Keep everything as it is, for the same reason."""
+
     def close(self) -> None:
         """Keep everything open, for the same reason."""
 
@@ -65,15 +68,16 @@ class CandidateBackends:
 def refill(stores: Stores, progress: RebuildProgress) -> int:
     """Fill two empty indexes from the catalog and the vectors, and return the number of children."""
     records = stores.catalog.active_documents()
-    count = 0
-    for done, record in enumerate(records):
-        progress(done, len(records), record.file)
-        children = put_dense(stores, record)
+
+    def add_keywords(record: DocumentRecord, children: list[ChildRecord]) -> None:
+        progress(next(done), len(records), record.file)
         stores.sparse.add(keyword_rows(record, children))
-        count += len(children)
+
+    done = count()
+    children = put_dense(stores, records, add_keywords)
     stores.sparse.commit()
     progress(len(records), len(records), "")
-    return count
+    return children
 
 
 def switch_generation(connection: Connection, generation: int, manifest: str = "") -> None:

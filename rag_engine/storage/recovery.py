@@ -7,7 +7,7 @@ import shutil
 import sqlalchemy as sql
 
 from rag_engine.storage import schema as tables
-from rag_engine.storage.deletion import ERASING, leave_no_words, purge
+from rag_engine.storage.deletion import ERASING, purge
 from rag_engine.storage.rebuild import WAITING
 from rag_engine.storage.stores import Stores
 from rag_engine.storage.vector_rows import forget_missing_vectors, forget_unused_models, free_rows, sweep
@@ -26,9 +26,8 @@ def recover(stores: Stores) -> int:
     purge(stores, *{*half} - {"pending"})
     purge(stores, "pending", keep_vectors=True)
     if stores.catalog.state(ERASING):
-        # The words; the vectors of deleted documents leave with the files of the dense index (Collection).
+        # Words and vectors leave the files of the indexes with `Collection`.
         sweep(stores)
-        leave_no_words(stores)
     forget_unused_models(stores)
     forget_missing_vectors(stores)
     stores.vectors.erase(free_rows(stores))

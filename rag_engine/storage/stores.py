@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,17 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from rag_engine.chunking.indexed_text import child_id, keyword_text
-from rag_engine.protocols import ChildFacets, Keys, SparseIndex, VectorFile, VectorIndex, Vectors
+from rag_engine.protocols import ChildFacets, SparseIndex, VectorIndex
 from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import Catalog, ChildRecord, set_state
+from rag_engine.storage.vector_file import VectorFile
 from rag_engine.types import DocumentRecord
 from rag_engine.workspace import inside
 
-# Named value of the workspace: keys of the documents that the dense index has not, or as they were before.
-DENSE_DUE = "dense index due"
+# Named value of the workspace: keys of the documents that the indexes describe as before.
+_DUE = "descriptions due"
+# Children that are put into the dense index at once; a call costs 20 ms however little it is given.
+_TOGETHER = 1_000
 # As in Buriasco 2026; a section may be longer.
 _PARENT_CHARACTERS = 2000
 
@@ -33,47 +37,6 @@ class Stores:
     sparse: SparseIndex
     files: Path
     drawings: Path
-
-
-class CurrentIndex:
-    """The dense index that answers, as a VectorIndex, looked up at every call: its server may be another by now."""
-
-    def __init__(self, open_index: Callable[[], VectorIndex]) -> None:
-        self._open = open_index
-
-    def upsert(self, keys: Keys, vectors: Vectors, texts: Sequence[str], facets: Sequence[ChildFacets]) -> None:
-        """Store children."""
-        self._open().upsert(keys, vectors, texts, facets)
-
-    def delete(self, keys: Keys) -> None:
-        """Remove children."""
-        self._open().delete(keys)
-
-    def search(
-        self, queries: Vectors, top_k: int, *, allowed: Collection[int] | None = None
-    ) -> list[tuple[Keys, Vectors]]:
-        """Return the nearest children of each query."""
-        return self._open().search(queries, top_k, allowed=allowed)
-
-    def count(self) -> int:
-        """Return the number of children."""
-        return self._open().count()
-
-    def keys(self) -> set[int]:
-        """Return the keys of all children."""
-        return self._open().keys()
-
-    def held(self, keys: Keys) -> tuple[Keys, Vectors]:
-        """Return those of the keys that it has, with their vectors."""
-        return self._open().held(keys)
-
-    def compact(self, *, at_most: int | None = None) -> bool:
-        """Write the files anew."""
-        return self._open().compact(at_most=at_most)
-
-    def keeps_deleted(self) -> bool:
-        """Return whether its files may hold vectors that were deleted."""
-        return self._open().keeps_deleted()
 
 
 def stored_name(files: Path, sha256: str, file: str) -> Path:
@@ -106,58 +69,55 @@ def write_keywords(sparse: SparseIndex, catalog: Catalog, records: Iterable[Docu
 
 def fill_keywords(sparse: SparseIndex, catalog: Catalog) -> None:
     """Have the keyword index hold the visible documents that it lacks, as one does whose files were lost."""
-    if lacking := _lacking(catalog, sparse):
+    if lacking := _lacking(catalog, sparse.count(), sparse.keys):
         write_keywords(sparse, catalog, lacking)
 
 
 def fill_dense(stores: Stores) -> None:
     """Have the dense index hold the visible documents that it lacks, as far as their vectors are whole."""
-    for record in _lacking(stores.catalog, stores.dense):
-        put_dense(stores, record)
+    put_dense(stores, _lacking(stores.catalog, len(stores.dense), stores.dense.filter))
 
 
-def _lacking(catalog: Catalog, index: SparseIndex | VectorIndex) -> list[DocumentRecord]:
+def _lacking(catalog: Catalog, count: int, keys: Callable[[], set[int]]) -> list[DocumentRecord]:
     """Return the visible documents of which an index lacks children; those of an index are only counted at first."""
     records = catalog.active_documents()
-    if index.count() >= sum(record.children for record in records):
+    if count >= sum(record.children for record in records):
         return []
-    held, c = index.keys(), tables.children.c
+    held, c = keys(), tables.children.c
     owners = {owner for key, owner in catalog.read(sql.select(c.key, c.document_key)) if key not in held}
     return [record for record in records if record.key in owners]
 
 
-def note_dense_due(connection: Connection, keys: Iterable[int]) -> None:
-    """Note documents that the dense index lacks or describes as before; the next writer brings it up to date."""
-    due = {*_due(connection), *keys}
-    set_state(connection, DENSE_DUE, " ".join(map(str, sorted(due))))
+def note_due(connection: Connection, keys: Iterable[int]) -> None:
+    """Note documents that the indexes describe as before; the next writer brings them up to date."""
+    set_state(connection, _DUE, " ".join(map(str, sorted({*_due(connection), *keys}))))
 
 
-def put_due_dense(stores: Stores) -> None:
-    """Bring the noted documents in the dense index up to date."""
+def put_due(stores: Stores) -> None:
+    """Have both indexes describe the noted documents as the catalog does; nothing is encoded."""
     with stores.catalog.begin() as connection:
         due = _due(connection)
     if not due:
         return
-    for record in stores.catalog.active_documents():
-        if record.key in due:
-            put_dense(stores, record)
+    records = [record for record in stores.catalog.active_documents() if record.key in due]
+    write_keywords(stores.sparse, stores.catalog, records)
+    put_dense(stores, records)
     with stores.catalog.begin() as connection:
-        left = _due(connection) - due
-        set_state(connection, DENSE_DUE, " ".join(map(str, sorted(left))))
+        set_state(connection, _DUE, " ".join(map(str, sorted(_due(connection) - due))))
 
 
 def _due(connection: Connection) -> set[int]:
-    kept = connection.execute(sql.select(tables.state.c.value).where(tables.state.c.name == DENSE_DUE)).scalar()
+    kept = connection.execute(sql.select(tables.state.c.value).where(tables.state.c.name == _DUE)).scalar()
     return set(map(int, str(kept or "").split()))
 
 
 def dense_facets(record: DocumentRecord, child: ChildRecord) -> ChildFacets:
     """Return what the dense index keeps of a child beside its text, for whoever opens it with a Chroma client.
 
-    The names of Buriasco 2026, section 5.2.2, where it has one. What is not known is left out.
+    The names of Buriasco 2026, section 5.2.2, where it has one.
     """
     m, parent = record.metadata, child.parent
-    facets: dict[str, str | int | float | list[str] | None] = {
+    return {
         "document": child.document_key,
         "document_id": record.document_id,
         "content_hash": record.sha256,
@@ -169,6 +129,7 @@ def dense_facets(record: DocumentRecord, child: ChildRecord) -> ChildFacets:
         "document_type": m.document_type,
         "language": m.language,
         "year": m.year,
+        "licence": m.licence,
         "quality_score": m.quality_score,
         "child_id": child_id(record.sha256, parent.index, child.index),
         "parent_idx": parent.index,
@@ -178,22 +139,39 @@ def dense_facets(record: DocumentRecord, child: ChildRecord) -> ChildFacets:
         "act": parent.act,
         "section": parent.section,
     }
-    return {name: value for name, value in facets.items() if value not in (None, "", [])}
 
 
-def put_dense(stores: Stores, record: DocumentRecord) -> list[ChildRecord]:
-    """Put the children of a document of the catalog into the dense index, described by the record; return them.
+def put_dense(
+    stores: Stores,
+    records: Iterable[DocumentRecord],
+    each: Callable[[DocumentRecord, list[ChildRecord]], None] = lambda *_: None,
+) -> int:
+    """Put the children of documents into the dense index as the records describe them, and return their number.
 
-    Those whose vector is lost or damaged are left out: the index would hold it and no longer say so.
+    Those whose vector is lost or damaged are left out: the index would hold it and no longer say so. `each` gets a
+    document with its children.
     """
-    c = tables.children.c
-    children = stores.catalog.document_children(record.key)
-    held = sql.select(c.vector_row).where(c.document_key == record.key).order_by(c.key)
-    rows = np.array([int(row) for (row,) in stores.catalog.read(held)], np.int64)
+    c, count = tables.children.c, 0
+    waiting: list[tuple[DocumentRecord, ChildRecord, int]] = []
+    for record in records:
+        children = stores.catalog.document_children(record.key)
+        held = sql.select(c.vector_row).where(c.document_key == record.key).order_by(c.key)
+        rows = (int(row) for (row,) in stores.catalog.read(held))
+        waiting += zip(repeat(record), children, rows)
+        each(record, children)
+        count += len(children)
+        if len(waiting) >= _TOGETHER:
+            _add(stores, waiting)
+            waiting = []
+    _add(stores, waiting)
+    return count
+
+
+def _add(stores: Stores, waiting: Sequence[tuple[DocumentRecord, ChildRecord, int]]) -> None:
+    rows = np.array([row for _, _, row in waiting], np.int64)
     whole = (rows < len(stores.vectors)) & ~np.isin(rows, stores.vectors.damaged(rows))
-    put = [child for child, good in zip(children, whole.tolist(), strict=True) if good]
+    put = [(record, child) for (record, child, _), good in zip(waiting, whole.tolist(), strict=True) if good]
     if put:
-        keys = np.array([child.key for child in put], np.int64)
-        facets = [dense_facets(record, child) for child in put]
-        stores.dense.upsert(keys, np.array(stores.vectors.all()[rows[whole]]), [child.text for child in put], facets)
-    return children
+        keys = np.array([child.key for _, child in put], np.int64)
+        vectors, texts = np.array(stores.vectors.all()[rows[whole]]), [child.text for _, child in put]
+        stores.dense.add(keys, vectors, texts, [dense_facets(record, child) for record, child in put])

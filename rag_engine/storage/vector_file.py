@@ -21,8 +21,8 @@ _PORTION = 10_000
 _CHECKSUM_BYTES = 4
 
 
-class VectorStore:
-    """Rows of float32 in `folder/MODEL.f32`, as a VectorFile.
+class VectorFile:
+    """Rows of float32 in `folder/MODEL.f32`; the catalog knows which text each belongs to.
 
     Rows are written before the catalog names them, so a crash leaves at most rows that nothing names, which the next
     writer uses again.

@@ -154,7 +154,7 @@ def test_no_finding_and_no_announcement_shows_the_password_of_an_address(
     assert server in found["Language model"].found
     monkeypatch.setenv("SEXTANT_CHROMA_URL", "http://ada:opensesame@127.0.0.1:9")
     away = checks(tmp_path)
-    announce(tmp_path, new_serving(tmp_path, server, there))
+    announce(tmp_path, new_serving(tmp_path, server))
     assert "opensesame" not in f"{found}{away}" + "".join(path.read_text() for path in tmp_path.glob("*.json"))
 
 
@@ -202,7 +202,7 @@ def test_a_whole_catalog_is_good_and_a_damaged_text_names_its_document(workspace
 
 
 def test_a_damaged_database_of_chroma_is_a_finding_with_its_cure(workspace: Path) -> None:
-    with (workspace / "index" / "chroma" / "chroma.sqlite3").open("r+b") as file:
+    with (workspace / "index" / "1" / "chroma" / "chroma.sqlite3").open("r+b") as file:
         file.write(b"\xff" * 100)
     found = checks(workspace)["Dense index (Chroma)"]
     assert found.state == "bad"

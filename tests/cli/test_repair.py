@@ -44,7 +44,7 @@ def test_damaged_vectors_and_indexes_are_made_anew_with_the_same_results(workspa
     before = found(workspace)
     overwrite(next((workspace / "vectors").glob("*.f32")), 4096)
     overwrite(next((workspace / "index" / "1" / "keywords").glob("*.idx")), 8)
-    overwrite(workspace / "index" / "chroma" / "chroma.sqlite3", 0)
+    overwrite(workspace / "index" / "1" / "chroma" / "chroma.sqlite3", 0)
     damaged = {"Vectors", "Keyword index (tantivy)", "Dense index (Chroma)"}
     code, reply = run(workspace, "doctor")
     assert code == 1

@@ -63,7 +63,7 @@ def state_of(workspace: Path, engine: Engine) -> State:
         for path in workspace.rglob("*")
         if path.is_file() and not _FILES.search(str(path.relative_to(workspace)))
     }
-    return State(rows, files, engine.collection.dense().keys(), engine.collection.sparse().keys())
+    return State(rows, files, engine.collection.dense().filter(), engine.collection.sparse().keys())
 
 
 def _line(columns: Sequence[str], row: Sequence[object], workspace: Path) -> str:
@@ -105,7 +105,7 @@ def collection_of(engine: Engine) -> dict[str, list[Any]]:
         "documents": sorted((one.document_id, one.file, one.source, one.children) for one in records),
         "half done": catalog.read(sql.select(tables.documents.c.key).where(tables.documents.c.status != "active")),
         "texts": sorted(child.text for some in found.values() for child in some),
-        "dense": sorted(children.get(key, "?") for key in (dense.keys() if dense else ())),
+        "dense": sorted(children.get(key, "?") for key in (dense.filter() if dense else ())),
         "sparse": sorted(children.get(key, "?") for key in (sparse.keys() if sparse else ())),
         "vectors": sorted(str(row[0]) for row in catalog.read(sql.select(v.text_hash))),
         "files": sorted(str(path.relative_to(files)) for path in files.rglob("*") if path.is_file()),

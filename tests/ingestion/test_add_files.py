@@ -331,12 +331,12 @@ def test_a_damaged_index_is_mended_by_rebuild(engine: Engine, folder: Path) -> N
     add_paths([folder], engine)
     for damaged in (engine.config.workspace / "index").rglob("meta.json"):
         damaged.write_text("")
-    (engine.config.workspace / "index" / "chroma" / "chroma.sqlite3").write_bytes(b"nonsense" * 1000)
+    (engine.config.workspace / "index" / "1" / "chroma" / "chroma.sqlite3").write_bytes(b"nonsense" * 1000)
     engine.close()
     again = Engine(engine.config, embedder=CountingEmbedder())
     assert again.rebuild() == len(again.collection.snapshot()) > 0
     assert (
-        again.collection.dense().keys()
+        again.collection.dense().filter()
         == again.collection.sparse().keys()
         == set(again.collection.snapshot().keys.tolist())
     )

@@ -65,7 +65,7 @@ STEPS = (
     "ingestion.operations.documents._forget",
     "rag_engine.storage.collection.erase",
     "rag_engine.storage.deletion.purge",
-    "rag_engine.storage.deletion.leave_no_words",
+    "rag_engine.storage.collection.Collection._end_erasure",
     "ingestion.records.erasures.BegunErasures.end",
 )
 WORDS = ("zanzibar", "harbourmaster", "ylang")
@@ -514,13 +514,13 @@ def test_a_server_that_starts_has_the_worker_finish_an_erasure(workspace: Path) 
 def test_words_that_an_erasure_left_in_the_indexes_are_told_until_these_are_made_anew(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rag_engine.storage.deletion._WRITTEN_AGAIN", 0)
+    monkeypatch.setattr("rag_engine.storage.collection._MADE_ANEW", 0)
     with closing(open_engine(workspace)) as engine:
         [left] = erase(desk_of(engine), "own.md").left_behind
         assert unfinished_erasures(desk_of(engine)) == []
         told = next(one for one in examine(engine) if one.name == "Erased words")
         assert (told.state, left in told.found) == ("bad", True)
-        engine.rebuild()
+        assert work(engine) == 0
         assert "Erased words" not in {one.name for one in examine(engine)}
     assert list(holding(workspace)) == []
 
@@ -583,7 +583,7 @@ def test_an_erasure_that_was_killed_and_is_asked_for_again_is_finished_and_said(
     with closing(open_engine(workspace)) as engine:
         (tmp_path / "own.md").write_text(TEXT)
         add_files(desk_of(engine), [tmp_path / "own.md"])
-    kill(workspace, "rag_engine.storage.deletion.leave_no_words")
+    kill(workspace, "rag_engine.storage.collection.Collection._end_erasure")
     again = CliRunner().invoke(terminal, ["erase", "own.md", "--workspace", str(workspace)])
     assert again.exit_code == 0, again.output
     assert "own.md, begun before and finished now" in " ".join(again.output.split())

@@ -137,8 +137,8 @@ def test_an_error_that_was_kept_as_text_reads_as_one_that_is_raised(
         ),
         # What an erasure leaves.
         (
-            "words in the database of Chroma, where no search finds them, until `sextant rebuild`",
-            "des mots dans la base de données de Chroma",
+            "words and vectors in the files of the indexes, where no search finds them, until the worker makes these anew",
+            "des mots et des vecteurs dans les fichiers des index",
         ),
         # What the system says, alone and within another error.
         ("No space left on device", "Le disque est plein"),

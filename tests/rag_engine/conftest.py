@@ -16,6 +16,7 @@ from rag_engine.disk_backends import open_backends
 from rag_engine.protocols import StorageBackends, Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.stores import Stores
+from rag_engine.storage.vector_file import VectorFile
 from rag_engine.types import DocumentRecord, Evidence, Hit, Metadata, QueryPlan, Source
 
 
@@ -69,7 +70,7 @@ def backends(tmp_path: Path) -> Iterator[StorageBackends]:
 def stores(tmp_path: Path, embedder: CountingEmbedder, backends: StorageBackends) -> Iterator[Stores]:
     """Everything that holds the collection of an empty workspace."""
     catalog = open_catalog(tmp_path)
-    vectors = backends.vectors(embedder.name, embedder.dimension)
+    vectors = VectorFile(tmp_path / "vectors", embedder.name, embedder.dimension)
     indexes = backends.dense(1), backends.sparse(1, writable=True)
     yield Stores(catalog, vectors, *indexes, tmp_path / "files", tmp_path / "drawings")
     catalog.close()

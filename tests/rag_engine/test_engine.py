@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.add_files import add_paths
-from rag_engine.backends.chroma import lock_folder
+from rag_engine.backends.chroma import lock_indexes
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, WorkspaceError
@@ -19,7 +19,7 @@ from rag_engine.protocols import Vectors
 from rag_engine.retrieval import search as retrievers
 from rag_engine.settings import keep_setting
 from rag_engine.types import Answer, ControllerStep, Evidence
-from rag_engine.workspace import chroma, write_lock
+from rag_engine.workspace import index, write_lock
 from tests.rag_engine.conftest import CountingEmbedder
 
 QUESTION = "When do residents within 300 metres of the dyke leave their homes?"
@@ -88,7 +88,7 @@ def test_a_locked_chroma_is_reported_and_every_vector_compared_instead(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(retrievers, "EXACT_UP_TO", 0)
-    lock = lock_folder(chroma(engine.config.workspace))
+    lock = lock_indexes(index(engine.config.workspace))
     evidence = engine.search(QUESTION)
     lock.release()
     assert evidence.hits[0].document.file == "flood.md"
@@ -117,7 +117,7 @@ def test_an_index_of_another_model_is_refused_with_the_cure_and_can_be_encoded_a
     kept = {path.name for path in (engine.config.workspace / "vectors").iterdir()}
     assert kept == {"another-256.f32", "another-256.crc"}
     assert (
-        other.collection.dense().keys()
+        other.collection.dense().filter()
         == other.collection.sparse().keys()
         == set(other.collection.snapshot().keys.tolist())
     )
@@ -130,11 +130,11 @@ def test_a_second_writer_is_told_who_writes(engine: Engine) -> None:
 
 
 def test_a_chroma_folder_has_one_owner(tmp_path: Path) -> None:
-    lock = lock_folder(tmp_path)
+    lock = lock_indexes(tmp_path)
     with pytest.raises(WorkspaceError, match="in use by process"):
-        lock_folder(tmp_path)
+        lock_indexes(tmp_path)
     lock.release()
-    lock_folder(tmp_path).release()
+    lock_indexes(tmp_path).release()
 
 
 def test_asking_gives_evidence_then_words_then_the_checked_answer(engine: Engine) -> None:

@@ -5,22 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from contextlib import ExitStack, closing
 from pathlib import Path
 
 import httpx
-import pytest
 
-from cli.serve.protection import LOOPBACK, Exposure
-from cli.serve.servers import PAGE_COMMAND, Servers, end_all, free_port
-from rag_engine import workspace as paths
-from rag_engine.backends.chroma import lock_folder
-from rag_engine.config import read_config
-from rag_engine.engine import Engine
-from rag_engine.errors import SextantError
+from cli.serve.protection import LOOPBACK
+from cli.serve.servers import PAGE_COMMAND, free_port
 from tests.conftest import ROOT
 from tests.harness.page_visitor import visiting
-from tests.rag_engine.conftest import CountingEmbedder
 
 # It renames the window of a terminal and colours its words, in each of the ways that there are.
 TITLE = "Dike \x1b]0;owned\x07\x1b[31mreport\x9b31m of Køge"
@@ -45,22 +37,6 @@ def test_the_error_of_a_page_is_logged_whole_but_for_what_a_terminal_would_obey(
     logged = log.read_text("utf-8")
     assert logged.count("Dike ]0;owned[31mreport31m of Køge") == 2
     assert "Traceback" in logged
-    assert not OBEYED.findall(logged)
-
-
-def test_what_ends_a_served_chroma_is_logged_without_what_a_terminal_would_obey(tmp_path: Path) -> None:
-    with ExitStack() as at_end:
-        config = read_config(tmp_path / TITLE.replace("/", ""))
-        engine = at_end.enter_context(closing(Engine(config, embedder=CountingEmbedder())))
-        here = paths.new_serving(config.workspace, f"http://{LOOPBACK}:1")
-        servers = Servers(engine, Exposure(), here, tmp_path / "serving.log")
-        at_end.callback(end_all, servers.processes)
-        at_end.callback(lock_folder(paths.chroma(config.workspace)).release)
-        with pytest.raises(SextantError):
-            servers.start_chroma()
-    logged = (tmp_path / "serving.log").read_text("utf-8")
-    assert "WorkspaceError" in logged
-    assert "Dike ]0;owned[31mreport31m of Køge" in logged
     assert not OBEYED.findall(logged)
 
 

@@ -15,51 +15,29 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import takewhile
 from pathlib import Path
-from typing import ClassVar
 
 import httpx
 import psutil  # type: ignore[import-untyped]
 import pytest
-import sqlalchemy as sql
 
 from ingestion import workspace as folders
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import JobQueue
 from rag_engine import workspace as paths
-from rag_engine.backends.chroma import collection_name, lock_folder
 from rag_engine.config import cache_folder
 from rag_engine.errors import WorkspaceError
-from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import open_catalog
 from tests.cli.serve.test_protection import LOGIN
 from tests.conftest import ROOT
 
 
-class _Healthy(BaseHTTPRequestHandler):
-    """Another program, which answers every question with 200."""
-
-    asked: ClassVar[list[str]] = []
-
-    def do_GET(self) -> None:
-        self.asked.append(f"{self.path} {self.headers}")
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None: ...
-
-
 @pytest.fixture
 def other_program() -> Iterator[int]:
     """Port of another program."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Healthy) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield server.server_port
-        server.shutdown()
-        thread.join()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
 
 
 @contextmanager
@@ -105,7 +83,7 @@ def test_commands_work_beside_the_server_and_its_end_leaves_nothing_running(
     process, workspace, address = served
     assert httpx.get(address, timeout=20).status_code == 200
     servers = psutil.Process(process.pid).children(recursive=True)
-    assert len(servers) >= 2
+    assert servers
     assert {c.laddr.ip for server in servers for c in server.net_connections() if c.status == "LISTEN"} == {"127.0.0.1"}
 
     (tmp_path / "new.txt").write_text("The harbour master closes the flood gate at a level of two metres. " * 8)
@@ -129,9 +107,7 @@ def test_beside_a_process_that_adds_files_the_page_answers_and_what_it_shall_add
 ) -> None:
     workspace = Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
     (tmp_path / "new.txt").write_text("The harbour master closes the flood gate at a level of two metres. " * 8)
-    folder = lock_folder(paths.chroma(workspace))
     with ExitStack() as adding, closing(open_catalog(workspace)) as catalog:
-        adding.callback(folder.release)
         adding.enter_context(paths.write_lock(workspace))
         with serving(workspace) as (_, address):
             assert httpx.get(address, timeout=20).status_code == 200
@@ -144,9 +120,6 @@ def test_beside_a_process_that_adds_files_the_page_answers_and_what_it_shall_add
             )
             adding.close()
             _wait_until(lambda: (one := jobs.find(id)) and one.status == "done")
-            running = paths.find_serving(workspace)
-            assert running is not None
-            assert running.chroma_url
             found = run("search", "harbour master", "-w", str(workspace), "--json")
             assert "new.txt" in found.stdout
 
@@ -168,23 +141,7 @@ def test_servers_whose_owner_was_killed_end_too_and_a_new_one_can_follow_at_once
     with serving(workspace):
         gone, alive = psutil.wait_procs(servers, timeout=20)
         assert not alive
-        assert len(gone) == 2
-
-
-def test_the_folder_stays_locked_as_long_as_the_chroma_of_a_killed_owner_runs(
-    served: tuple[subprocess.Popen[str], Path, str],
-) -> None:
-    process, workspace, _ = served
-    [chroma] = [one for one in psutil.Process(process.pid).children() if "cli.serve.servers" in one.cmdline()]
-    # Suspended, it does not hear that its owner is gone.
-    chroma.suspend()
-    process.kill()
-    process.wait(10)
-    with pytest.raises(WorkspaceError, match=f"process {chroma.pid}"):
-        lock_folder(paths.chroma(workspace))
-    chroma.resume()
-    chroma.wait(20)
-    lock_folder(paths.chroma(workspace)).release()
+        assert len(gone) == len(servers)
 
 
 def test_a_port_that_another_program_has_is_named_with_the_cure(tmp_path: Path, other_program: int) -> None:
@@ -208,7 +165,7 @@ def test_a_server_that_dies_is_started_again_at_its_address(
     assert before is not None
     for child in psutil.Process(process.pid).children():
         child.kill()
-    _wait_until(lambda: paths.chroma_confirms(before) and _answers(address))
+    _wait_until(lambda: _answers(address))
     assert paths.find_serving(workspace) == before
     assert process.poll() is None
     assert run("search", "flood", "-w", str(workspace)).returncode == 0
@@ -256,8 +213,7 @@ def test_the_command_ends_with_the_log_named_when_a_server_dies_again_and_again(
     while process.poll() is None:
         with suppress(psutil.Error):
             for child in psutil.Process(process.pid).children():
-                if "cli.serve.servers" in child.cmdline():
-                    child.kill()
+                child.kill()
         threading.Event().wait(0.05)
     assert process.returncode == 2
     assert process.stdout is not None
@@ -265,76 +221,11 @@ def test_the_command_ends_with_the_log_named_when_a_server_dies_again_and_again(
     assert paths.find_serving(workspace) is None
 
 
-def test_chroma_killed_in_the_middle_of_an_addition_ends_nothing_and_catches_up(
-    served: tuple[subprocess.Popen[str], Path, str], tmp_path: Path
-) -> None:
-    process, workspace, _ = served
-    folder = tmp_path / "plans"
-    folder.mkdir()
-    for number in range(4):
-        words = "\n\n".join(f"Measure {n} of plan {number} binds authority {n * number}." for n in range(150))
-        (folder / f"plan {number}.txt").write_text(words)
-    [chroma] = [one for one in psutil.Process(process.pid).children() if "cli.serve.servers" in one.cmdline()]
-    with closing(open_catalog(workspace)) as catalog:
-        pending = sql.select(tables.documents.c.key).where(tables.documents.c.status == "pending")
-        command = [sys.executable, "-m", "cli", "add", str(folder), "-w", str(workspace), "--json"]
-        adding = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8")
-        try:
-            # Halfway into the first document: its rows are there, and Chroma has not got it.
-            _wait_until(lambda: catalog.read(pending))
-            # Stopped, so that it is not started again before it is missed.
-            process.send_signal(signal.SIGSTOP)
-            chroma.kill()
-            said, _ = adding.communicate(timeout=120)
-        finally:
-            process.send_signal(signal.SIGCONT)
-            adding.kill()
-        assert adding.returncode == 0
-        added = json.loads(said)["documents"]
-        assert [one["status"] for one in added] == ["indexed"] * 4
-        assert any("Chroma did not answer" in one["reason"] for one in added)
-        known = {child.key for one in catalog.active_documents() for child in catalog.document_children(one.key)}
-        _wait_until(lambda: _keys_in_chroma(workspace, catalog.state("workspace")) == known)
-        assert not catalog.read(pending)
-
-
-def _keys_in_chroma(workspace: Path, id: str) -> set[int]:
-    """Keys of a workspace's collection, as any client of Chroma gets them; none if the server is down."""
-    serving = paths.find_serving(workspace)
-    if serving is None or not paths.chroma_confirms(serving):
-        return set()
-    collections = f"{serving.chroma_url}/api/v2/tenants/default_tenant/databases/default_database/collections"
-    with httpx.Client(headers={"Authorization": f"Bearer {serving.key}"}, timeout=20) as client:
-        collection = client.get(f"{collections}/{collection_name(id, 1)}").json()
-        if "id" not in collection:
-            return set()
-        found = client.post(f"{collections}/{collection['id']}/get", json={"include": []}).json()
-        return {int(key) for key in found["ids"]}
-
-
 def _answers(address: str) -> bool:
     try:
         return httpx.get(address, timeout=2).status_code == 200
     except httpx.HTTPError:
         return False
-
-
-def test_chroma_answers_nobody_who_cannot_read_the_workspace(
-    served: tuple[subprocess.Popen[str], Path, str],
-) -> None:
-    process, workspace, _ = served
-    serving = paths.find_serving(workspace)
-    assert serving is not None
-    assert (workspace / "serving.json").stat().st_mode & 0o077 == 0
-    arguments = [" ".join(one.cmdline()) for one in psutil.Process(process.pid).children()]
-    assert not any(serving.key in one for one in arguments)
-    collections = f"{serving.chroma_url}/api/v2/tenants/default_tenant/databases/default_database/collections"
-    for headers in ({}, {"Authorization": "Bearer x"}, {"Authorization": serving.key}):
-        refused = httpx.get(collections, headers=headers, timeout=20)
-        assert refused.status_code == 403
-        assert "policy_documents" not in refused.text
-    allowed = httpx.get(collections, headers={"Authorization": f"Bearer {serving.key}"}, timeout=20)
-    assert "policy_documents" in allowed.text
 
 
 def test_a_copy_of_a_workspace_does_not_use_the_servers_of_the_original(
@@ -345,18 +236,6 @@ def test_a_copy_of_a_workspace_does_not_use_the_servers_of_the_original(
     assert original is not None
     copy = Path(shutil.copytree(workspace, tmp_path / "copy"))
     assert paths.find_serving(copy) is None
-    # Even one whose announcement was made to fit: the server knows what it serves.
-    forged = replace(original, folder=paths.folder_identity(copy))
-    paths.announce(copy, forged)
-    assert paths.find_serving(copy) == forged
-    assert not paths.chroma_confirms(forged)
-    assert "does not answer" in run("rebuild", "-w", str(copy)).stderr.replace("\n", " ")
-    (copy / "serving.json").unlink()
-    (tmp_path / "new.txt").write_text("The harbour master closes the flood gate at a level of two metres. " * 8)
-    assert run("add", str(tmp_path / "new.txt"), "-w", str(copy)).returncode == 0
-    with closing(open_catalog(workspace)) as catalog:
-        known = {child.key for one in catalog.active_documents() for child in catalog.document_children(one.key)}
-        assert _keys_in_chroma(workspace, catalog.state("workspace")) == known
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"process": [', "of other kinds"])
@@ -397,15 +276,6 @@ def test_an_announcement_counts_only_while_the_process_that_made_it_lives(tmp_pa
     # The number of the process that made it was given again, to this one.
     paths.announce(tmp_path, replace(mine, started=mine.started - 3600))
     assert paths.find_serving(tmp_path) is None
-
-
-def test_another_program_at_the_address_of_chroma_is_not_shown_the_key(tmp_path: Path, other_program: int) -> None:
-    url = f"http://127.0.0.1:{other_program}"
-    serving = paths.new_serving(tmp_path, url, url, "the key")
-    paths.announce(tmp_path, serving)
-    assert not paths.chroma_confirms(serving)
-    assert _Healthy.asked
-    assert not any("the key" in one for one in _Healthy.asked)
 
 
 @pytest.mark.parametrize("half", ["", '{"process": 4', "[]", '{"process": 4}'])

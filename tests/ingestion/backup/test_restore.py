@@ -126,7 +126,7 @@ def test_what_is_no_backup_is_told(tmp_path: Path, target: Path) -> None:
         "writer.json",
         "write.lock",
         ".hidden/outside",
-        "index/chroma/chroma.sqlite3",
+        "index/1/chroma/chroma.sqlite3",
         "catalog.sqlite-wal",
     ],
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -89,21 +89,19 @@ def test_chroma_itself_is_asked_with_the_filter(engine: Engine) -> None:
     asked: list[object] = []
 
     class Watched:
-        def search(
-            self, queries: Vectors, top_k: int, *, allowed: Collection[int] | None = None
-        ) -> list[tuple[Keys, Vectors]]:
-            asked.append((len(queries), top_k, allowed))
-            return engine.collection.dense().search(queries, top_k, allowed=allowed)
+        def search(self, queries: Vectors, top_k: int, **narrowed: Any) -> list[tuple[Keys, Vectors]]:
+            asked.append((len(queries), top_k, narrowed))
+            return engine.collection.dense().search(queries, top_k, **narrowed)
 
     retrievers = replace(engine.retrievers(), dense=lambda: cast(VectorIndex, Watched()))
     settings = engine.retrieval(profile="paper", top_k=15)
     allowed = frozenset({1, 2})
     evidence = retrieve(PLAN, allowed, engine.collection.view(), retrievers, settings)
     # Of the variants only a model's are asked; each for five times as many as are wanted.
-    assert asked == [(1, 75, allowed)]
+    assert asked == [(1, 75, {"facets": {}, "documents": allowed})]
     assert {hit.document.key for hit in evidence.hits} <= allowed
     retrieve(replace(PLAN, planner="a model"), None, engine.collection.view(), retrievers, settings)
-    assert asked[1] == (3, 75, None)
+    assert asked[1] == (3, 75, {"facets": {}, "documents": None})
 
 
 def test_nothing_below_the_floor_is_admitted_whatever_the_threshold(engine: Engine) -> None:

@@ -14,7 +14,7 @@ from rag_engine.backends.tantivy import check_files, open_sparse_index
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.manifest import manifest_of
-from rag_engine.storage.vector_file import VectorStore
+from rag_engine.storage.vector_file import VectorFile
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
 
@@ -61,7 +61,7 @@ def test_a_damaged_vector_is_named_and_answers_nothing_until_it_is_encoded_again
 
 
 def test_a_row_without_a_checksum_counts_as_damaged_and_no_other_write_gives_it_one(tmp_path: Path) -> None:
-    store = VectorStore(tmp_path, "model", 4)
+    store = VectorFile(tmp_path, "model", 4)
     vectors, checksums = tmp_path / "model-4.f32", tmp_path / "model-4.crc"
     store.write(np.arange(3), np.eye(3, 4, dtype=np.float32))
     checksums.write_bytes(checksums.read_bytes()[:8])
@@ -80,7 +80,7 @@ def test_a_row_without_a_checksum_counts_as_damaged_and_no_other_write_gives_it_
 
 
 def test_rows_that_are_zero_already_are_not_erased_once_more(tmp_path: Path) -> None:
-    store = VectorStore(tmp_path, "model", 4)
+    store = VectorFile(tmp_path, "model", 4)
     store.write(np.arange(3), np.eye(3, 4, dtype=np.float32))
     store.erase(np.array([0, 2]))
     assert not store.all()[[0, 2]].any()

@@ -41,7 +41,7 @@ def add(collection: Collection, embedder: CountingEmbedder, *documents: Document
 def assert_whole(collection: Collection) -> None:
     """Assert that the catalog and both indexes hold the same children, each with its vector."""
     known = set(collection.snapshot().keys.tolist())
-    assert collection.dense().keys() == collection.sparse().keys() == known
+    assert collection.dense().filter() == collection.sparse().keys() == known
     assert collection.missing_vectors() == 0
 
 

@@ -184,7 +184,7 @@ def test_a_catalog_of_another_sextant_is_refused_before_anything_is_written(
 
 @pytest.mark.parametrize("part", ["header", "migrations", "collections"])
 def test_a_damaged_database_of_chroma_is_told_before_chroma_ends_the_process(workspace: Path, part: str) -> None:
-    database = workspace / "index" / "chroma" / "chroma.sqlite3"
+    database = workspace / "index" / "1" / "chroma" / "chroma.sqlite3"
     check_database(database.parent)
     overwrite(database, 0 if part == "header" else first_page(database, part))
     assert find_damage(database)
@@ -195,4 +195,4 @@ def test_a_damaged_database_of_chroma_is_told_before_chroma_ends_the_process(wor
         add_one(engine)
     with closing(open_engine(workspace)) as engine:
         engine.rebuild()
-        assert engine.collection.dense().keys() == set(engine.collection.snapshot().keys.tolist())
+        assert engine.collection.dense().filter() == set(engine.collection.snapshot().keys.tolist())

@@ -46,12 +46,12 @@ def erase(engine: Engine) -> None:
 
 
 def relabel(engine: Engine) -> None:
-    engine.collection.relabel({engine.collection.documents()[0].key})
+    engine.collection.relabel()
 
 
 def in_step(engine: Engine) -> bool:
     known = set(engine.collection.snapshot().keys.tolist())
-    return engine.collection.sparse().keys() == engine.collection.dense().keys() == known
+    return engine.collection.sparse().keys() == engine.collection.dense().filter() == known
 
 
 LOST_KEYWORDS: dict[str, Callable[[Path], None]] = {
@@ -76,11 +76,11 @@ def test_whoever_writes_fills_a_keyword_index_that_lacks_documents(
         assert in_step(engine)
 
 
-@pytest.mark.parametrize("write", [add, erase])
+@pytest.mark.parametrize("write", [add, erase, relabel])
 def test_whoever_writes_fills_a_dense_index_that_lacks_documents(
     workspace: Path, write: Callable[[Engine], None]
 ) -> None:
-    shutil.rmtree(chroma(workspace))
+    shutil.rmtree(chroma(workspace, 1))
     with closing(open_engine(workspace)) as engine:
         with pytest.raises(WorkspaceError, match="sextant rebuild"):
             engine.collection.dense()
@@ -92,7 +92,7 @@ def test_whoever_writes_fills_a_dense_index_that_lacks_documents(
 @pytest.mark.parametrize("also_lost", ["keywords", "chroma"])
 def test_vectors_that_are_gone_are_told_after_an_addition_too(workspace: Path, also_lost: str) -> None:
     shutil.rmtree(workspace / "vectors")
-    shutil.rmtree(sparse_index(workspace, 1) if also_lost == "keywords" else chroma(workspace))
+    shutil.rmtree(sparse_index(workspace, 1) if also_lost == "keywords" else chroma(workspace, 1))
     with closing(open_engine(workspace)) as engine:
         add(engine)
         with pytest.raises(WorkspaceError, match="sextant rebuild --encode"):

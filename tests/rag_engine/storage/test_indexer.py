@@ -20,10 +20,10 @@ from rag_engine.storage.rebuild import refill
 from rag_engine.storage.recovery import recover
 from rag_engine.storage.snapshot import Snapshot, read_snapshot
 from rag_engine.storage.stores import Stores, stored_name
+from rag_engine.storage.vector_file import VectorFile
 from rag_engine.storage.vector_rows import sweep
 from rag_engine.types import Block, Box, Document, ExtractedText, Line, Metadata
 from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.memory_stores import MemoryVectors
 
 FLOOD = "The river authority shall publish flood maps every year. " * 40
 HEAT = "Il piano caldo prevede tre livelli di allerta per le ondate di calore. " * 40
@@ -52,7 +52,7 @@ def copies(stores: Stores) -> list[str]:
 
 
 def held(stores: Stores) -> tuple[set[int], set[int], set[int]]:
-    return set(read_snapshot(stores.catalog).keys.tolist()), stores.dense.keys(), stores.sparse.keys()
+    return set(read_snapshot(stores.catalog).keys.tolist()), stores.dense.filter(), stores.sparse.keys()
 
 
 def test_a_document_is_in_the_catalog_and_both_indexes_with_pages_and_parents(
@@ -225,10 +225,10 @@ def test_what_a_broken_off_addition_has_encoded_is_found_again_and_swept_when_no
 
 
 def test_vectors_that_were_lost_are_encoded_again_and_never_taken_for_others(
-    stores: Stores, embedder: CountingEmbedder
+    stores: Stores, embedder: CountingEmbedder, tmp_path: Path
 ) -> None:
     add(stores, embedder, make_document(stores, FLOOD))
-    stores = replace(stores, vectors=MemoryVectors(embedder.name, embedder.dimension))
+    stores = replace(stores, vectors=VectorFile(tmp_path / "lost", embedder.name, embedder.dimension))
     recover(stores)
     add(stores, embedder, make_document(stores, HEAT, "/in/b.txt", "it"))
     snapshot = read_snapshot(stores.catalog)
@@ -244,7 +244,7 @@ def test_both_indexes_can_be_filled_again_without_encoding(
     dense, sparse = backends.new_indexes(2)
     refill(replace(stores, dense=dense, sparse=sparse), lambda *_: None)
     assert embedder.encoded == before
-    assert dense.keys() == stores.dense.keys() == sparse.keys()
+    assert dense.filter() == stores.dense.filter() == sparse.keys()
     query = embedder.encode_queries(["flood maps"])
     assert dense.search(query, 5)[0][0].tolist() == stores.dense.search(query, 5)[0][0].tolist()
 
@@ -259,7 +259,7 @@ def test_chroma_and_the_exact_scan_agree_and_a_filter_holds_on_both(stores: Stor
     assert cosines == pytest.approx(others, abs=1e-4)
     assert len(exact) == len(approximate) == 3
     [(allowed, _)] = nearest(snapshot, vectors, query, 50, {heat})
-    [(where, _)] = stores.dense.search(query, 50, allowed={heat})
+    [(where, _)] = stores.dense.search(query, 50, documents={heat})
     mine = set(snapshot.keys[snapshot.owners == heat].tolist())
     assert set(allowed.tolist()) == set(where.tolist()) == mine
     assert nearest(snapshot, vectors, query, 50, set())[0][0].size == 0
