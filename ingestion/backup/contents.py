@@ -10,7 +10,7 @@ from pathlib import Path
 CATALOG = "catalog.sqlite"
 _ORIGINALS, _VECTORS = "files", "vectors"
 # Made again from the rest, or of no use to anybody once its process has ended. A log tells of a machine.
-_DERIVED = {"index", "drawings", "records.sqlite"}
+_DERIVED = {"index", "drawings", "catalog-copy.sqlite"}
 _OF_PROCESSES = re.compile(r"^\.|^(?:serving|writer)\.json$|\.(?:lock|log)$|\.sqlite-journal$")
 # What a repair put aside: a catalog that is no more, and may hold what was erased since.
 _PUT_ASIDE = re.compile(rf"^{re.escape(CATALOG)}\.damaged-")

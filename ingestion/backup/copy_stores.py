@@ -13,7 +13,7 @@ import numpy as np
 
 from ingestion.backup.contents import CATALOG
 from rag_engine import workspace as paths
-from rag_engine.backends.sqlite_damage import damage_reported, damaged_catalog, find_damage, reading
+from rag_engine.backends.sqlite_damage import damage_reported, damaged_database, find_damage, reading
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.manifest import read_manifest
 from rag_engine.storage.vector_file import VectorStore
@@ -100,7 +100,7 @@ def _copy_catalog(source: Path, target: Path, seen: Callable[[str], None]) -> No
 def check_whole(catalog: Path, named: Path) -> None:
     """Raise WorkspaceError that names a file where a copy of it is no whole database."""
     if found := find_damage(catalog):
-        raise damaged_catalog(named, found[0])
+        raise damaged_database(named, found[0])
 
 
 def _copy_vectors(workspace: Path, folder: Path) -> tuple[Path, ...] | None:

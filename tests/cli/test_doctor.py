@@ -176,7 +176,7 @@ def test_an_index_that_waits_is_named_with_both_decisions(workspace: Path) -> No
     assert "--discard" in waiting.remedy
 
 
-def test_a_damaged_catalog_is_a_finding_with_its_cure_and_nothing_is_opened(workspace: Path) -> None:
+def test_a_damaged_database_is_a_finding_with_its_cure_and_nothing_is_opened(workspace: Path) -> None:
     catalog = workspace / "catalog.sqlite"
     with catalog.open("r+b") as file:
         file.seek(catalog.stat().st_size - 4096)
