@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from rag_engine.backends.sqlite_damage import RECORDS
+
 CATALOG = "catalog.sqlite"
 _ORIGINALS, _VECTORS = "files", "vectors"
 # Made again from the rest, or of no use to anybody once its process has ended. A log tells of a machine.
@@ -16,12 +18,14 @@ _OF_PROCESSES = re.compile(r"^\.|^(?:serving|writer)\.json$|\.(?:lock|log)$|\.sq
 _PUT_ASIDE = re.compile(rf"^{re.escape(CATALOG)}\.damaged-")
 # Half written, or what a worker was at, which would count as its stop in the restored workspace.
 _PASSING = re.compile(r"^\.[0-9a-f]{16}\.part$|\.begun$")
-# The catalog, the originals and the vectors must be of one moment: copied by themselves (copy_stores.py).
-_OF_ONE_MOMENT = re.compile(rf"^(?:{re.escape(CATALOG)}(?:-wal|-shm|-journal)?|{_ORIGINALS}|{_VECTORS})$")
+# Databases, originals and vectors must each be of one moment: copied by themselves (copy_stores.py).
+_OF_ONE_MOMENT = re.compile(
+    rf"^(?:(?:{re.escape(CATALOG)}|{re.escape(RECORDS)})(?:-wal|-shm|-journal)?|{_ORIGINALS}|{_VECTORS})$"
+)
 
 
 def other_files(workspace: Path) -> Iterator[str]:
-    """Yield what a backup holds beside catalog, originals and vectors, each by its path in the workspace."""
+    """Yield what a backup holds beside databases, originals and vectors, each by its path in the workspace."""
     for entry in sorted(workspace.iterdir()):
         if entry.name in _DERIVED or _is_of_no_use(entry.name) or _OF_ONE_MOMENT.match(entry.name):
             continue
@@ -53,7 +57,7 @@ def may_hold(name: str) -> bool:
     top = parts[0]
     if top in (_ORIGINALS, _VECTORS):
         return len(parts) == (3 if top == _ORIGINALS else 2)
-    if name == CATALOG:
+    if name in (CATALOG, RECORDS):
         return True
     if _PASSING.search(parts[-1]):
         return False

@@ -58,7 +58,7 @@ def copy_stores(workspace: Path, folder: Path, seen: Callable[[str], None]) -> C
     """
     catalog = folder / CATALOG
     for _ in range(_TRIES):
-        _copy_catalog(workspace / CATALOG, catalog, seen)
+        copy_database(workspace / CATALOG, catalog, seen)
         seen("vectors")
         vectors = _copy_vectors(workspace, folder)
         if vectors is not None and not _has_forgotten(workspace / CATALOG, catalog):
@@ -78,7 +78,8 @@ def read_originals(catalog: Path) -> tuple[tuple[str, str], ...]:
         return tuple((str(sha256), str(file)) for sha256, file in connection.execute(_ORIGINALS))
 
 
-def _copy_catalog(source: Path, target: Path, seen: Callable[[str], None]) -> None:
+def copy_database(source: Path, target: Path, seen: Callable[[str], None]) -> None:
+    """Copy a database as it is at one moment, while others read and write it."""
     target.unlink(missing_ok=True)
     with (
         damage_reported(source),
@@ -89,7 +90,9 @@ def _copy_catalog(source: Path, target: Path, seen: Callable[[str], None]) -> No
         read.execute("BEGIN")
         read.execute("SELECT count(*) FROM sqlite_master").fetchone()
         read.backup(
-            written, pages=_PAGES, progress=lambda _, left, pages: seen(f"{CATALOG}: {pages - left} of {pages} pages")
+            written,
+            pages=_PAGES,
+            progress=lambda _, left, pages: seen(f"{source.name}: {pages - left} of {pages} pages"),
         )
         read.rollback()
         # One file, with nothing of it in a log beside.

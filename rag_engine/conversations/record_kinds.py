@@ -107,7 +107,7 @@ class RecordKind(Generic[AnyRecord]):
         return found if found is not None and may_read(person, found) else None
 
     def read_any(self, workspace: Path, id: str) -> AnyRecord | None:
-        """Return the record, whosever it is; WorkspaceError for one that a stranger's backup has and Sextant wrote not."""
+        """Return the record, whosever it is; WorkspaceError for one that Sextant did not write."""
         version = self.version(workspace, id)
         return None if version is None else self._parsed(workspace, id, version)
 

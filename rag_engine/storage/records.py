@@ -6,6 +6,7 @@ other.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,7 +40,7 @@ def reading(workspace: Path) -> Iterator[Connection]:
     """Yield a connection that reads the records; there are none where nobody has written any."""
     if (open_one := _open().get(records_file(workspace))) is not None:
         yield open_one
-    elif records_file(workspace).is_file():
+    elif _is_made(records_file(workspace)):
         with _engine(records_file(workspace), written=False).connect() as connection:
             yield connection
     else:
@@ -56,8 +57,11 @@ def writing(workspace: Path) -> Iterator[Connection]:
         yield open_one
         return
     make_folder(workspace)
+    if not _is_made(path):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with _engine(path, written=True).begin() as connection:
+            TABLES.create_all(connection)
     with _engine(path, written=True).begin() as connection:
-        TABLES.create_all(connection)
         _open()[path] = connection
         try:
             yield connection
@@ -83,6 +87,11 @@ def bodies(connection: Connection, kind: str) -> dict[str, str]:
         sql.select(records.c.id, records.c.body).where(records.c.kind == kind).order_by(records.c.version)
     )
     return {str(id): str(body) for id, body in rows}
+
+
+def _is_made(path: Path) -> bool:
+    """Return whether the database has its tables, with which its first bytes are written."""
+    return path.is_file() and path.stat().st_size > 0
 
 
 def _open() -> dict[Path, Connection]:

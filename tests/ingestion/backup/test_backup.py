@@ -75,8 +75,8 @@ def test_nothing_of_a_running_process_and_no_index_is_in_a_backup(workspace: Pat
         tops = {name.split("/")[0] for name in packed.namelist()}
         assert json.loads(packed.read("manifest.json"))["version"] == sextant_version()
     assert tops == {
-        "audit.jsonl", "catalog.sqlite", "conversations", "files", "journal.jsonl", "manifest.json", "people.json",
-        "settings.toml", "vectors",
+        "audit.jsonl", "catalog.sqlite", "files", "journal.jsonl", "manifest.json", "records.sqlite", "settings.toml",
+        "vectors",
     }  # fmt: skip
 
 
