@@ -74,17 +74,17 @@ class RecordKind(Generic[AnyRecord]):
         self._parsed = lru_cache(maxsize=_KEPT)(self._parse)
 
     def changing(self, workspace: Path) -> AbstractContextManager[object]:
-        """Hold the lock of the one that changes records, in whatever process."""
+        """Hold the lock of the one that changes records, in any process."""
         return writing(workspace)
 
     def version(self, workspace: Path, id: str) -> int | None:
-        """Return what changes when a record is written again, None where there is none; the record is not read."""
+        """Return what changes when a record is written again; None without a record, which is not read."""
         with reading(workspace) as connection:
             found: int | None = connection.execute(sql.select(records.c.version).where(self._is(id))).scalar()
         return found
 
     def versions(self, workspace: Path, person: Person | None = None, naming: str = "") -> list[tuple[str, int]]:
-        """Return id and version of the records that a person may read, or of all; only those with a word in them."""
+        """Return id and version of the records that a person may read, or of all, that have a word in them."""
         wanted = sql.select(records.c.id, records.c.version).where(records.c.kind == self._kind)
         if person is not None:
             owners = {person.key, ""} if person.has_role("admin") else {person.key}

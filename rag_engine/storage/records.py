@@ -1,4 +1,4 @@
-"""Records: what people make and choose in a workspace, in a database of its own beside the catalog.
+"""Records: what people make and choose in a workspace, in a database beside the catalog.
 
 A record is a row: its kind, its id, whose it is, and all of it as JSON. Damage to one of the two databases leaves the
 other.
@@ -51,7 +51,7 @@ def reading(workspace: Path) -> Iterator[Connection]:
 
 @contextmanager
 def writing(workspace: Path) -> Iterator[Connection]:
-    """Yield a connection in a transaction that nobody else writes in; within one of this thread it is the same."""
+    """Yield a connection in a transaction that excludes other writers; nested, it is the same one."""
     path = records_file(workspace)
     if (open_one := _open().get(path)) is not None:
         yield open_one
