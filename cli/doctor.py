@@ -24,7 +24,6 @@ app = typer.Typer()
 _DISK_WANTED = 2 * 2**30
 _CATALOG, _CONTENTS, _JOURNAL, _COPY, _REPAIRED = "Catalog", "Contents", "Journal", "Second copy", "Repaired"
 _DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
-_ERASED_LIST = "List of the erased"
 _MARKS = {"good": Text("ok", "green"), "note": Text("--", "yellow"), "bad": Text("!!", "red")}
 # Of a damaged catalog, as many as help to see how far it goes.
 _FINDINGS = 3
@@ -158,7 +157,7 @@ def _repair(engine: Engine, checks: Sequence[Check]) -> list[Check]:
 
 def _catalog(config: Config) -> Iterator[Check]:
     """Yield whether the catalog's file is there and whole; nothing for another database."""
-    from rag_engine.backends.sqlite_damage import CURE, damaged_catalog, find_damage
+    from rag_engine.backends.sqlite_damage import CURE, damaged_database, find_damage
     from rag_engine.storage.catalog import is_lost
     from rag_engine.workspace import catalog_file
 
@@ -170,7 +169,7 @@ def _catalog(config: Config) -> Iterator[Check]:
     elif path.is_file():
         found = find_damage(path, most=_FINDINGS)
         if found:
-            yield Check(_CATALOG, "bad", "; ".join(found), damaged_catalog(path, found[0]).help)
+            yield Check(_CATALOG, "bad", "; ".join(found), damaged_database(path, found[0]).help)
         else:
             yield Check(_CATALOG, "good", f"{path.stat().st_size / 2**20:,.0f} MiB, no damage found")
 
@@ -380,7 +379,7 @@ def _journal(engine: Engine) -> Iterator[Check]:
     """
     from ingestion.records.source_store import SourceStore
     from rag_engine.backends.sqlite_copy import find_record_damage
-    from rag_engine.workspace import catalog_file, records_file
+    from rag_engine.workspace import catalog_file, second_copy_file
 
     decided, corrected, unreadable = SourceStore(engine.catalog).missing_in_journal()
     if decided or corrected or unreadable:
@@ -390,54 +389,35 @@ def _journal(engine: Engine) -> Iterator[Check]:
     workspace = engine.config.workspace
     if not catalog_file(workspace).is_file() or not engine.collection.documents():
         return
-    if not records_file(workspace).is_file():
+    if not second_copy_file(workspace).is_file():
         yield Check(_COPY, "note", "the catalog has none", "The next change makes it, or `sextant doctor --repair`.")
     elif damaged := find_record_damage(workspace):
         yield Check(_COPY, "bad", "; ".join(damaged), "The next change makes it anew, or `sextant doctor --repair`.")
     else:
-        yield Check(_COPY, "good", f"{records_file(workspace).stat().st_size / 2**20:,.1f} MiB, no damage found")
+        yield Check(_COPY, "good", f"{second_copy_file(workspace).stat().st_size / 2**20:,.1f} MiB, no damage found")
 
 
 def _records(engine: Engine) -> Iterator[Check]:
-    """Yield files of what people keep that cannot be read; no erasure can change them."""
-    from rag_engine.conversations.erased_documents import ERASED_LIST, is_list_damaged
-    from rag_engine.conversations.store import unread_conversations
+    """Yield what people keep that cannot be read; no erasure can change it."""
+    from rag_engine.backends.sqlite_damage import damaged_database, find_damage
     from rag_engine.evaluation.answers.forgetting import unread_in_evaluation
-    from rag_engine.notebook.store import unread_notebooks
-    from rag_engine.passage_search.saved import unread_searches
-    from rag_engine.set_aside import kept_aside
+    from rag_engine.workspace import records_file
 
     workspace = engine.config.workspace
-    lists = unread_conversations, unread_notebooks, unread_searches, unread_in_evaluation
-    unread = [path.relative_to(workspace).as_posix() for one in lists for path in one(workspace)]
-    if unread:
+    if records_file(workspace).is_file() and (damage := find_damage(records_file(workspace))):
+        yield Check("Records", "bad", str(damaged_database(records_file(workspace), damage[0])))
+    if unread := [path.relative_to(workspace).as_posix() for path in unread_in_evaluation(workspace)]:
         remedy = "Repair these files, or remove them: what is erased may still be in them, with --redact too."
         yield Check("Records", "bad", f"{len(unread)} cannot be read: {', '.join(unread)}", remedy)
-    if is_list_damaged(workspace):
-        found = "erased.json is damaged: of what was erased before, an answer begun earlier may bring words back"
-        yield Check(_ERASED_LIST, "bad", found, "The next erasure sets it aside and begins it anew.")
-    if aside := kept_aside(workspace, ERASED_LIST):
-        found = f"a damaged one was set aside: {', '.join(str(one.relative_to(workspace)) for one in aside)}"
-        yield Check(_ERASED_LIST, "note", found, "Remove it when nobody needs it any more.")
 
 
 def _people(engine: Engine) -> Iterator[Check]:
-    """Yield what cannot be read of people, of the audit log and of the languages chosen."""
+    """Yield what cannot be read of the audit log."""
     from ingestion.records.audit import UNREADABLE, read_entries
-    from ingestion.records.people import known_people
-    from rag_engine.conversations.interface_languages import are_languages_damaged
 
-    workspace = engine.config.workspace
-    try:
-        known_people(workspace)
-    except SextantError as error:
-        yield Check("People", "bad", str(error))
-    if lines := [one.on for one in read_entries(workspace) if one.act == UNREADABLE]:
+    if lines := [one.on for one in read_entries(engine.config.workspace) if one.act == UNREADABLE]:
         found = f"audit.jsonl cannot be read at {_some(lines)}"
         yield Check("Audit log", "bad", found, "`sextant audit` has the rest.")
-    if are_languages_damaged(workspace):
-        found = "languages.json is damaged: everybody has the language of the browser"
-        yield Check("Languages", "note", found, "The next choice of a language makes it anew.")
 
 
 def _contents(engine: Engine) -> Iterator[Check]:

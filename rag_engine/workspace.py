@@ -113,8 +113,13 @@ def catalog_file(workspace: Path) -> Path:
 
 
 def records_file(workspace: Path) -> Path:
-    """Path of the catalog's second copy, without texts, passages and vectors."""
+    """Path of the database of what people make and choose."""
     return workspace / "records.sqlite"
+
+
+def second_copy_file(workspace: Path) -> Path:
+    """Path of the catalog's second copy, without texts, passages and vectors."""
+    return workspace / "catalog-copy.sqlite"
 
 
 def files(workspace: Path) -> Path:

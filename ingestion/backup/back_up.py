@@ -19,8 +19,9 @@ from ingestion.backup.archive import (
     today,
 )
 from ingestion.backup.contents import CATALOG, original_name, other_files, vector_name
-from ingestion.backup.copy_stores import CopiedStores, copy_stores, read_originals
+from ingestion.backup.copy_stores import CopiedStores, copy_database, copy_stores, read_originals
 from rag_engine.atomic_write import staging
+from rag_engine.backends.sqlite_damage import RECORDS
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.installation import sextant_version
 from rag_engine.text.templates import kept_sentence
@@ -146,6 +147,9 @@ def _attempt(
             return None
         packed, lost, damaged = originals
         files += [*packed, *_pack_others(workspace, put)]
+        if (workspace / RECORDS).is_file():
+            copy_database(workspace / RECORDS, folder / RECORDS, lambda name: progress(done, size, name))
+            files.append(put(RECORDS, folder / RECORDS))
         manifest = ArchiveManifest(
             ARCHIVE_FORMAT,
             stores.schema,
@@ -201,7 +205,7 @@ def _pack_others(workspace: Path, put: _Put) -> list[ArchivedFile]:
 def _size(workspace: Path) -> int:
     """Return about how many bytes a backup of the workspace takes."""
     others = sum(_bytes(workspace / name) for name in other_files(workspace))
-    return others + sum(_bytes(workspace / name) for name in (CATALOG, f"{CATALOG}-wal", "vectors", "files"))
+    return others + sum(_bytes(workspace / name) for name in (CATALOG, f"{CATALOG}-wal", RECORDS, "vectors", "files"))
 
 
 def _bytes(path: Path) -> int:

@@ -54,7 +54,7 @@ def bring_back_catalog(workspace: Path) -> CatalogBroughtBack:
     The indexes go, for they are of what was destroyed. Broken off, it is begun again. WorkspaceError where there is no
     copy, or it is damaged as well, and while `sextant serve` or a worker is at work.
     """
-    copy = paths.records_file(workspace)
+    copy = paths.second_copy_file(workspace)
     if paths.find_serving(workspace) is not None:
         raise WorkspaceError(f"`sextant serve` runs on {workspace}.", help="End it first.", retryable=True)
     with folders.work_lock(workspace) as free, paths.write_lock(workspace):

@@ -7,21 +7,25 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from rag_engine.backends.sqlite_damage import RECORDS
+
 CATALOG = "catalog.sqlite"
 _ORIGINALS, _VECTORS = "files", "vectors"
 # Made again from the rest, or of no use to anybody once its process has ended. A log tells of a machine.
-_DERIVED = {"index", "drawings", "records.sqlite"}
+_DERIVED = {"index", "drawings", "catalog-copy.sqlite"}
 _OF_PROCESSES = re.compile(r"^\.|^(?:serving|writer)\.json$|\.(?:lock|log)$|\.sqlite-journal$")
 # What a repair put aside: a catalog that is no more, and may hold what was erased since.
 _PUT_ASIDE = re.compile(rf"^damaged/[^/]+/{re.escape(CATALOG)}")
 # Half written, or what a worker was at, which would count as its stop in the restored workspace.
 _PASSING = re.compile(r"^\.[0-9a-f]{16}\.part$|\.begun$")
-# The catalog, the originals and the vectors must be of one moment: copied by themselves (copy_stores.py).
-_OF_ONE_MOMENT = re.compile(rf"^(?:{re.escape(CATALOG)}(?:-wal|-shm|-journal)?|{_ORIGINALS}|{_VECTORS})$")
+# Databases, originals and vectors must each be of one moment: copied by themselves (copy_stores.py).
+_OF_ONE_MOMENT = re.compile(
+    rf"^(?:(?:{re.escape(CATALOG)}|{re.escape(RECORDS)})(?:-wal|-shm|-journal)?|{_ORIGINALS}|{_VECTORS})$"
+)
 
 
 def other_files(workspace: Path) -> Iterator[str]:
-    """Yield what a backup holds beside catalog, originals and vectors, each by its path in the workspace."""
+    """Yield what a backup holds beside databases, originals and vectors, each by its path in the workspace."""
     for entry in sorted(workspace.iterdir()):
         if entry.name in _DERIVED or _OF_PROCESSES.search(entry.name) or _OF_ONE_MOMENT.match(entry.name):
             continue
@@ -54,7 +58,7 @@ def may_hold(name: str) -> bool:
     top = parts[0]
     if top in (_ORIGINALS, _VECTORS):
         return len(parts) == (3 if top == _ORIGINALS else 2)
-    if name == CATALOG:
+    if name in (CATALOG, RECORDS):
         return True
     if _PASSING.search(parts[-1]) or _PUT_ASIDE.match(name):
         return False

@@ -19,8 +19,10 @@ NO_OTHER = "Nothing was restored; take another backup."
 _NEEDED = ("state", "documents")
 
 
-def copy_catalog(foreign: Path, catalog: Path, known: Sequence[sql.MetaData], archive: Path) -> set[str]:
-    """Make a new catalog with the known tables that a foreign one has, and return their names.
+def copy_catalog(
+    foreign: Path, catalog: Path, known: Sequence[sql.MetaData], archive: Path, needed: Sequence[str] = _NEEDED
+) -> set[str]:
+    """Make a new catalog, or records, with the known tables that a foreign one has, and return their names.
 
     WorkspaceError where a table lacks a column, sqlite3.Error where the foreign file is damaged or its rows do not fit
     into our tables.
@@ -29,7 +31,7 @@ def copy_catalog(foreign: Path, catalog: Path, known: Sequence[sql.MetaData], ar
     with closing(sqlite3.connect(catalog, isolation_level=None, uri=True)) as connection:
         connection.execute("PRAGMA trusted_schema=OFF")
         connection.execute("ATTACH ? AS theirs", (f"{foreign.absolute().as_uri()}?mode=ro&immutable=1",))
-        tables = _held_tables(connection, known, archive)
+        tables = _held_tables(connection, known, archive, needed)
         engine = sql.create_engine(sql.URL.create("sqlite", database=str(catalog)), poolclass=sql.NullPool)
         for one in known:
             one.create_all(engine, tables=[table for table in tables if table.metadata is one])
@@ -43,7 +45,9 @@ def copy_catalog(foreign: Path, catalog: Path, known: Sequence[sql.MetaData], ar
     return {table.name for table in tables}
 
 
-def _held_tables(connection: sqlite3.Connection, known: Sequence[sql.MetaData], archive: Path) -> list[sql.Table]:
+def _held_tables(
+    connection: sqlite3.Connection, known: Sequence[sql.MetaData], archive: Path, needed: Sequence[str]
+) -> list[sql.Table]:
     """Return the known tables that the foreign catalog has, each an ordinary table with every column that we know."""
 
     def only_pragmas(action: int, *_: object) -> int:
@@ -62,7 +66,7 @@ def _held_tables(connection: sqlite3.Connection, known: Sequence[sql.MetaData], 
         if lost := next((column.name for column in table.columns if column.name not in stored), None):
             raise no_catalog(archive, f"no stored column {lost} in {table.name}")
     connection.set_authorizer(None)
-    if lost := next((name for name in _NEEDED if name not in kinds), None):
+    if lost := next((name for name in needed if name not in kinds), None):
         raise no_catalog(archive, f"no table {lost}")
     return tables
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ingestion.backup.contents import CATALOG
 from rag_engine import workspace as paths
-from rag_engine.backends.sqlite_damage import damage_reported, damaged_catalog, find_damage, reading
+from rag_engine.backends.sqlite_damage import damage_reported, damaged_database, find_damage, reading
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage.manifest import read_manifest
 from rag_engine.storage.vector_file import VectorFile
@@ -58,7 +58,7 @@ def copy_stores(workspace: Path, folder: Path, seen: Callable[[str], None]) -> C
     """
     catalog = folder / CATALOG
     for _ in range(_TRIES):
-        _copy_catalog(workspace / CATALOG, catalog, seen)
+        copy_database(workspace / CATALOG, catalog, seen)
         seen("vectors")
         vectors = _copy_vectors(workspace, folder)
         if vectors is not None and not _has_forgotten(workspace / CATALOG, catalog):
@@ -78,7 +78,8 @@ def read_originals(catalog: Path) -> tuple[tuple[str, str], ...]:
         return tuple((str(sha256), str(file)) for sha256, file in connection.execute(_ORIGINALS))
 
 
-def _copy_catalog(source: Path, target: Path, seen: Callable[[str], None]) -> None:
+def copy_database(source: Path, target: Path, seen: Callable[[str], None]) -> None:
+    """Copy a database as it is at one moment, while others read and write it."""
     target.unlink(missing_ok=True)
     with (
         damage_reported(source),
@@ -89,7 +90,9 @@ def _copy_catalog(source: Path, target: Path, seen: Callable[[str], None]) -> No
         read.execute("BEGIN")
         read.execute("SELECT count(*) FROM sqlite_master").fetchone()
         read.backup(
-            written, pages=_PAGES, progress=lambda _, left, pages: seen(f"{CATALOG}: {pages - left} of {pages} pages")
+            written,
+            pages=_PAGES,
+            progress=lambda _, left, pages: seen(f"{source.name}: {pages - left} of {pages} pages"),
         )
         read.rollback()
         # One file, with nothing of it in a log beside.
@@ -100,7 +103,7 @@ def _copy_catalog(source: Path, target: Path, seen: Callable[[str], None]) -> No
 def check_whole(catalog: Path, named: Path) -> None:
     """Raise WorkspaceError that names a file where a copy of it is no whole database."""
     if found := find_damage(catalog):
-        raise damaged_catalog(named, found[0])
+        raise damaged_database(named, found[0])
 
 
 def _copy_vectors(workspace: Path, folder: Path) -> tuple[Path, ...] | None:

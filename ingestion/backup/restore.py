@@ -19,8 +19,10 @@ from ingestion.backup.check_catalog import check_foreign_paths, check_foreign_va
 from ingestion.backup.contents import CATALOG
 from ingestion.backup.copy_catalog import NO_OTHER, copy_catalog, no_catalog
 from rag_engine.atomic_write import staging
+from rag_engine.backends.sqlite_damage import RECORDS
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import SCHEMA
+from rag_engine.storage.records import TABLES as RECORD_TABLES
 from rag_engine.text.templates import kept_sentence
 
 _UNENDED = "status NOT IN ('done', 'failed', 'cancelled')"
@@ -92,6 +94,8 @@ def restore_files(
                 done += one.size
                 progress(done, manifest.size, one.name)
             own = _make_own(made / CATALOG, known, manifest, workspace, archive)
+            if (made / RECORDS).is_file():
+                _make_own_records(made / RECORDS, archive)
             restored = Restored(
                 workspace,
                 manifest.made,
@@ -164,6 +168,18 @@ def _make_own(
             f"{archive} is damaged: its catalog is not one of Sextant ({error}).", help=NO_OTHER
         ) from error
     return _Made(int(documents), int(passages), cancelled)
+
+
+def _make_own_records(records: Path, archive: Path) -> None:
+    """Make records of ours of those that were unpacked."""
+    foreign = records.rename(records.parent.with_name("foreign.sqlite"))
+    try:
+        copy_catalog(foreign, records, (RECORD_TABLES,), archive, ("records",))
+    except sqlite3.Error as error:
+        raise WorkspaceError(
+            f"{archive} is damaged: its records are not those of Sextant ({error}).", help=NO_OTHER
+        ) from error
+    foreign.unlink()
 
 
 def _move_paths(connection: sqlite3.Connection, held: Container[str], former: str, workspace: Path) -> None:

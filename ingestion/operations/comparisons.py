@@ -23,7 +23,7 @@ from ingestion.jobs.queue import Run
 from ingestion.operations.acts import act, enter, name_act
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
 from rag_engine.answering.structured.answer_schema import AnswerSchema
-from rag_engine.conversations.record_files import LONGEST_NAME, short_name
+from rag_engine.conversations.record_kinds import LONGEST_NAME, short_name
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter

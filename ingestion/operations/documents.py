@@ -32,7 +32,6 @@ from ingestion.types import Progress
 from ingestion.web.cache import empty_cache
 from rag_engine.atomic_write import remove_abandoned, remove_abandoned_staging
 from rag_engine.book_index.anchors import IndexTable
-from rag_engine.conversations.erased_documents import ERASED_LIST
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.evaluation.answers.forgetting import forget_in_evaluation, said_by_others
@@ -384,7 +383,6 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     Return in words what may still hold something of it, for it cannot be read.
     """
     unread: list[Path] = []
-    aside = kept_aside(desk.workspace, ERASED_LIST)
     # Whether a list that somebody looks at repeats the document is not known.
     remove_previews(desk.workspace)
     alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
@@ -393,9 +391,9 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
         for folder in originals_aside(desk.workspace, document_id):
             shutil.rmtree(folder, ignore_errors=True)
         remove_erased(desk.workspace, desk.jobs, document_id)
-        unread += forget_in_conversations(desk.workspace, document_id, file, redact=redact)
+        forget_in_conversations(desk.workspace, document_id, file, redact=redact)
         if redact:
-            unread += forget_in_notebooks(desk.workspace, document_id)
+            forget_in_notebooks(desk.workspace, document_id)
             unread += forget_in_evaluation(
                 desk.workspace, file, said_by_others(desk.engine.collection, file, document_id)
             )
@@ -407,12 +405,8 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     FileDescriptions(desk.engine.catalog).forget(source)
     desk.store.journal.forget(source)
     desk.store.journal.forget(source.removeprefix(FROM_LIST))
-    kept = (_name_in(desk, one) for one in unread)
-    lists = (_name_in(desk, one) for one in kept_aside(desk.workspace, ERASED_LIST) if one not in aside)
-    return [
-        *(kept_sentence("its possible traces in {file}, which cannot be read", file=one) for one in kept),
-        *(kept_sentence("{file}, a damaged list of what was erased before", file=one) for one in lists),
-    ]
+    kept = (one.relative_to(desk.workspace).as_posix() for one in unread)
+    return [kept_sentence("its possible traces in {file}, which cannot be read", file=one) for one in kept]
 
 
 def _name_in(desk: Desk, path: Path) -> str:

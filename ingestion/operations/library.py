@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ingestion.operations.acts import act
 from ingestion.operations.desk import Desk
-from rag_engine.conversations.record_files import LONGEST_NAME
+from rag_engine.conversations.record_kinds import LONGEST_NAME
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
-from rag_engine.storage.catalog import set_state
+from rag_engine.storage.records import bodies, reading, write_record, writing
 
 _COLUMNS, _FILTERS = "library columns", "library filters"
 
@@ -18,21 +19,19 @@ _COLUMNS, _FILTERS = "library columns", "library filters"
 @act("reader")
 def chosen_columns(desk: Desk, default: Sequence[str]) -> list[str]:
     """Return the columns that were last chosen for the table."""
-    kept = desk.engine.catalog.state(_own(desk, _COLUMNS))
-    return list(json.loads(kept)) if kept else list(default)
+    return list(_kept(desk, _COLUMNS) or default)
 
 
 @act("reader")
 def choose_columns(desk: Desk, columns: Sequence[str]) -> None:
     """Keep which columns the table has."""
-    with desk.engine.catalog.begin() as connection:
-        set_state(connection, _own(desk, _COLUMNS), json.dumps(list(columns)))
+    _keep(desk, _COLUMNS, list(columns))
 
 
 @act("reader")
 def saved_filters(desk: Desk) -> dict[str, Filter]:
     """Return the saved filters by name, in the order of their names."""
-    kept: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(desk.engine.catalog.state(_own(desk, _FILTERS), "{}"))
+    kept: Mapping[str, Mapping[str, Sequence[str]]] = _kept(desk, _FILTERS) or {}
     read = {name: {facet: tuple(values) for facet, values in wanted.items()} for name, wanted in kept.items()}
     return dict(sorted(read.items(), key=lambda item: item[0].casefold()))
 
@@ -45,7 +44,7 @@ def save_filters(desk: Desk, name: str, wanted: Filter) -> None:
         raise InputError("The filters need a name.", help="Give one of up to {limit} characters.", limit=LONGEST_NAME)
     if not wanted:
         raise InputError("No filter is set.", help="Choose at least one value, then save.")
-    _keep(desk, saved_filters(desk) | {title: dict(wanted)})
+    _keep(desk, _FILTERS, saved_filters(desk) | {title: dict(wanted)})
 
 
 @act("reader")
@@ -55,15 +54,16 @@ def delete_filters(desk: Desk, name: str) -> Filter:
     if name not in kept:
         raise InputError("No filters are saved as {name!r}.", name=name)
     deleted = kept.pop(name)
-    _keep(desk, kept)
+    _keep(desk, _FILTERS, kept)
     return deleted
 
 
-def _keep(desk: Desk, filters: Mapping[str, Filter]) -> None:
-    with desk.engine.catalog.begin() as connection:
-        set_state(connection, _own(desk, _FILTERS), json.dumps(filters, ensure_ascii=False))
+def _keep(desk: Desk, kind: str, value: object) -> None:
+    with writing(desk.workspace) as connection:
+        write_record(connection, kind, desk.person.key, json.dumps(value, ensure_ascii=False), desk.person.key)
 
 
-def _own(desk: Desk, name: str) -> str:
-    """Return the name of what is kept for one person; the local person's is as it was before there were others."""
-    return f"{name} {desk.person.key}".rstrip()
+def _kept(desk: Desk, kind: str) -> Any:
+    """Return what is kept of a kind for the person, None where nothing is."""
+    with reading(desk.workspace) as connection:
+        return json.loads(bodies(connection, kind).get(desk.person.key, "null"))

@@ -1,37 +1,25 @@
-"""People who have logged in to a workspace, with their roles, in one file of it."""
+"""People who have logged in to a workspace, with their roles, among its records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from filelock import FileLock
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.person import ROLES, Person, PersonRole
-from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.workspace import make_folder
+from rag_engine.errors import InputError
+from rag_engine.storage.records import bodies, reading, write_record, writing
 
-_CODEC = TypeAdapter(tuple[Person, ...])
+_CODEC, _KIND = TypeAdapter(Person), "person"
 _LONGEST = 200
 
 
 def known_people(workspace: Path) -> tuple[Person, ...]:
-    """Return the people who have a role in a workspace; WorkspaceError for a file that cannot be read."""
-    path = _file(workspace)
-    try:
-        return _CODEC.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except ValidationError as error:
-        # Not the error's own words: they quote what is in the file, to whoever logs in.
-        why = error.errors(include_input=False)[0]["msg"].rstrip(".")
-        raise WorkspaceError(
-            "The file of people {path} cannot be read: {error}.", help="Repair that file.", path=path, error=why
-        ) from error
+    """Return the people who have a role in a workspace, in the order in which they came."""
+    with reading(workspace) as connection:
+        return tuple(map(_CODEC.validate_json, bodies(connection, _KIND).values()))
 
 
 def welcome(workspace: Path, identity: str, address: str, name: str) -> Person:
@@ -40,15 +28,16 @@ def welcome(workspace: Path, identity: str, address: str, name: str) -> Person:
     A verified address belongs to the first identity that comes with it, with the role that was given to it. To others,
     such as those whom another provider knows by it, it gives nothing.
     """
-    people = {one.key: one for one in known_people(workspace)}
+    people = _by_key(workspace)
     found = _find(people, identity, address)
     if found is not None and found == _shown(found, identity, name):
         return found
-    with _changing(workspace) as people:
+    with writing(workspace):
+        people = _by_key(workspace)
         free = address and address not in people
         new = Person("", address if free else identity, "reader")
         person = _shown(_find(people, identity, address) or new, identity, name)
-        people[person.key] = person
+        _keep(workspace, person)
         return person
 
 
@@ -75,7 +64,8 @@ def give_role(workspace: Path, address: str, role: str) -> tuple[PersonRole | No
     if wanted is None:
         raise InputError("{role!r} is no role.", help="Give one of {roles}.", role=role, roles=", ".join(ROLES))
     key = address.strip().casefold()
-    with _changing(workspace) as people:
+    with writing(workspace):
+        people = _by_key(workspace)
         found = people.get(key) or people.get(address.strip())
         if found is None and ("@" not in key or len(key) > _LONGEST):
             raise InputError(
@@ -85,20 +75,14 @@ def give_role(workspace: Path, address: str, role: str) -> tuple[PersonRole | No
         if found is not None and admins == {found.key} and wanted != "admin":
             raise InputError("{name} is the only admin.", help="Make somebody else an admin first.", name=found.name)
         after = replace(found, role=wanted) if found else Person(key, key, wanted)
-        people[after.key] = after
+        _keep(workspace, after)
         return found.role if found else None, after
 
 
-def _file(workspace: Path) -> Path:
-    return workspace / "people.json"
+def _by_key(workspace: Path) -> dict[str, Person]:
+    return {one.key: one for one in known_people(workspace)}
 
 
-@contextmanager
-def _changing(workspace: Path) -> Iterator[dict[str, Person]]:
-    """Yield the people by key, and write what the block has made of them."""
-    path = _file(workspace)
-    make_folder(workspace)
-    with FileLock(path.with_suffix(".lock")):
-        people = {one.key: one for one in known_people(workspace)}
-        yield people
-        write_atomic(path, _CODEC.dump_json(tuple(people.values()), indent=1), durable=True, private=True)
+def _keep(workspace: Path, person: Person) -> None:
+    with writing(workspace) as connection:
+        write_record(connection, _KIND, person.key, _CODEC.dump_json(person).decode(), person.key)

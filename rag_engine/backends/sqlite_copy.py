@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from rag_engine.backends.sqlite_damage import damaged_catalog, find_damage, is_damage
+from rag_engine.backends.sqlite_damage import damaged_database, find_damage, is_damage
 from rag_engine.errors import WorkspaceError
-from rag_engine.workspace import catalog_file, records_file
+from rag_engine.workspace import catalog_file, second_copy_file
 
 # By their names, for the tables are defined above this room.
 _READ_AGAIN = ("texts", "parents", "children", "references", "vectors")
@@ -38,35 +38,35 @@ def keep_records(workspace: Path) -> None:
             raise WorkspaceError(
                 "The second copy of the catalog, {copy}, could not be written: {error}.",
                 help="The catalog has the change; the next one brings the copy up to date.",
-                copy=records_file(workspace),
+                copy=second_copy_file(workspace),
                 error=error,
             ) from error
         if found := find_damage(catalog_file(workspace)):
-            raise damaged_catalog(catalog_file(workspace), found[0]) from error
+            raise damaged_database(catalog_file(workspace), found[0]) from error
         forget_records(workspace)
         _bring_up_to_date(workspace)
 
 
 def forget_records(workspace: Path) -> None:
     """Remove the copy; the next change of the workspace makes it anew."""
-    for path in (records_file(workspace), Path(f"{records_file(workspace)}-journal")):
+    for path in (second_copy_file(workspace), Path(f"{second_copy_file(workspace)}-journal")):
         path.unlink(missing_ok=True)
 
 
 def find_record_damage(workspace: Path) -> list[str]:
     """Return what is damaged in the copy; nothing where it is whole."""
-    found = find_damage(records_file(workspace))
+    found = find_damage(second_copy_file(workspace))
     return found or ([] if _holds_records(workspace) else ["it holds no records"])
 
 
 def _holds_records(workspace: Path) -> bool:
-    with closing(sqlite3.connect(f"{records_file(workspace).absolute().as_uri()}?mode=ro", uri=True)) as connection:
+    with closing(sqlite3.connect(f"{second_copy_file(workspace).absolute().as_uri()}?mode=ro", uri=True)) as connection:
         tables = "SELECT count(*) FROM sqlite_master WHERE name IN ('state', 'documents')"
         return bool(connection.execute(tables).fetchone()[0] == 2)
 
 
 def _bring_up_to_date(workspace: Path) -> None:
-    path = records_file(workspace)
+    path = second_copy_file(workspace)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     with closing(sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None, uri=True)) as connection:
         connection.execute("PRAGMA secure_delete = ON")

@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from sqlalchemy.engine import ExceptionContext
+
 from rag_engine.errors import WorkspaceError
 
+# The database of what people make and choose; the others are catalogs and their copies.
+RECORDS = "records.sqlite"
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_TEXT = "Could not decode to UTF-8"
 CURE = (
@@ -18,8 +22,16 @@ CURE = (
 )
 
 
-def damaged_catalog(path: Path, found: str) -> WorkspaceError:
-    """Return the error of a catalog whose file is damaged, with what was found in it."""
+def damaged_database(path: Path, found: str) -> WorkspaceError:
+    """Return the error of a catalog, or of records, whose file is damaged, with what was found in it."""
+    if path.name == RECORDS:
+        return WorkspaceError(
+            "The records {path} are damaged: {damage}.",
+            help="Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`. Without a backup, move the "
+            "file away: conversations, notebooks and roles begin with none.",
+            path=path,
+            damage=_in_short(found),
+        )
     return WorkspaceError("The catalog {path} is damaged: {damage}.", help=CURE, path=path, damage=_in_short(found))
 
 
@@ -35,8 +47,14 @@ def damage_reported(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if is_damage(error):
-            raise damaged_catalog(path, str(error)) from error
+            raise damaged_database(path, str(error)) from error
         raise
+
+
+def report_damage(path: Path, context: ExceptionContext) -> None:
+    """Raise what SQLite says of a damaged file as WorkspaceError, as a listener to the errors of an engine."""
+    if is_damage(context.original_exception):
+        raise damaged_database(path, str(context.original_exception)) from context.original_exception
 
 
 def is_damage(error: BaseException | None) -> bool:

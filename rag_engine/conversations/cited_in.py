@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_engine.conversations.person import LOCAL, Person
-from rag_engine.conversations.store import conversation_files, read_conversation
+from rag_engine.conversations.store import conversation_versions, read_conversation
 from rag_engine.errors import WorkspaceError
 from rag_engine.types import Citation
 
@@ -24,13 +24,12 @@ class CitingTurn:
 def citing_turns(workspace: Path, document_id: str, person: Person = LOCAL) -> tuple[CitingTurn, ...]:
     """Return the questions whose answers cite the document, the latest first, of the conversations open to a person.
 
-    Files that cannot be read are left out.
+    One that cannot be read is left out.
     """
     found: list[CitingTurn] = []
-    for path in conversation_files(workspace, person):
-        # A conversation is parsed only where the id is in it at all: a long one takes half a second.
-        if document_id.encode() in path.read_bytes():
-            found += _turns(workspace, path.stem, document_id, person)
+    # A conversation is parsed only where the id is in it at all: a long one takes half a second.
+    for id, _ in conversation_versions(workspace, person, naming=document_id):
+        found += _turns(workspace, id, document_id, person)
     return tuple(sorted(found, key=lambda turn: turn.asked, reverse=True))
 
 

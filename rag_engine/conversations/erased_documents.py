@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from rag_engine.atomic_write import write_atomic
 from rag_engine.conversations.reply import Reply, ShownSource
-from rag_engine.set_aside import set_aside
+from rag_engine.storage.records import bodies, reading, write_record, writing
 
 REDACTED = "This answer quoted a document that was deleted, and was deleted with it."
 
@@ -28,33 +24,21 @@ class ErasedDocument:
     file: str = ""
 
 
-_CODEC, _ONE = TypeAdapter(tuple[ErasedDocument, ...]), TypeAdapter(ErasedDocument)
-# It holds ids and names of files, and no words of a document.
-ERASED_LIST = "erased.json"
-# One in what is left of a damaged list.
-_WRITTEN = re.compile(rb"\{[^{}]*\}")
+_CODEC, _KIND = TypeAdapter(ErasedDocument), "erased"
 
 
 def note_erased(workspace: Path, document_id: str, file: str, *, redact: bool) -> None:
-    """Note that a document was erased: once no question finds it, before what is kept forgets it.
-
-    A list that is damaged is set aside and begun again with what can be read of it.
-    """
+    """Note that a document was erased, after which no question finds it and before it is removed from what is kept."""
     erased = ErasedDocument(document_id, redact, datetime.now(UTC).isoformat(timespec="microseconds"), file)
-    others = (one for one in _all(workspace) if replace(one, when=erased.when) != erased)
-    if is_list_damaged(workspace):
-        set_aside(workspace, [_path(workspace)])
-    write_atomic(_path(workspace), _CODEC.dump_json((*others, erased)))
-
-
-def is_list_damaged(workspace: Path) -> bool:
-    """Return whether the list of what was erased cannot be read whole."""
-    return _read(workspace)[1]
+    with writing(workspace) as connection:
+        write_record(connection, _KIND, f"{document_id} {redact} {file}", _CODEC.dump_json(erased).decode())
 
 
 def erased_since(workspace: Path, moment: str) -> list[ErasedDocument]:
     """Return the documents that were erased at a moment (ISO, UTC) or later."""
-    return [one for one in _all(workspace) if one.when >= moment]
+    with reading(workspace) as connection:
+        erased = map(_CODEC.validate_json, bodies(connection, _KIND).values())
+        return [one for one in erased if one.when >= moment]
 
 
 def without_erased(workspace: Path, reply: Reply, asked: str) -> Reply:
@@ -104,34 +88,3 @@ def _not_naming(reply: Reply, document_id: str) -> tuple[str, ...]:
     """Return the warnings that do not name a document, as one whose passages fitted into no model."""
     names = {f"“{one.title}”" for one in reply.sources if one.document_id == document_id}
     return tuple(one for one in reply.warnings if not any(name in one for name in names))
-
-
-def _all(workspace: Path) -> tuple[ErasedDocument, ...]:
-    return _read(workspace)[0]
-
-
-def _read(workspace: Path) -> tuple[tuple[ErasedDocument, ...], bool]:
-    """Return what the list has, and whether it is damaged: then it is what can still be read of it.
-
-    Nothing that asks for it may fail: without the list nobody could write an answer, or erase anything.
-    """
-    try:
-        content = _path(workspace).read_bytes()
-    except FileNotFoundError:
-        return (), False
-    except IsADirectoryError:
-        return (), True
-    try:
-        return _CODEC.validate_json(content), False
-    except ValidationError:
-        return tuple(_readable(content)), True
-
-
-def _readable(content: bytes) -> Iterator[ErasedDocument]:
-    for one in _WRITTEN.findall(content):
-        with suppress(ValidationError):
-            yield _ONE.validate_json(one)
-
-
-def _path(workspace: Path) -> Path:
-    return workspace / ERASED_LIST

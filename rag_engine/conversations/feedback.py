@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from rag_engine.conversations.person import LOCAL, Person, owns
 from rag_engine.conversations.reply import Reply
-from rag_engine.conversations.store import CODEC, TurnRating, conversation_files, every_conversation_file
+from rag_engine.conversations.store import TurnRating, conversation_versions, find_any_conversation
+from rag_engine.errors import WorkspaceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +42,15 @@ class RatedAnswer:
 
 
 def rated_answers(workspace: Path, person: Person = LOCAL) -> tuple[RatedAnswer, ...]:
-    """Return the rated answers of a person's conversations, the latest first, without files that cannot be read.
+    """Return the rated answers of a person's conversations, the latest first; one that cannot be read is left out.
 
     To an admin also those that others let admins see.
     """
     admin = person.has_role("admin")
     found: list[RatedAnswer] = []
-    for path in every_conversation_file(workspace) if admin else conversation_files(workspace, person):
-        with suppress(FileNotFoundError, ValidationError):
-            status = path.stat()
-            owner, shared_by, rated = _rated(path, status.st_ino, status.st_mtime_ns, status.st_size)
+    for id, version in conversation_versions(workspace, None if admin else person):
+        with suppress(WorkspaceError):
+            owner, shared_by, rated = _rated(workspace, id, version)
             if owns(person, owner):
                 found += rated
             elif admin:
@@ -66,11 +64,13 @@ def _seen(one: RatedAnswer, *, is_open: bool) -> RatedAnswer:
     return replace(one, by=one.rating.shared_by, is_open=is_open, title=one.title if is_open else "")
 
 
-# As in the list of conversations: a file is parsed again only when it has changed.
+# As in the list of conversations: one is parsed again only when it has changed.
 @lru_cache(maxsize=2048)
-def _rated(path: Path, *_: int) -> tuple[str, str, tuple[RatedAnswer, ...]]:
+def _rated(workspace: Path, id: str, _version: int) -> tuple[str, str, tuple[RatedAnswer, ...]]:
     """Return the owner of a conversation, who shares it, and its rated answers."""
-    conversation = CODEC.validate_json(path.read_bytes())
+    conversation = find_any_conversation(workspace, id)
+    if conversation is None:
+        return "", "", ()
     rated = tuple(
         RatedAnswer(
             conversation.id,

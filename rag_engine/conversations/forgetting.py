@@ -10,17 +10,18 @@ from pathlib import Path
 from rag_engine.conversations.erased_documents import note_erased, without_document
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, change_conversations
+from rag_engine.storage.records import writing
 
 
-def forget_in_conversations(workspace: Path, document_id: str, file: str, *, redact: bool) -> list[Path]:
-    """Leave no passage of the document of a file in any conversation, and return the files that cannot be read.
+def forget_in_conversations(workspace: Path, document_id: str, file: str, *, redact: bool) -> None:
+    """Leave no passage of the document of a file in any conversation.
 
     What an answer quotes of it stays, unless it is to `redact` them: then answers that cite it go as well. The same
     holds for answers that are still being written, here or in another process, and for what is restored later.
     """
-    note_erased(workspace, document_id, file, redact=redact)
-    forget = partial(_without, document_id=document_id, redact=redact)
-    return change_conversations(workspace, document_id, forget)
+    with writing(workspace):
+        note_erased(workspace, document_id, file, redact=redact)
+        change_conversations(workspace, document_id, partial(_without, document_id=document_id, redact=redact))
 
 
 def _without(conversation: Conversation, document_id: str, *, redact: bool) -> Conversation:

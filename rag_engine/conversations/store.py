@@ -1,4 +1,4 @@
-"""Conversations in the workspace, one file each, so that they outlive the browser and the server."""
+"""Conversations among the records of the workspace, so that they outlive the browser and the server."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from rag_engine.config import RetrievalProfile
 from rag_engine.conversations.erased_documents import without_erased
 from rag_engine.conversations.person import LOCAL, Person, owns
-from rag_engine.conversations.record_files import LONGEST_NAME, Moment, RecordFiles, file_state, is_id, short_name
+from rag_engine.conversations.record_kinds import LONGEST_NAME, Moment, RecordKind, is_id, short_name
 from rag_engine.conversations.reply import Reply
-from rag_engine.errors import InputError
+from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.filters import Filter
 from rag_engine.planning.rewriting import Exchange
 from rag_engine.text.excerpt import shortened
@@ -110,15 +110,9 @@ class ConversationSummary:
     shared_by: str
 
 
-# The codec of the stored files; a field that an older one lacks has its default.
 CODEC = TypeAdapter(Conversation)
 
-_FILES = RecordFiles(
-    "conversations",
-    kept_sentence("conversation"),
-    CODEC,
-    kept_sentence("Start a new conversation, or delete that file."),
-)
+_KIND = RecordKind("conversation", kept_sentence("conversation"), CODEC)
 
 
 def new_id() -> str:
@@ -131,7 +125,7 @@ def read_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conve
 
     One that somebody else shares comes without the ratings, which are their owner's alone.
     """
-    found = _FILES.read(workspace, id, person)
+    found = _KIND.read(workspace, id, person)
     if found is None or owns(person, found.owner):
         return found
     return replace(found, turns=tuple(replace(turn, rating=None) for turn in found.turns))
@@ -139,43 +133,40 @@ def read_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conve
 
 def is_kept(workspace: Path, id: str, person: Person = LOCAL) -> bool:
     """Whether there is a conversation of this id that the person may read."""
-    return _FILES.is_open(workspace, id, person)
+    return any(id == one for one, _ in conversation_versions(workspace, person))
 
 
-def conversation_state(workspace: Path, id: str) -> tuple[int, int, int] | None:
-    """Return what changes whenever anything of the conversation does, None where there is none; nothing is read."""
-    return _FILES.state(workspace, id)
+def conversation_version(workspace: Path, id: str) -> int | None:
+    """Return what changes whenever anything of the conversation does, None where there is none."""
+    return _KIND.version(workspace, id)
 
 
 def list_conversations(workspace: Path, person: Person = LOCAL) -> list[ConversationSummary]:
-    """Return a person's conversations and those that others share; files that cannot be read are left out.
+    """Return a person's conversations and those that others share; one that cannot be read is left out.
 
-    Pinned ones come first, then the others by their last question. Deleted while this looks, one is left out too.
+    Pinned ones come first, then the others by their last question.
     """
     found: list[ConversationSummary] = []
-    for path in conversation_files(workspace, person):
-        with suppress(FileNotFoundError, ValidationError):
-            summary = _summary(path, *file_state(path))
-            if summary.asked:
+    for id, version in conversation_versions(workspace, person):
+        with suppress(WorkspaceError):
+            summary = _summary(workspace, id, version)
+            if summary is not None and summary.asked:
                 # Pinned by its owner, it is at the top of the owner's list.
                 found.append(replace(summary, pinned=summary.pinned and owns(person, summary.owner)))
     return sorted(found, key=lambda one: (one.pinned, one.asked), reverse=True)
 
 
-def conversation_files(workspace: Path, person: Person = LOCAL) -> list[Path]:
-    """Return the files of the conversations that are open to a person, each named by its id."""
-    return _FILES.files(workspace, person)
-
-
-def every_conversation_file(workspace: Path) -> list[Path]:
-    """Return the files of all conversations, whosever they are: for what is in them that others may see."""
-    return _FILES.every_file(workspace)
+def conversation_versions(workspace: Path, person: Person | None = None, naming: str = "") -> list[tuple[str, int]]:
+    """Return id and version of the conversations that a person may read, or of all; those with a word in them."""
+    return _KIND.versions(workspace, person, naming)
 
 
 # A list of a thousand is read once, not at everything a person does.
 @lru_cache(maxsize=2048)
-def _summary(path: Path, *_: int) -> ConversationSummary:
-    conversation = CODEC.validate_json(path.read_bytes())
+def _summary(workspace: Path, id: str, _version: int) -> ConversationSummary | None:
+    conversation = _KIND.read_any(workspace, id)
+    if conversation is None:
+        return None
     questions = (turn.question for turn in conversation.turns)
     asked = conversation.turns[-1].asked if conversation.turns else ""
     words = fold(" ".join((conversation.name, *questions)))
@@ -194,13 +185,13 @@ def begin_turn(
         raise InputError("{id!r} is not the id of a conversation.", help="Start a new conversation.", id=id)
     # To the microsecond: this is also how the turn is found again.
     turn = Turn(question, datetime.now(UTC).isoformat(timespec="microseconds"), None, settings=settings)
-    with _FILES.changing(workspace):
-        before = _FILES.read_own(workspace, id, person)
-        if before is None and _FILES.read_any(workspace, id) is not None:
+    with _KIND.changing(workspace):
+        before = _KIND.read_own(workspace, id, person)
+        if before is None and _KIND.read_any(workspace, id) is not None:
             raise InputError("This conversation is somebody else's.", help="Start a new conversation.")
         before = before or Conversation(id, (), owner=person.key)
         answered = tuple(one for one in before.turns if one.reply is not None)
-        return _FILES.write(workspace, replace(before, turns=(*answered, turn)))
+        return _KIND.write(workspace, replace(before, turns=(*answered, turn)))
 
 
 def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation | None:
@@ -209,14 +200,14 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
     Turns that another tab has added meanwhile stay. The question is added again if another one replaced it. What an
     erasure removes from replies it removes from this one too, where it came after the question.
     """
-    with _FILES.changing(workspace):
+    with _KIND.changing(workspace):
         asked = begun.turns[-1]
         ended = replace(asked, reply=without_erased(workspace, reply, asked.asked))
-        now = _FILES.read_any(workspace, begun.id)
+        now = _KIND.read_any(workspace, begun.id)
         if now is None:
             return None
         turns = [ended if turn.asked == ended.asked else turn for turn in now.turns]
-        return _FILES.write(workspace, replace(now, turns=tuple(turns if ended in turns else [*turns, ended])))
+        return _KIND.write(workspace, replace(now, turns=tuple(turns if ended in turns else [*turns, ended])))
 
 
 def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
@@ -270,7 +261,7 @@ def share_rating(workspace: Path, id: str, asked: str, person: Person, *, shared
 
 def shared_turn(workspace: Path, id: str, asked: str, person: Person) -> Turn | None:
     """Return the turn of a question that was asked at that time, where the person may see it for its rating alone."""
-    found = _FILES.read_any(workspace, id) if person.has_role("admin") else None
+    found = _KIND.read_any(workspace, id) if person.has_role("admin") else None
     turns = found.turns if found else ()
     return next((one for one in turns if one.asked == asked and one.rating and one.rating.shared_by), None)
 
@@ -291,41 +282,38 @@ def _change_rating(
 
 def delete_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conversation | None:
     """Delete the conversation and return it, so that it can be restored; None where there is none."""
-    with _FILES.changing(workspace):
-        conversation = _FILES.read_own(workspace, id, person)
+    with _KIND.changing(workspace):
+        conversation = _KIND.read_own(workspace, id, person)
         if conversation:
-            _FILES.delete(workspace, id)
+            _KIND.delete(workspace, id)
         return conversation
 
 
 def restore_conversation(workspace: Path, conversation: Conversation) -> None:
     """Store a conversation that was deleted again, without what was erased meanwhile."""
-    with _FILES.changing(workspace):
+    with _KIND.changing(workspace):
         turns = (
             replace(turn, reply=without_erased(workspace, turn.reply, turn.asked)) if turn.reply else turn
             for turn in conversation.turns
         )
-        _FILES.write(workspace, replace(conversation, turns=tuple(turns)))
+        _KIND.write(workspace, replace(conversation, turns=tuple(turns)))
 
 
-def change_conversations(workspace: Path, naming: str, change: Callable[[Conversation], Conversation]) -> list[Path]:
-    """Store every conversation that has this word in it as `change` returns it, whosever it is.
-
-    Return the files that cannot be read, and so stay as they are.
-    """
-    return _FILES.change_all(workspace, naming, change)
+def change_conversations(workspace: Path, naming: str, change: Callable[[Conversation], Conversation]) -> None:
+    """Store every conversation that has this word in it as `change` returns it, whosever it is."""
+    _KIND.change_all(workspace, naming, change)
 
 
-def unread_conversations(workspace: Path) -> list[Path]:
-    """Return the files of conversations that cannot be read, whosever they are."""
-    return _FILES.unread(workspace)
+def find_any_conversation(workspace: Path, id: str) -> Conversation | None:
+    """Return the conversation, whosever it is: for what is in it that others may see."""
+    return _KIND.read_any(workspace, id)
 
 
 def change_conversation(
     workspace: Path, id: str, person: Person, change: Callable[[Conversation], Conversation]
 ) -> None:
     """Store a changed conversation; one that was deleted meanwhile stays deleted, InputError for one of others."""
-    with _FILES.changing(workspace):
-        now = _FILES.read_own(workspace, id, person)
+    with _KIND.changing(workspace):
+        now = _KIND.read_own(workspace, id, person)
         if now is not None:
-            _FILES.write(workspace, change(now))
+            _KIND.write(workspace, change(now))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from rag_engine.conversations import erased_documents
-from rag_engine.conversations.record_files import LONGEST_NAME, Moment
+from rag_engine.conversations.record_kinds import LONGEST_NAME, Moment
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Turn, new_id
 from rag_engine.errors import InputError

@@ -1,4 +1,4 @@
-"""Notebooks in the workspace, one file each."""
+"""Notebooks among the records of the workspace."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from pydantic import TypeAdapter
 
 from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.conversations.person import LOCAL, Person
-from rag_engine.conversations.record_files import RecordFiles
+from rag_engine.conversations.record_kinds import RecordKind
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
 from rag_engine.notebook.notebook import Notebook, without_document
 from rag_engine.text.templates import kept_sentence
 
-# The local person's, of which there is always one though its file is not before its first entry.
+# The local person's, of which there is always one though it is no record before its first entry.
 DEFAULT = Notebook("0" * 32, "Evidence")
 
-# The codec of the stored files; a field that an older one lacks has its default.
 CODEC = TypeAdapter(Notebook)
 
-_FILES = RecordFiles("notebooks", kept_sentence("notebook"), CODEC, kept_sentence("Repair that file, or move it away."))
+_KIND = RecordKind("notebook", kept_sentence("notebook"), CODEC)
 
 
 def default_notebook(person: Person) -> Notebook:
@@ -42,7 +41,7 @@ def _default_id(owner: str) -> str:
 
 def read_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook | None:
     """Return the notebook, or None when there is none of this id or it is somebody else's."""
-    return _FILES.read(workspace, id, person) or _default_of(id, person)
+    return _KIND.read(workspace, id, person) or _default_of(id, person)
 
 
 def list_notebooks(workspace: Path, person: Person = LOCAL) -> list[Notebook]:
@@ -51,24 +50,24 @@ def list_notebooks(workspace: Path, person: Person = LOCAL) -> list[Notebook]:
     WorkspaceError for one that is damaged.
     """
     default = default_notebook(person)
-    ids = {default.id, *(path.stem for path in _FILES.files(workspace, person))}
+    ids = {default.id, *(id for id, _ in _KIND.versions(workspace, person))}
     found = [notebook for id in ids if (notebook := read_notebook(workspace, id, person))]
     return sorted(found, key=lambda one: (one.id != default.id, one.owner != person.key, one.name.casefold(), one.id))
 
 
 def create_notebook(workspace: Path, name: str, person: Person = LOCAL) -> Notebook:
     """Make an empty notebook; InputError when another of the person's has the name."""
-    with _FILES.changing(workspace):
-        free = _FILES.free_name(name, list_notebooks(workspace, person), person.key)
-        return _FILES.write(workspace, Notebook(new_id(), free, owner=person.key))
+    with _KIND.changing(workspace):
+        free = _KIND.free_name(name, list_notebooks(workspace, person), person.key)
+        return _KIND.write(workspace, Notebook(new_id(), free, owner=person.key))
 
 
 def rename_notebook(workspace: Path, id: str, name: str, person: Person = LOCAL) -> Notebook:
     """Give a notebook another name; InputError when another has it."""
-    with _FILES.changing(workspace):
+    with _KIND.changing(workspace):
         before = _require(workspace, id, person)
-        free = _FILES.free_name(name, list_notebooks(workspace, person), before.owner, id)
-        return _FILES.write(workspace, replace(before, name=free))
+        free = _KIND.free_name(name, list_notebooks(workspace, person), before.owner, id)
+        return _KIND.write(workspace, replace(before, name=free))
 
 
 def share_notebook(workspace: Path, id: str, person: Person, *, shared: bool) -> None:
@@ -80,23 +79,15 @@ def change_notebook(
     workspace: Path, id: str, change: Callable[[Notebook], Notebook], person: Person = LOCAL
 ) -> tuple[Notebook, Notebook]:
     """Store a notebook as `change` returns it; return it as it was and as it is now."""
-    with _FILES.changing(workspace):
+    with _KIND.changing(workspace):
         before = _require(workspace, id, person)
         after = _without_erased(workspace, change(before))
-        return before, before if after == before else _FILES.write(workspace, after)
+        return before, before if after == before else _KIND.write(workspace, after)
 
 
-def forget_in_notebooks(workspace: Path, document_id: str) -> list[Path]:
-    """Remove what the notebooks quote of a document, and the entries that have nothing else but their note.
-
-    Return the files that cannot be read, and so stay as they are.
-    """
-    return _FILES.change_all(workspace, document_id, lambda one: without_document(one, document_id))
-
-
-def unread_notebooks(workspace: Path) -> list[Path]:
-    """Return the files of notebooks that cannot be read, whosever they are."""
-    return _FILES.unread(workspace)
+def forget_in_notebooks(workspace: Path, document_id: str) -> None:
+    """Remove what the notebooks quote of a document, and the entries that have nothing else but their note."""
+    _KIND.change_all(workspace, document_id, lambda one: without_document(one, document_id))
 
 
 def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook | None:
@@ -104,18 +95,18 @@ def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Noteboo
 
     The default one is there again, empty.
     """
-    with _FILES.changing(workspace):
-        notebook = _FILES.read_own(workspace, id, person)
+    with _KIND.changing(workspace):
+        notebook = _KIND.read_own(workspace, id, person)
         if notebook is not None:
-            _FILES.delete(workspace, id)
+            _KIND.delete(workspace, id)
         return notebook
 
 
 def restore_notebook(workspace: Path, notebook: Notebook, person: Person = LOCAL) -> Notebook:
     """Store a notebook that was deleted again; InputError when another has its name meanwhile."""
-    with _FILES.changing(workspace):
-        _FILES.free_name(notebook.name, list_notebooks(workspace, person), notebook.owner, notebook.id)
-        return _FILES.write(workspace, _without_erased(workspace, notebook))
+    with _KIND.changing(workspace):
+        _KIND.free_name(notebook.name, list_notebooks(workspace, person), notebook.owner, notebook.id)
+        return _KIND.write(workspace, _without_erased(workspace, notebook))
 
 
 def _without_erased(workspace: Path, notebook: Notebook) -> Notebook:
@@ -134,7 +125,7 @@ def _default_of(id: str, person: Person) -> Notebook | None:
 
 
 def _require(workspace: Path, id: str, person: Person) -> Notebook:
-    found = _FILES.read_own(workspace, id, person) or _default_of(id, person)
+    found = _KIND.read_own(workspace, id, person) or _default_of(id, person)
     if found is None:
         raise InputError("There is no notebook {id!r}.", help="It may have been deleted; choose another one.", id=id)
     return found

@@ -1,4 +1,4 @@
-"""Saved searches in the workspace, one file each."""
+"""Saved searches among the records of the workspace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from rag_engine.conversations.person import LOCAL, Person
-from rag_engine.conversations.record_files import Moment, RecordFiles
+from rag_engine.conversations.record_kinds import Moment, RecordKind
 from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
@@ -35,28 +35,18 @@ class SavedSearch:
         return ""
 
 
-_FILES = RecordFiles(
-    "searches",
-    kept_sentence("saved search"),
-    TypeAdapter(SavedSearch),
-    kept_sentence("Repair that file, or move it away."),
-)
+_KIND = RecordKind("search", kept_sentence("saved search"), TypeAdapter(SavedSearch))
 
 
 def list_searches(workspace: Path, person: Person = LOCAL) -> list[SavedSearch]:
-    """Return a person's saved searches by name; WorkspaceError for a file that cannot be read."""
-    found = [_FILES.read(workspace, path.stem, person) for path in _FILES.files(workspace, person)]
+    """Return a person's saved searches by name; WorkspaceError for one that cannot be read."""
+    found = [_KIND.read(workspace, id, person) for id, _ in _KIND.versions(workspace, person)]
     return sorted((one for one in found if one), key=lambda one: (one.name.casefold(), one.id))
-
-
-def unread_searches(workspace: Path) -> list[Path]:
-    """Return the files of saved searches that cannot be read, whosever they are."""
-    return _FILES.unread(workspace)
 
 
 def find_search(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch:
     """Return the person's saved search with this id; InputError where there is none."""
-    found = _FILES.read_own(workspace, id, person)
+    found = _KIND.read_own(workspace, id, person)
     if found is None:
         raise InputError("There is no saved search {id!r}.", help="It may have been deleted.", id=id)
     return found
@@ -66,34 +56,34 @@ def save_search(workspace: Path, name: str, query: PassageQuery, person: Person 
     """Keep a query under a name; InputError for one that is empty, or a name that is or that another search has."""
     if not query:
         raise InputError("There is nothing to save.", help="Enter words or choose a filter first.")
-    free = _FILES.free_name(name, list_searches(workspace, person), person.key)
-    return _FILES.write(workspace, SavedSearch(new_id(), free, query, _now(), person.key))
+    free = _KIND.free_name(name, list_searches(workspace, person), person.key)
+    return _KIND.write(workspace, SavedSearch(new_id(), free, query, _now(), person.key))
 
 
 def rename_search(workspace: Path, id: str, name: str, person: Person = LOCAL) -> SavedSearch:
     """Give a saved search another name; InputError when another has it."""
-    with _FILES.changing(workspace):
+    with _KIND.changing(workspace):
         before = find_search(workspace, id, person)
-        free = _FILES.free_name(name, list_searches(workspace, person), before.owner, id)
-        return _FILES.write(workspace, replace(before, name=free))
+        free = _KIND.free_name(name, list_searches(workspace, person), before.owner, id)
+        return _KIND.write(workspace, replace(before, name=free))
 
 
 def mark_looked(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch:
     """Note that a saved search was run at this moment."""
-    with _FILES.changing(workspace):
-        return _FILES.write(workspace, replace(find_search(workspace, id, person), looked=_now()))
+    with _KIND.changing(workspace):
+        return _KIND.write(workspace, replace(find_search(workspace, id, person), looked=_now()))
 
 
 def delete_search(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch:
     """Delete a saved search and return it, for `restore_search`."""
     found = find_search(workspace, id, person)
-    _FILES.delete(workspace, id)
+    _KIND.delete(workspace, id)
     return found
 
 
 def restore_search(workspace: Path, deleted: SavedSearch) -> None:
     """Keep a deleted search again, as it was."""
-    _FILES.write(workspace, deleted)
+    _KIND.write(workspace, deleted)
 
 
 def count_new_documents(engine: Engine, saved: SavedSearch) -> int:

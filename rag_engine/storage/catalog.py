@@ -20,7 +20,7 @@ import numpy as np
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
-from rag_engine.backends.sqlite_damage import CURE, damage_reported, damaged_catalog, find_damage, is_damage
+from rag_engine.backends.sqlite_damage import CURE, damage_reported, damaged_database, find_damage, report_damage
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.schema import (
     TABLES,
@@ -33,7 +33,7 @@ from rag_engine.storage.schema import (
 )
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
-from rag_engine.workspace import catalog_file, files, is_writable, make_folder, records_file
+from rag_engine.workspace import catalog_file, files, is_writable, make_folder, second_copy_file
 
 Item = TypeVar("Item")
 
@@ -354,7 +354,7 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
         path = Path(engine.url.database or "") if url else catalog_file(workspace)
         if written:
             sql.event.listen(engine, "connect", partial(_configure_sqlite, path))
-        sql.event.listen(engine, "handle_error", partial(_report_damage, path))
+        sql.event.listen(engine, "handle_error", partial(report_damage, path))
     try:
         with engine.connect() as connection:
             # Before anything is written: a newer Sextant keeps other things in the tables.
@@ -404,7 +404,7 @@ def check_catalog(workspace: Path, url: str = "") -> None:
     path = catalog_file(workspace)
     found = find_damage(path) if path.is_file() and not url else []
     if found:
-        raise damaged_catalog(path, found[0])
+        raise damaged_database(path, found[0])
 
 
 def is_lost(workspace: Path) -> bool:
@@ -412,7 +412,7 @@ def is_lost(workspace: Path) -> bool:
     path = catalog_file(workspace)
     if path.is_file() and path.stat().st_size:
         return False
-    return records_file(workspace).is_file() or (files(workspace).is_dir() and any(files(workspace).iterdir()))
+    return second_copy_file(workspace).is_file() or (files(workspace).is_dir() and any(files(workspace).iterdir()))
 
 
 def _check_not_lost(workspace: Path) -> None:
@@ -516,12 +516,6 @@ def _check_schema(connection: Connection, workspace: Path) -> None:
         schema=schema,
         current=SCHEMA,
     )
-
-
-def _report_damage(path: Path, context: sql.engine.ExceptionContext) -> None:
-    """Raise what SQLite says of a damaged file as WorkspaceError, whatever was being read or written."""
-    if is_damage(context.original_exception):
-        raise damaged_catalog(path, str(context.original_exception)) from context.original_exception
 
 
 def _configure_sqlite(path: Path, connection: Any, _record: object) -> None:

@@ -17,9 +17,8 @@ from typer.testing import CliRunner
 
 from cli.doctor import Check, examine
 from cli.main import app as terminal
+from ingestion.records.people import give_role
 from rag_engine.config import read_config
-from rag_engine.conversations.interface_languages import choose_language
-from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
 from rag_engine.workspace import announce, new_serving
 
@@ -176,7 +175,7 @@ def test_an_index_that_waits_is_named_with_both_decisions(workspace: Path) -> No
     assert "--discard" in waiting.remedy
 
 
-def test_a_damaged_catalog_is_a_finding_with_its_cure_and_nothing_is_opened(workspace: Path) -> None:
+def test_a_damaged_database_is_a_finding_with_its_cure_and_nothing_is_opened(workspace: Path) -> None:
     catalog = workspace / "catalog.sqlite"
     with catalog.open("r+b") as file:
         file.seek(catalog.stat().st_size - 4096)
@@ -209,22 +208,23 @@ def test_a_damaged_database_of_chroma_is_a_finding_with_its_cure(workspace: Path
     assert "sextant rebuild" in found.found
 
 
-def test_lines_of_the_audit_log_and_chosen_languages_that_cannot_be_read_are_findings(workspace: Path) -> None:
-    choose_language(workspace, LOCAL, "fr")
-    assert not {"Audit log", "Languages"} & checks(workspace).keys()
+def test_lines_of_the_audit_log_that_cannot_be_read_are_a_finding(workspace: Path) -> None:
+    assert "Audit log" not in checks(workspace)
     with (workspace / "audit.jsonl").open("ab") as log:
         log.write(b"{\n")
     number = len((workspace / "audit.jsonl").read_bytes().splitlines())
-    (workspace / "languages.json").write_bytes(b"{")
     found = checks(workspace)
     assert found["Audit log"].found == f"audit.jsonl cannot be read at line {number}"
-    assert "language of the browser" in found["Languages"].found
 
 
-def test_a_file_of_people_that_cannot_be_read_is_a_finding_that_quotes_nothing_of_it(workspace: Path) -> None:
-    (workspace / "people.json").write_text('[{"name": "Ada", "key": ["ada@example.org"]}]')
-    found = checks(workspace)["People"]
+def test_damaged_records_are_a_finding_with_the_cure(workspace: Path) -> None:
+    give_role(workspace, "ada@example.org", "admin")
+    assert "Records" not in checks(workspace)
+    with (workspace / "records.sqlite").open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 8)
+    found = checks(workspace)["Records"]
     assert found.state == "bad"
-    assert f"{workspace / 'people.json'} cannot be read: " in found.found
-    assert "\n" not in found.found
+    assert f"{workspace / 'records.sqlite'} are damaged: " in found.found
+    assert "sextant restore" in found.found
     assert "example" not in found.found

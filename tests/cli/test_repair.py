@@ -77,7 +77,7 @@ def test_a_destroyed_catalog_comes_back_with_the_same_results(workspace: Path) -
 
 
 def test_a_lost_catalog_without_a_second_copy_says_what_to_do(workspace: Path) -> None:
-    (workspace / "records.sqlite").unlink(missing_ok=True)
+    (workspace / "catalog-copy.sqlite").unlink(missing_ok=True)
     (workspace / "catalog.sqlite").unlink()
     result = CliRunner().invoke(terminal, ["doctor", "--repair", "--workspace", str(workspace), "--json"])
     assert result.exit_code == 2

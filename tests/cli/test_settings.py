@@ -70,7 +70,7 @@ def test_whatever_makes_a_workspace_makes_it_its_owners_alone(tmp_path: Path, fi
     made = runner.invoke(app, [*first, "-w", str(workspace)])
     assert made.exit_code == 0, made.output
     assert workspace.stat().st_mode & 0o077 == 0
-    kept = [workspace / name for name in ("settings.toml", "people.json")]
+    kept = [workspace / name for name in ("settings.toml", "records.sqlite")]
     assert [path.stat().st_mode & 0o077 for path in kept if path.exists()] in ([], [0])
 
 

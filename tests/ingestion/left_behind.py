@@ -27,19 +27,21 @@ _VOLATILE = (
     (re.compile(r"\b[0-9a-f]{16}\b"), "FOLDER"),
     (re.compile(r'"seconds": ?[\d.]+'), '"seconds": 0'),
 )
-_COLUMNS = {"seconds", "heartbeat", "progress"}
+_COLUMNS = {"seconds", "heartbeat", "progress", "version"}
 # A run that a door queues is the way to what is left behind, and not what is left behind.
 _TABLES = {"runs", "sqlite_sequence"}
 # The page looks for example questions, and the first search on a machine measures how many passages it reranks.
 _MEASURED = ("{'name': 'rerank depth", "{'name': 'example questions")
-_FILES = re.compile(r"catalog\.sqlite|^records\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")
+_FILES = re.compile(
+    r"catalog\.sqlite|^(?:catalog-copy|records)\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving"
+)
 # How what is packed begins.
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
 class State:
-    """All rows of the database, names and hashes of the files, and the keys in both indexes."""
+    """All rows of the two databases, names and hashes of the files, and the keys in both indexes."""
 
     rows: dict[str, list[str]]
     files: dict[str, str]
@@ -51,13 +53,14 @@ def state_of(workspace: Path, engine: Engine) -> State:
     """Return the state of a workspace whose engine is open."""
     engine.catalog.checkpoint()
     rows: dict[str, list[str]] = {}
-    with closing(sqlite3.connect(workspace / "catalog.sqlite")) as connection:
-        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        for table in sorted(set(names) - _TABLES):
-            found = connection.execute(f'SELECT * FROM "{table}"')
-            columns = [column[0] for column in found.description]
-            lines = sorted(_line(columns, row, workspace) for row in found)
-            rows[table] = [line for line in lines if not line.startswith(_MEASURED)]
+    for database in filter(Path.is_file, (workspace / "catalog.sqlite", workspace / "records.sqlite")):
+        with closing(sqlite3.connect(database)) as connection:
+            names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            for table in sorted(set(names) - _TABLES):
+                found = connection.execute(f'SELECT * FROM "{table}"')
+                columns = [column[0] for column in found.description]
+                lines = sorted(_line(columns, row, workspace) for row in found)
+                rows[table] = [line for line in lines if not line.startswith(_MEASURED)]
     files = {
         _finished(str(path.relative_to(workspace)), workspace): _digest(path, workspace)
         for path in workspace.rglob("*")

@@ -19,7 +19,6 @@ from pages._ask.turn_key import turn_key
 from pages._shared.markdown import escape_paragraphs
 from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.store import (
-    CODEC,
     Conversation,
     QuestionSettings,
     Turn,
@@ -235,7 +234,7 @@ def test_a_deleted_conversation_leaves_the_list(start: Start, collection: Path) 
 
     assert not app.exception
     assert "conversation" not in app.query_params
-    assert not (collection / "conversations" / f"{id}.json").exists()
+    assert read_conversation(collection, id) is None
 
     next(one for one in app.button if one.label == "Undo").click().run()
 
@@ -381,7 +380,7 @@ def test_five_hundred_turns_are_kept_and_the_latest_are_drawn(start: Start, coll
         begun.id,
         tuple(Turn(f"Question {number}?", f"2026-01-01T00:00:00.{number:06}+00:00", REPLY) for number in range(500)),
     )
-    (collection / "conversations" / f"{begun.id}.json").write_bytes(CODEC.dump_json(long))
+    restore_conversation(collection, long)
 
     app = start(collection, conversation=begun.id)
 

@@ -16,7 +16,14 @@ from pages._ask.turn_key import turn_key
 from pages._shared import resources
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import failed_reply
-from rag_engine.conversations.store import Conversation, Turn, new_id, read_conversation, restore_conversation
+from rag_engine.conversations.store import (
+    Conversation,
+    Turn,
+    list_conversations,
+    new_id,
+    read_conversation,
+    restore_conversation,
+)
 from rag_engine.engine import Engine
 from tests.pages.conversations import converse, listing
 from tests.pages.test_ask import answered, opened, texts
@@ -29,7 +36,7 @@ LASTS = "How long does a local flood plan remain valid?"
 @pytest.fixture
 def workspace(collection: Path, tmp_path: Path) -> Path:
     """Return a copy of the collection without conversations."""
-    return Path(shutil.copytree(collection, tmp_path / "workspace", ignore=shutil.ignore_patterns("conversations")))
+    return Path(shutil.copytree(collection, tmp_path / "workspace", ignore=shutil.ignore_patterns("records.sqlite")))
 
 
 def kept(workspace: Path, question: str, days: float = 0) -> Conversation:
@@ -55,15 +62,15 @@ def listed(app: AppTest) -> list[str]:
 def test_conversations_stand_under_their_days_and_a_pinned_one_above_them(start: Start, workspace: Path) -> None:
     for question, days in (("Dykes", 0), ("Dunes", 1), ("Locks", 5), ("Wells", 30)):
         kept(workspace, question, days)
-    wells = next(one for one in (workspace / "conversations").glob("*.json") if "Wells" in one.read_text())
-    app = listing(start(workspace), wells.stem)
+    wells = next(one.id for one in list_conversations(workspace) if one.title == "Wells")
+    app = listing(start(workspace), wells)
     assert listed(app) == ["Today", "Dykes", "Yesterday", "Dunes", "Previous 7 days", "Locks", "Older", "Wells"]
 
-    app.button(key=f"pin {wells.stem}").click().run()
+    app.button(key=f"pin {wells}").click().run()
 
     assert listed(app)[:3] == ["Pinned", "Wells", "Today"]
-    assert app.button(key=f"pin {wells.stem}").label == "Unpin"
-    app.button(key=f"pin {wells.stem}").click().run()
+    assert app.button(key=f"pin {wells}").label == "Unpin"
+    app.button(key=f"pin {wells}").click().run()
     assert listed(app)[-2:] == ["Older", "Wells"]
 
 

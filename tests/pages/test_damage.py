@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize("begin", [0, 100])
-def test_a_damaged_catalog_is_told_in_place_of_the_page(
+def test_a_damaged_database_is_told_in_place_of_the_page(
     small_workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: int
 ) -> None:
     workspace = Path(shutil.copytree(small_workspace, tmp_path / "workspace"))

@@ -46,7 +46,7 @@ CUP = {"id": "cup", "language": "en", "question": "Who won the football world cu
 
 @pytest.fixture
 def workspace(collection: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(collection, tmp_path / "workspace", ignore=shutil.ignore_patterns("conversations")))
+    return Path(shutil.copytree(collection, tmp_path / "workspace", ignore=shutil.ignore_patterns("records.sqlite")))
 
 
 def write(workspace: Path, *questions: Mapping[str, object]) -> None:

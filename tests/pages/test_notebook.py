@@ -46,8 +46,8 @@ def downloads(app: AppTest, key: str) -> list[str]:
 def workspace(collection: Path) -> Iterator[Path]:
     """Yield the small collection, without notebooks before and after."""
     yield collection
-    for path in (collection / "notebooks").glob("*.json"):
-        notebooks.delete_notebook(collection, path.stem)
+    for one in notebooks.list_notebooks(collection):
+        notebooks.delete_notebook(collection, one.id)
 
 
 @pytest.fixture

@@ -52,8 +52,8 @@ def workspace(collection: Path) -> Iterator[Path]:
     yield collection
     for one in saved.list_searches(collection):
         saved.delete_search(collection, one.id)
-    for path in (collection / "notebooks").glob("*.json"):
-        notebooks.delete_notebook(collection, path.stem)
+    for notebook in notebooks.list_notebooks(collection):
+        notebooks.delete_notebook(collection, notebook.id)
 
 
 def test_without_a_search_the_page_says_what_to_type(start: Start, workspace: Path) -> None:

@@ -75,8 +75,8 @@ def test_nothing_of_a_running_process_and_no_index_is_in_a_backup(workspace: Pat
         tops = {name.split("/")[0] for name in packed.namelist()}
         assert json.loads(packed.read("manifest.json"))["version"] == sextant_version()
     assert tops == {
-        "audit.jsonl", "catalog.sqlite", "conversations", "files", "journal.jsonl", "manifest.json", "people.json",
-        "settings.toml", "vectors",
+        "audit.jsonl", "catalog.sqlite", "files", "journal.jsonl", "manifest.json", "records.sqlite", "settings.toml",
+        "vectors",
     }  # fmt: skip
 
 
@@ -189,7 +189,7 @@ def test_what_a_killed_backup_left_beside_the_workspace_goes_with_an_erasure(wor
     assert [*kept.iterdir(), *tmp_path.glob(".sextant-*.part")] == []
 
 
-def test_a_damaged_catalog_is_not_backed_up_as_if_it_were_whole(workspace: Path, tmp_path: Path) -> None:
+def test_a_damaged_database_is_not_backed_up_as_if_it_were_whole(workspace: Path, tmp_path: Path) -> None:
     catalog = workspace / "catalog.sqlite"
     size = catalog.stat().st_size
     with catalog.open("r+b") as file:

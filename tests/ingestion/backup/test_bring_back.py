@@ -123,7 +123,7 @@ def test_a_destroyed_catalog_comes_back_with_equal_search_results(workspace: Pat
 
 
 def test_a_second_copy_that_a_newer_sextant_made_is_refused_with_the_cure(workspace: Path) -> None:
-    with closing(sqlite3.connect(workspace / "records.sqlite")) as connection:
+    with closing(sqlite3.connect(workspace / "catalog-copy.sqlite")) as connection:
         connection.execute("UPDATE state SET value = '99' WHERE name = 'schema'")
         connection.commit()
     destroy(workspace, "missing")
@@ -168,9 +168,9 @@ def test_a_document_that_was_being_erased_does_not_come_back(workspace: Path, mo
 
 
 def test_an_original_that_the_copy_does_not_know_is_set_aside_and_not_removed(workspace: Path) -> None:
-    copy = (workspace / "records.sqlite").read_bytes()
+    copy = (workspace / "catalog-copy.sqlite").read_bytes()
     add(workspace, "late.md", "# Late\n\n" + "The late document came after the copy. " * 20)
-    (workspace / "records.sqlite").write_bytes(copy)
+    (workspace / "catalog-copy.sqlite").write_bytes(copy)
     destroy(workspace, "missing")
     brought, _ = repair(workspace)
     assert brought.unknown is not None
@@ -210,7 +210,7 @@ def test_a_repair_that_is_broken_off_is_begun_again(workspace: Path, monkeypatch
     assert (state(workspace), hits(workspace)) == (before, answers)
 
 
-def test_an_erasure_names_the_damaged_catalog_that_still_holds_the_document(workspace: Path) -> None:
+def test_an_erasure_names_the_damaged_database_that_still_holds_the_document(workspace: Path) -> None:
     destroy(workspace, "overwritten")
     repair(workspace)
     with closing(open_engine(workspace)) as engine:
@@ -230,7 +230,7 @@ def files(workspace: Path) -> dict[Path, bytes]:
 
 def test_without_a_whole_copy_nothing_is_touched(workspace: Path) -> None:
     destroy(workspace, "overwritten")
-    with (workspace / "records.sqlite").open("r+b") as file:
+    with (workspace / "catalog-copy.sqlite").open("r+b") as file:
         file.write(b"\xff" * 4096)
     before = files(workspace)
     with pytest.raises(WorkspaceError, match=r"is damaged as well.*sextant restore"):
@@ -238,11 +238,11 @@ def test_without_a_whole_copy_nothing_is_touched(workspace: Path) -> None:
     forget_records(workspace)
     with pytest.raises(WorkspaceError, match="no second copy"):
         repair(workspace)
-    assert files(workspace) == {path: content for path, content in before.items() if path.name != "records.sqlite"}
+    assert files(workspace) == {path: content for path, content in before.items() if path.name != "catalog-copy.sqlite"}
 
 
 def test_the_copy_holds_no_text_and_is_its_owners_alone(workspace: Path) -> None:
-    copy = workspace / "records.sqlite"
+    copy = workspace / "catalog-copy.sqlite"
     assert copy.stat().st_mode & 0o777 == 0o600
     assert b"harbourmaster" not in copy.read_bytes()
     with closing(sqlite3.connect(copy)) as kept, closing(sqlite3.connect(workspace / "catalog.sqlite")) as catalog:
@@ -252,7 +252,7 @@ def test_the_copy_holds_no_text_and_is_its_owners_alone(workspace: Path) -> None
 
 
 def test_a_damaged_copy_is_made_anew_by_the_next_change(workspace: Path) -> None:
-    copy = workspace / "records.sqlite"
+    copy = workspace / "catalog-copy.sqlite"
     with copy.open("r+b") as file:
         file.write(b"\xff" * 4096)
     keep_records(workspace)
@@ -263,9 +263,9 @@ def test_a_damaged_copy_is_made_anew_by_the_next_change(workspace: Path) -> None
     repair(workspace)
 
 
-def test_a_damaged_catalog_does_not_become_the_copy(workspace: Path) -> None:
-    copy = (workspace / "records.sqlite").read_bytes()
+def test_a_damaged_database_does_not_become_the_copy(workspace: Path) -> None:
+    copy = (workspace / "catalog-copy.sqlite").read_bytes()
     destroy(workspace, "overwritten")
     with pytest.raises(SextantError, match="is damaged"):
         keep_records(workspace)
-    assert (workspace / "records.sqlite").read_bytes() == copy
+    assert (workspace / "catalog-copy.sqlite").read_bytes() == copy

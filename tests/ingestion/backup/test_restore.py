@@ -96,7 +96,7 @@ def test_every_byte_of_the_list_of_members_may_be_damaged(archive: Path, target:
         # On a byte of a time nothing depends.
         with suppress(WorkspaceError, InputError):
             restore(place(target), archive)
-            assert (target / "people.json").is_file()
+            assert (target / "records.sqlite").is_file()
             shutil.rmtree(target)
         assert not target.exists()
 
@@ -117,8 +117,8 @@ def test_what_is_no_backup_is_told(tmp_path: Path, target: Path) -> None:
         "../outside.txt",
         "/etc/outside.txt",
         "files/../../outside.txt",
-        "conversations//outside.json",
-        "conversations/./outside.json",
+        "evaluation//outside.json",
+        "evaluation/./outside.json",
         "files/a/b/outside.pdf",
         "files/outside.pdf",
         "vectors/sub/outside.f32",
@@ -162,9 +162,9 @@ def test_members_that_lie_over_one_another_are_refused(archive: Path, target: Pa
 
 def test_a_file_that_the_manifest_names_and_the_archive_lacks_is_named(archive: Path, target: Path) -> None:
     def drop(contents: dict[str, bytes], _: dict[str, object]) -> None:
-        del contents["people.json"]
+        del contents["records.sqlite"]
 
-    refuse(rewritten(archive, drop), target, r"is damaged: people\.json in it is not as it was backed up")
+    refuse(rewritten(archive, drop), target, r"is damaged: records\.sqlite in it is not as it was backed up")
 
 
 def test_an_archive_of_a_newer_sextant_is_refused_with_the_cure(archive: Path, target: Path) -> None:

@@ -20,7 +20,6 @@ from ingestion.operations.sources import remove_sources
 from ingestion.records.quarantine import file_of, remove_file
 from ingestion.types import Download, SeedSource
 from rag_engine.backends.drawing.page_cache import drawings_of
-from rag_engine.conversations.store import begin_turn, new_id, read_conversation, rename_conversation
 from rag_engine.errors import WorkspaceError
 from rag_engine.workspace import inside
 from tests.ingestion.backup.workspaces import HARBOUR, add, desk_of, open_engine
@@ -124,14 +123,3 @@ def test_a_name_that_leads_out_is_refused(workspace: Path, victim: Path, act: Ca
 
 def test_a_download_without_a_file_has_none(workspace: Path) -> None:
     assert file_of(workspace, replace(DOWNLOAD, path="")) is None
-
-
-def test_a_conversation_that_bears_the_name_of_a_file_elsewhere_is_not_written_there(workspace: Path) -> None:
-    id = new_id()
-    begin_turn(workspace, id, "Who keeps the harbour?")
-    path = workspace / "conversations" / f"{id}.json"
-    path.write_text(path.read_text().replace(f'"{id}"', '"../../outside"'))
-    assert read_conversation(workspace, id) is not None
-    with pytest.raises(WorkspaceError, match="does not lie in"):
-        rename_conversation(workspace, id, "Mine")
-    assert not (workspace.parent / "outside.json").exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 from rag_engine.conversations import store
 from rag_engine.conversations.cited_in import citing_turns
 from tests.rag_engine.conversations.test_store import CITATION, REPLY
+from tests.raw_records import overwrite
 
 
 def answered(workspace: Path, question: str, document_id: str) -> None:
@@ -33,7 +34,7 @@ def test_a_source_that_was_found_and_not_cited_does_not_count(tmp_path: Path) ->
     assert citing_turns(tmp_path, "0123456789ab") == ()
 
 
-def test_a_question_without_a_reply_and_a_file_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:
+def test_a_question_without_a_reply_and_a_record_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:
     store.begin_turn(tmp_path, store.new_id(), "Is 0123456789ab cited?")
-    (tmp_path / "conversations" / f"{'0' * 32}.json").write_text('{"0123456789ab": ')
+    overwrite(tmp_path, "conversation", "0" * 32, '{"0123456789ab": ')
     assert citing_turns(tmp_path, "0123456789ab") == ()

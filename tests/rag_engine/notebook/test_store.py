@@ -20,6 +20,7 @@ from rag_engine.notebook.store import (
 )
 from tests.rag_engine.conversations.test_store import REPLY
 from tests.rag_engine.notebook.test_notebook import CONVERSATION, TURN
+from tests.raw_records import overwrite, raw_records
 
 ENTRY = answer_entry(CONVERSATION, TURN)
 
@@ -74,7 +75,7 @@ def test_a_notebook_that_is_deleted_is_gone_and_the_default_one_is_empty(tmp_pat
 def test_a_notebook_that_was_deleted_meanwhile_is_not_changed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no notebook"):
         keep(tmp_path, "f" * 32)
-    assert not (tmp_path / "notebooks").exists()
+    assert raw_records(tmp_path, "notebook") == {}
 
 
 def test_deleting_a_conversation_leaves_the_notebook_alone(tmp_path: Path) -> None:
@@ -91,16 +92,15 @@ def test_deleting_a_conversation_leaves_the_notebook_alone(tmp_path: Path) -> No
     assert kept.entries == (entry,)
 
 
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     keep(tmp_path)
-    (tmp_path / "notebooks" / f"{DEFAULT.id}.json").write_text('{"id": 1')
+    overwrite(tmp_path, "notebook", DEFAULT.id, '{"id": 1')
     with pytest.raises(WorkspaceError, match=DEFAULT.id):
         list_notebooks(tmp_path)
 
 
 @pytest.mark.parametrize("id", ["", "../secret", "0" * 31, "0" * 32 + "\n", "A" * 32])
 def test_an_id_that_is_none_finds_and_deletes_nothing(tmp_path: Path, id: str) -> None:
-    (tmp_path / "secret.json").write_text("{}")
     assert read_notebook(tmp_path, id) is None
     delete_notebook(tmp_path, id)
-    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".lock"] == ["secret.json"]
+    assert list_notebooks(tmp_path) == [DEFAULT]

@@ -21,6 +21,7 @@ from rag_engine.passage_search.saved import (
     save_search,
 )
 from tests.rag_engine.small_collection import Written, document_of
+from tests.raw_records import overwrite
 
 QUERY = PassageQuery("flood “loss and damage”", {"country": ("Italy", "Spain"), "year": ("2015-2020",)}, "date", True)
 
@@ -56,12 +57,12 @@ def test_a_deleted_search_comes_back_as_it_was(tmp_path: Path) -> None:
     assert list_searches(tmp_path) == [saved]
 
 
-def test_an_id_names_nothing_else_and_a_damaged_file_is_reported(tmp_path: Path) -> None:
+def test_an_id_names_nothing_else_and_a_damaged_record_is_reported(tmp_path: Path) -> None:
     for id in ("../searches/x", "0" * 32, ""):
         with pytest.raises(InputError, match="no saved search"):
             find_search(tmp_path, id)
     saved = save_search(tmp_path, "Losses", QUERY)
-    (tmp_path / "searches" / f"{saved.id}.json").write_text("{")
+    overwrite(tmp_path, "search", saved.id, "{")
     with pytest.raises(WorkspaceError, match="cannot be read"):
         list_searches(tmp_path)
 

@@ -1,0 +1,170 @@
+"""Records that a person makes, of one kind each: conversations, notebooks, saved searches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Generic, Protocol, TypeVar
+
+import sqlalchemy as sql
+from pydantic import AfterValidator, TypeAdapter, ValidationError
+
+from rag_engine.conversations.person import LOCAL, OwnedRecord, Person, may_read, owns
+from rag_engine.errors import InputError, WorkspaceError
+from rag_engine.storage.records import delete_record, reading, records, write_record, writing
+
+_ID = re.compile(r"[0-9a-f]{32}")
+# Records that were read last and are kept: pages ask for the same ones at everything a person does.
+_KEPT = 64
+# Characters of a name.
+LONGEST_NAME = 80
+
+
+def _as_moment(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+# A moment in ISO form. Pages that list records show its day, and none of them could be listed beside one without.
+Moment = Annotated[str, AfterValidator(_as_moment)]
+
+
+class NamedRecord(OwnedRecord, Protocol):
+    """A record that a person gave a name."""
+
+    @property
+    def name(self) -> str:
+        """As it is shown."""
+
+
+def short_name(name: str) -> str:
+    """Return a name with its blanks in order; InputError when it is longer than names may be."""
+    wanted = " ".join(name.split())
+    if len(wanted) > LONGEST_NAME:
+        raise InputError(
+            "The name has {length:,} characters; {limit:,} are allowed.",
+            help="Give a shorter one.",
+            length=len(wanted),
+            limit=LONGEST_NAME,
+        )
+    return wanted
+
+
+AnyRecord = TypeVar("AnyRecord", bound=OwnedRecord)
+
+
+def is_id(id: str) -> bool:
+    """Return whether this could be the id of a record."""
+    return bool(_ID.fullmatch(id))
+
+
+class RecordKind(Generic[AnyRecord]):
+    """The records of one kind; `noun` names one.
+
+    Whoever changes a record by reading and writing it holds `changing` meanwhile: two tabs or processes may do so at
+    the same moment. A record is its owner's alone unless it is shared; without a person it is the local one who asks.
+    """
+
+    def __init__(self, kind: str, noun: str, codec: TypeAdapter[AnyRecord]) -> None:
+        self._kind, self._noun, self._codec = kind, noun, codec
+        self._parsed = lru_cache(maxsize=_KEPT)(self._parse)
+
+    def changing(self, workspace: Path) -> AbstractContextManager[object]:
+        """Hold the lock of the one that changes records, in any process."""
+        return writing(workspace)
+
+    def version(self, workspace: Path, id: str) -> int | None:
+        """Return what changes when a record is written again; None without a record, which is not read."""
+        with reading(workspace) as connection:
+            found: int | None = connection.execute(sql.select(records.c.version).where(self._is(id))).scalar()
+        return found
+
+    def versions(self, workspace: Path, person: Person | None = None, naming: str = "") -> list[tuple[str, int]]:
+        """Return id and version of the records that a person may read, or of all, that have a word in them."""
+        wanted = sql.select(records.c.id, records.c.version).where(records.c.kind == self._kind)
+        if person is not None:
+            owners = {person.key, ""} if person.has_role("admin") else {person.key}
+            wanted = wanted.where(sql.or_(records.c.owner.in_(owners), records.c.shared_by != ""))
+        if naming:
+            wanted = wanted.where(records.c.body.contains(naming, autoescape=True))
+        with reading(workspace) as connection:
+            return [(str(id), int(version)) for id, version in connection.execute(wanted)]
+
+    def change_all(self, workspace: Path, naming: str, change: Callable[[AnyRecord], AnyRecord]) -> None:
+        """Store every record that has this word in it as `change` returns it, whosever it is."""
+        with self.changing(workspace):
+            for id, _ in self.versions(workspace, naming=naming):
+                if (before := self.read_any(workspace, id)) is not None:
+                    self.write(workspace, change(before))
+
+    def read(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
+        """Return the record, None where there is none of this id or it is somebody else's."""
+        found = self.read_any(workspace, id)
+        return found if found is not None and may_read(person, found) else None
+
+    def read_any(self, workspace: Path, id: str) -> AnyRecord | None:
+        """Return the record, whosever it is; WorkspaceError for one that Sextant did not write."""
+        version = self.version(workspace, id)
+        return None if version is None else self._parsed(workspace, id, version)
+
+    def read_own(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
+        """Return the record to be changed, None where there is none that the person may see.
+
+        InputError for one that somebody else shares: it can be read and no more.
+        """
+        found = self.read(workspace, id, person)
+        if found is not None and not owns(person, found.owner):
+            raise InputError(
+                "This is shared by {person}, who alone can change it.",
+                help="Make another one.",
+                person=found.shared_by,
+            )
+        return found
+
+    def write(self, workspace: Path, record: AnyRecord) -> AnyRecord:
+        """Store a record, in the place of what it was, and return it."""
+        body = self._codec.dump_json(record).decode()
+        with writing(workspace) as connection:
+            write_record(connection, self._kind, record.id, body, record.owner, record.shared_by)
+        return record
+
+    def delete(self, workspace: Path, id: str) -> None:
+        """Delete a record, where there is one."""
+        with writing(workspace) as connection:
+            delete_record(connection, self._kind, id)
+
+    def free_name(self, name: str, others: Iterable[NamedRecord], owner: str, own: str = "") -> str:
+        """Return a name with its blanks in order.
+
+        InputError when it is empty or too long, or another record than `own` of the same owner has it.
+        """
+        wanted = short_name(name)
+        if not wanted:
+            raise InputError("The name is empty.", help="Give one.")
+        taken = (one.name.casefold() for one in others if one.id != own and one.owner == owner)
+        if wanted.casefold() in taken:
+            raise InputError("The name {wanted!r} is taken already.", help="Choose another name.", wanted=wanted)
+        return wanted
+
+    def _is(self, id: str) -> sql.ColumnElement[bool]:
+        return sql.and_(records.c.kind == self._kind, records.c.id == id)
+
+    def _parse(self, workspace: Path, id: str, _version: int) -> AnyRecord | None:
+        with reading(workspace) as connection:
+            body = connection.execute(sql.select(records.c.body).where(self._is(id))).scalar()
+        try:
+            return None if body is None else self._codec.validate_json(body)
+        except ValidationError as error:
+            # Not the error's own words: they quote what is in the record, to whoever asks for it.
+            why = error.errors(include_input=False)[0]["msg"].rstrip(".")
+            raise WorkspaceError(
+                "The {what} {id} cannot be read: {error}.",
+                help="Delete it, or restore another backup.",
+                what=self._noun,
+                id=id,
+                error=why,
+            ) from error

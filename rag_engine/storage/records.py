@@ -1,0 +1,121 @@
+"""Records: what people make and choose in a workspace, in a database beside the catalog.
+
+A record is a row: its kind, its id, whose it is, and all of it as JSON. Damage to one of the two databases leaves the
+other.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from pathlib import Path
+from threading import local
+from typing import Any
+
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection
+
+from rag_engine.backends.sqlite_damage import damage_reported, report_damage
+from rag_engine.workspace import make_folder, records_file
+
+TABLES = sql.MetaData()
+records = sql.Table(
+    "records",
+    TABLES,
+    sql.Column("kind", sql.String, primary_key=True),
+    sql.Column("id", sql.String, primary_key=True),
+    *(sql.Column(name, sql.String, nullable=False) for name in ("owner", "shared_by")),
+    sql.Column("version", sql.Integer, nullable=False),
+    sql.Column("body", sql.String, nullable=False),
+)
+# The transaction of this thread in each database: what is read within it sees what it has written.
+_OPEN = local()
+
+
+@contextmanager
+def reading(workspace: Path) -> Iterator[Connection]:
+    """Yield a connection that reads the records; there are none where nobody has written any."""
+    if (open_one := _open().get(records_file(workspace))) is not None:
+        yield open_one
+    elif _is_made(records_file(workspace)):
+        with _engine(records_file(workspace), written=False).connect() as connection:
+            yield connection
+    else:
+        with sql.create_engine("sqlite://", poolclass=sql.NullPool).begin() as connection:
+            TABLES.create_all(connection)
+            yield connection
+
+
+@contextmanager
+def writing(workspace: Path) -> Iterator[Connection]:
+    """Yield a connection in a transaction that excludes other writers; nested, it is the same one."""
+    path = records_file(workspace)
+    if (open_one := _open().get(path)) is not None:
+        yield open_one
+        return
+    make_folder(workspace)
+    if not _is_made(path):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with _engine(path, written=True).begin() as connection:
+            TABLES.create_all(connection)
+    with _engine(path, written=True).begin() as connection:
+        _open()[path] = connection
+        try:
+            yield connection
+        finally:
+            del _open()[path]
+
+
+def write_record(connection: Connection, kind: str, id: str, body: str, owner: str = "", shared_by: str = "") -> None:
+    """Store a record in the place of what it was."""
+    delete_record(connection, kind, id)
+    row = {"kind": kind, "id": id, "owner": owner, "shared_by": shared_by, "version": time.time_ns(), "body": body}
+    connection.execute(sql.insert(records).values(row))
+
+
+def delete_record(connection: Connection, kind: str, id: str) -> None:
+    """Delete a record, where there is one."""
+    connection.execute(sql.delete(records).where(records.c.kind == kind, records.c.id == id))
+
+
+def bodies(connection: Connection, kind: str) -> dict[str, str]:
+    """Return the records of a kind by id, in the order in which they were written."""
+    rows = connection.execute(
+        sql.select(records.c.id, records.c.body).where(records.c.kind == kind).order_by(records.c.version)
+    )
+    return {str(id): str(body) for id, body in rows}
+
+
+def _is_made(path: Path) -> bool:
+    """Return whether the database has its tables, with which its first bytes are written."""
+    return path.is_file() and path.stat().st_size > 0
+
+
+def _open() -> dict[Path, Connection]:
+    if not hasattr(_OPEN, "connections"):
+        _OPEN.connections = {}
+    found: dict[Path, Connection] = _OPEN.connections
+    return found
+
+
+@lru_cache(maxsize=16)
+def _engine(path: Path, *, written: bool) -> sql.Engine:
+    """Return what opens a connection for each block: a folder that is moved or removed leaves none behind."""
+    query = {"uri": "true", "mode": "rwc" if written else "ro"}
+    address = sql.URL.create("sqlite", database=path.absolute().as_uri(), query=query)
+    engine = sql.create_engine(address, hide_parameters=True, poolclass=sql.NullPool)
+    sql.event.listen(engine, "connect", partial(_configure, path))
+    # The driver would begin no transaction before it writes, and then only read.
+    sql.event.listen(engine, "begin", lambda one: one.exec_driver_sql("BEGIN IMMEDIATE" if written else "BEGIN"))
+    sql.event.listen(engine, "handle_error", partial(report_damage, path))
+    return engine
+
+
+def _configure(path: Path, connection: Any, _record: object) -> None:
+    connection.isolation_level = None
+    with damage_reported(path):
+        for pragma in ("secure_delete=ON", "synchronous=FULL", "busy_timeout=30000"):
+            connection.execute(f"PRAGMA {pragma}")
