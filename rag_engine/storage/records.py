@@ -106,16 +106,16 @@ def _engine(path: Path, *, written: bool) -> sql.Engine:
     """Return what opens a connection for each block: a folder that is moved or removed leaves none behind."""
     query = {"uri": "true", "mode": "rwc" if written else "ro"}
     address = sql.URL.create("sqlite", database=path.absolute().as_uri(), query=query)
-    engine = sql.create_engine(address, hide_parameters=True, poolclass=sql.NullPool)
+    # The driver would begin no transaction before it writes, and then one that only reads.
+    manually = {"isolation_level": None}
+    engine = sql.create_engine(address, hide_parameters=True, poolclass=sql.NullPool, connect_args=manually)
     sql.event.listen(engine, "connect", partial(_configure, path))
-    # The driver would begin no transaction before it writes, and then only read.
     sql.event.listen(engine, "begin", lambda one: one.exec_driver_sql("BEGIN IMMEDIATE" if written else "BEGIN"))
     sql.event.listen(engine, "handle_error", partial(report_damage, path))
     return engine
 
 
 def _configure(path: Path, connection: Any, _record: object) -> None:
-    connection.isolation_level = None
     with damage_reported(path):
         for pragma in ("secure_delete=ON", "synchronous=FULL", "busy_timeout=30000"):
             connection.execute(f"PRAGMA {pragma}")
