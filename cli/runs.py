@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-# What a bar shows of runs that have no phases.
 _NAME_WIDTH = 16  # columns for who queued a run
 
 RunId = Annotated[int, typer.Argument(help="Number of the run (`sextant runs`); none means the latest it can be.")]
@@ -173,7 +172,8 @@ def watch(desk: Desk, queued: Run) -> Run:
 
         def show(now: Run) -> None:
             nonlocal last
-            if now.progress and (doing := now.progress.phase or now.action.removeprefix("run")):
+            # Before its first phase a run of phases has nothing to show.
+            if now.progress and (doing := now.progress.phase or ("" if now.action == "run" else now.action)):
                 last = now.progress.phase
                 advance(doing, now.progress.done, now.progress.total, now.progress.current)
 
@@ -198,7 +198,7 @@ def _print_turn(desk: Desk, run: Run) -> None:
 
 
 def _print_run(ended: Run, as_json: bool) -> None:
-    """Print what each phase did and end the command: with 0 when the run came to its end, with 2 at an error."""
+    """Print what each phase did and end the command: with 0 for a whole run, with 2 at an error."""
     if as_json:
         print_json({"status": ended.status, "message": ended.message, "phases": list(ended.results)})
     else:
@@ -225,7 +225,7 @@ def print_summary(ended: Run) -> None:
 
 
 def _print_remaining_phases(ended: Run, last: str) -> None:
-    """Print, where no bar was shown, the lines of the last phase seen and of those too quick to be seen after it."""
+    """Print, without a bar, the lines of the last phase seen and of the quick ones after it."""
     if sys.stderr.isatty():
         return
     summaries = [summary for summary in ended.results if "phase" in summary]

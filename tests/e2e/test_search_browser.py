@@ -1,4 +1,4 @@
-"""The Search page in a browser: words, filters, links that reproduce it, and the way to a document and back."""
+"""The Search page in a browser: words, filters, links that reproduce it, documents and back."""
 
 from __future__ import annotations
 
