@@ -167,7 +167,8 @@ def watch(desk: Desk, queued: Run) -> Run:
 
         def show(now: Run) -> None:
             nonlocal last
-            if now.progress and (doing := now.progress.phase or now.action.removeprefix("run")):
+            # Before its first phase a run of phases has nothing to show.
+            if now.progress and (doing := now.progress.phase or ("" if now.action == "run" else now.action)):
                 last = now.progress.phase
                 advance(doing, now.progress.done, now.progress.total, now.progress.current)
 

@@ -77,9 +77,11 @@ def messages() -> Catalog:
 
 
 def _in_tables() -> Iterator[tuple[str, str, bool]]:
-    """Yield the file and text of each message in a table, and whether it is kept in English and known again."""
+    """Yield file and text of each message in a table, and whether it is kept in English and known again."""
     yield from (("ingestion/operations/acts.py", act.title, True) for act in every_act().values() if act.title)
-    yield from (("ingestion/jobs/kinds.py", text, False) for one in KINDS.values() for text in (one.title, one.counted))
+    yield from (
+        ("ingestion/jobs/kinds.py", text, False) for one in KINDS.values() for text in (one.title, one.counted) if text
+    )
     yield from (("data/settings.toml", text, False) for text in _settings_words())
     yield from (("data/settings.toml", one.only, True) for one in settings_table().values() if one.only)
     yield from (("data/dataset.toml", text, False) for text in (*(one.meaning for one in COLUMNS), *EDITING))

@@ -13,13 +13,14 @@ Stop = Literal["pause", "cancel", "undo", ""]
 class JobKind:
     """A kind of job.
 
-    `keeps`: what it has done stays done, so an attempt that comes further counts anew. `reads`: a language model reads
-    passages for it. `stop`: it can be paused and cancelled, only cancelled, or undone until its work begins.
-    `counted` says what its progress counts. Both texts are English, and pages translate them.
+    `keeps`: what it has done stays done, so an attempt that comes further counts from one again. `reads`: a language
+    model reads passages for it. `stop`: it can be paused and cancelled, only cancelled, or undone until its work
+    begins. `counted` says what its progress counts; `title` is "" where pages name what the job is upon. Both are
+    English, and pages translate them.
     """
 
-    title: str
     counted: str = "{done} of {total} documents"
+    title: str = ""
     attempts: int = 2
     keeps: bool = False
     reads: bool = False
@@ -29,18 +30,22 @@ class JobKind:
 KINDS: Mapping[str, JobKind] = {
     # A file that ends its worker, for want of memory say, would end the next one too: it is set aside after two of
     # them, so that an addition needs two attempts for each of these, and one for the rest.
-    "add": JobKind("Adding documents", "{done} of {total} files", 7, stop="cancel"),
-    "backup": JobKind("Backing up the workspace", "{done} of {total} MB", stop="cancel"),
-    "compare": JobKind("Asking the cells of a comparison", "{done} of {total} cells", 10, True, True, "pause"),
-    "decide": JobKind("Deciding on an index"),
-    "erase": JobKind("Deleting a document", keeps=True, stop="undo"),
-    "gate": JobKind("Checking the answers", "{done} of {total} questions", reads=True, stop="cancel"),
-    "ground": JobKind("Building the knowledge base", "{done} of {total} entries", 10, True, True, "pause"),
-    "pull": JobKind("Downloading a language model", "{done} of {total} MB", 10, keeps=True, stop="cancel"),
+    "add": JobKind("{done} of {total} files", attempts=7, stop="cancel"),
+    "backup": JobKind("{done} of {total} MB", "Backing up the workspace", stop="cancel"),
+    "compare": JobKind("{done} of {total} cells", attempts=10, keeps=True, reads=True, stop="pause"),
+    "decide": JobKind(),
+    "erase": JobKind(keeps=True, stop="undo"),
+    "gate": JobKind("{done} of {total} questions", reads=True, stop="cancel"),
+    "ground": JobKind(
+        "{done} of {total} entries", "Building the knowledge base", attempts=10, keeps=True, reads=True, stop="pause"
+    ),
+    "pull": JobKind("{done} of {total} MB", "Downloading a language model", attempts=10, keeps=True, stop="cancel"),
     # It counts documents, then the questions that check it.
-    "rebuild": JobKind("Rebuilding the index", "{done} of {total} done", stop="cancel"),
-    "relabel": JobKind("Updating titles in the index"),
-    "remove": JobKind("Removing sources", "{done} of {total} sources", stop="undo"),
-    "run": JobKind("Running the phases", "{done} of {total} sources", 10, keeps=True, stop="pause"),
-    "test": JobKind("Asking the test questions", "{done} of {total} questions", 10, True, True, "pause"),
+    "rebuild": JobKind("{done} of {total} done", stop="cancel"),
+    "relabel": JobKind(title="Updating titles in the index"),
+    "remove": JobKind("{done} of {total} sources", stop="undo"),
+    "run": JobKind("{done} of {total} sources", attempts=10, keeps=True, stop="pause"),
+    "test": JobKind(
+        "{done} of {total} questions", "Asking the test questions", attempts=10, keeps=True, reads=True, stop="pause"
+    ),
 }

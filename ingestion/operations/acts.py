@@ -18,7 +18,7 @@ from rag_engine.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class DeclaredAct:
     """An act of a person: its name, the least role that it takes, and what it does in words (English).
 
     `entered`: the audit log has it before it begins. An erasure enters its beginning itself; a restored workspace is
@@ -31,7 +31,7 @@ class Act:
     entered: bool = False
 
 
-_ACTS: dict[str, Act] = {}
+_ACTS: dict[str, DeclaredAct] = {}
 
 
 class ActingPlace(Protocol):
@@ -72,7 +72,7 @@ def act(
     def declared(
         function: Callable[Concatenate[AnyPlace, Given], Returned],
     ) -> Callable[Concatenate[AnyPlace, Given], Returned]:
-        this = Act(function.__name__, role, title, on is not None or on_first)
+        this = DeclaredAct(function.__name__, role, title, on is not None or on_first)
         _ACTS[this.name] = this
 
         @wraps(function)
@@ -90,7 +90,7 @@ def act(
 
 
 @cache
-def every_act() -> Mapping[str, Act]:
+def every_act() -> Mapping[str, DeclaredAct]:
     """Return every act by its name."""
     for file in Path(__file__).parent.glob("*.py"):
         import_module(f"ingestion.operations.{file.stem}")
@@ -106,12 +106,12 @@ def _named(value: object) -> str:
     return str(value)
 
 
-def missing_role(person: Person, act: Act) -> PersonRole | None:
+def missing_role(person: Person, act: DeclaredAct) -> PersonRole | None:
     """Return the role that a person would need for an act; None where the person may do it."""
     return None if person.has_role(act.role) else act.role
 
 
-def check_role(person: Person, act: Act) -> None:
+def check_role(person: Person, act: DeclaredAct) -> None:
     """Raise InputError where the role of a person is not enough for an act; it says who can change that."""
     least = missing_role(person, act)
     if least is None:

@@ -104,7 +104,9 @@
     const pasted = event.clipboardData?.getData("text");
     if (!field || !pasted) return;
     const before = input.value;
-    setTimeout(() => {
+    const tell = () => {
+      // A field can be pasted into before the page has its words.
+      if (!words()) return void setTimeout(tell, 200);
       field.querySelector(".sextant-too-long")?.remove();
       const [, most] = field.querySelector('[data-testid="InputInstructions"]')?.textContent.match(/\d+\/(\d+)/) ?? [];
       // Blanks, or what was there already, change nothing either.
@@ -115,7 +117,8 @@
       note.textContent = most ? words().longer.replace("{n}", number(most)) : words().long;
       field.append(note);
       input.addEventListener("input", () => note.remove(), {once: true});
-    }, 200);
+    };
+    setTimeout(tell, 200);
   }
   document.addEventListener("paste", tellTooLong);
 

@@ -17,12 +17,11 @@ _STREAMLIT = {
 }
 
 
-# A frame tells the page of its new colours, and it is drawn in them by the next; what turns for ever has no end.
-_TRANSITIONS_END = """async () => {
-  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
-  const passing = document.getAnimations().filter(a => a.effect.getComputedTiming().endTime !== Infinity);
-  await Promise.allSettled(passing.map(a => a.finished));
-}"""
+# A frame tells the page of its new colours, and it is drawn in them by the next.
+_TWO_FRAMES = "async () => { for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame); }"
+# What turns for ever has no end. The promise `finished` of a transition may never be kept: its state is looked at.
+_TRANSITIONS_ENDED = """() => document.getAnimations().every(
+  one => one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity)"""
 
 
 def settle(page: Page) -> None:
@@ -30,7 +29,8 @@ def settle(page: Page) -> None:
     expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
     expect(page.locator("[data-testid=stSkeleton], [data-stale=true]")).to_have_count(0)
     page.wait_for_load_state("networkidle")
-    page.evaluate(_TRANSITIONS_END)
+    page.evaluate(_TWO_FRAMES)
+    page.wait_for_function(_TRANSITIONS_ENDED)
 
 
 def has_no_violation(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""The Search page in a browser: words, filters, links that reproduce it, and the way to a document and back."""
+"""The Search page in a browser: words, filters, links that reproduce it, documents and back."""
 
 from __future__ import annotations
 
@@ -61,3 +61,22 @@ def test_a_text_that_is_too_long_for_its_field_does_not_vanish_without_a_word(pa
     expect(told).to_have_count(0)
     words.press("Enter")
     expect(page).to_have_url(re.compile(r"words=plan"))
+
+
+def test_a_text_that_is_pasted_before_the_page_has_its_words_does_not_vanish_either(page: Page, address: str) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"{address}/search")
+    words = page.get_by_placeholder("Key words")
+    words.fill("plan")
+    page.wait_for_function("window.sextantWords")
+    page.evaluate("navigator.clipboard.writeText('flood '.repeat(200)); window.given = window.sextantWords")
+    page.evaluate("delete window.sextantWords")
+
+    page.clock.install()
+    words.press("Control+v")
+    # Longer than the page waits before it tells.
+    page.clock.run_for(500)
+    page.evaluate("window.sextantWords = window.given")
+    page.clock.run_for(500)
+
+    expect(page.get_by_text("this field holds at most 1,000 characters.")).to_be_visible()
