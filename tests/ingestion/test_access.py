@@ -36,6 +36,7 @@ from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL, Person, PersonRole
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
+from tests.conftest import ROOT
 from tests.rag_engine.conftest import CountingEmbedder
 
 ADA = Person("Ada Lovelace (ada@example.org)", "ada@example.org", "admin")
@@ -72,6 +73,16 @@ def test_every_act_declares_its_least_role_and_checks_it() -> None:
     assert acts.keys() == every_act().keys()
     assert not [one.name for one in every_act().values() if (one.role != "reader" or one.entered) and not one.title]
     assert not [name for name, function in acts.items() if not hasattr(function, "__wrapped__")]
+
+
+def test_the_guide_of_security_has_each_act_with_its_role() -> None:
+    acts: dict[tuple[str, str], list[str]] = {}
+    for one in every_act().values():
+        if one.title:
+            acts.setdefault((one.role, one.title), []).append(f"`{one.name}`")
+    rows = [f"| {title} | {role} | {', '.join(sorted(acts[role, title]))} |" for role, title in sorted(acts)]
+    table = "\n".join(["| what it does | role | act |", "| --- | --- | --- |", *rows])
+    assert table in (ROOT / "docs" / "security.md").read_text(encoding="utf-8"), table
 
 
 @pytest.mark.parametrize("name", every_act())
