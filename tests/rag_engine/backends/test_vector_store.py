@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sysconfig
 from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cli.serve.protection import LOOPBACK
+from cli.serve.servers import free_port
 from rag_engine.backends import chroma
-from rag_engine.backends.chroma import open_chroma
+from rag_engine.backends.chroma import connect_chroma, open_chroma
 from rag_engine.filters import FACETS, Filter, allowed_documents, facet_values, facets_of
 from rag_engine.protocols import ChildFacets, VectorIndex
 from rag_engine.types import Metadata
@@ -64,26 +70,52 @@ def filled(store: VectorIndex) -> VectorIndex:
     return store
 
 
-@pytest.fixture(scope="module", params=["Chroma", "memory"])
+STORES = ["Chroma", "Chroma's server", "memory"]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of a Chroma server, as its own command starts it."""
+    folder, program = tmp_path_factory.mktemp("server"), f"{sysconfig.get_path('scripts')}/chroma"
+    with free_port() as port:
+        command = [program, "run", "--host", LOOPBACK, "--port", str(port), "--path", str(folder)]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=60) as client:
+                client.get(f"http://{LOOPBACK}:{port}/api/v2/heartbeat").raise_for_status()
+            yield f"http://{LOOPBACK}:{port}"
+            process.terminate()
+
+
+@contextmanager
+def opened(request: pytest.FixtureRequest, folder: Path, name: str) -> Iterator[VectorIndex]:
+    """Give a store of the documents."""
+    if request.param == "memory":
+        yield filled(MemoryVectorIndex())
+        return
+    if request.param == "Chroma":
+        with closing(open_chroma(folder, name)) as store:
+            yield filled(store)
+        return
+    address = request.getfixturevalue("address")
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        # Chroma's client for a server leaves its sockets open when it is closed (1.5.9).
+        new_client = httpx.Client
+        patch.setattr(httpx, "Client", lambda **options: stack.enter_context(closing(new_client(**options))))
+        yield filled(stack.enter_context(closing(connect_chroma(address, name))))
+
+
+@pytest.fixture(scope="module", params=STORES)
 def held(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorIndex]:
     """Yield a store of the documents, which no test changes."""
-    if request.param == "memory":
-        yield filled(MemoryVectorIndex())
-        return
-    opened = open_chroma(tmp_path_factory.mktemp("chroma"), "any-1")
-    yield filled(opened)
-    opened.close()
+    with opened(request, tmp_path_factory.mktemp("chroma"), "any-1") as store:
+        yield store
 
 
-@pytest.fixture(params=["Chroma", "memory"])
+@pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorIndex]:
     """Yield a store of the documents."""
-    if request.param == "memory":
-        yield filled(MemoryVectorIndex())
-        return
-    opened = open_chroma(tmp_path, "any-1")
-    yield filled(opened)
-    opened.close()
+    with opened(request, tmp_path, f"{tmp_path.name}-1") as store:
+        yield store
 
 
 def asked_for(name: str) -> st.SearchStrategy[tuple[str, ...]]:
