@@ -16,14 +16,13 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import sqlalchemy as sql
 
 from benchmarks.report import machine, write_table
 from rag_engine import workspace as paths
-from rag_engine.backends.chroma import ChromaIndex, collection_name, open_chroma
+from rag_engine.backends.chroma import collection_name, open_chroma
 from rag_engine.backends.tantivy import open_sparse_index
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
@@ -169,7 +168,7 @@ def recipe(engine: Engine) -> Callable[[str, Filter], object]:
     """
     from rank_bm25 import BM25Okapi
 
-    snapshot, dense = engine.collection.snapshot(), cast(ChromaIndex, engine.collection.dense())
+    snapshot, dense = engine.collection.snapshot(), engine.collection.dense()
     texts = {child.key: child.text for key in snapshot.documents for child in engine.catalog.document_children(key)}
     keys = np.array(list(texts))
     started = time.perf_counter()
@@ -177,10 +176,9 @@ def recipe(engine: Engine) -> Callable[[str, Filter], object]:
     print(f"  rank-bm25 over {len(texts)} chunks built in {time.perf_counter() - started:.0f} s", flush=True)
 
     def search(question: str, wanted: Filter) -> object:
-        plan, where = engine.plan(question), {name: values[0] for name, values in wanted.items()} or None
+        plan = engine.plan(question)
         vectors = engine.embedder().encode_queries(plan.queries)
-        found = dense._collection.query(query_embeddings=vectors, n_results=50, where=where, include=[])
-        near = [[int(id) for id in ids] for ids in found["ids"]]
+        near = [found.tolist() for found, _ in dense.search(vectors, 50, facets=wanted)]
         worded = [keys[np.argsort(-bm25.get_scores(query.lower().split()))[:50]].tolist() for query in plan.queries]
         return paper_fusion(near, worded)
 
