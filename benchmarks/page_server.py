@@ -34,7 +34,7 @@ def rest_after_elements() -> None:
         send(context, message)
         rest(seconds)
 
-    ScriptRunContext.enqueue = send_slowly  # type: ignore[assignment, method-assign]
+    ScriptRunContext.enqueue = send_slowly
 
 
 @contextmanager

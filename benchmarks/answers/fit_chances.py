@@ -106,7 +106,7 @@ def ask(
 def every_question(engine: Engine, reader: PassageReader) -> list[Asked]:
     """Return all questions with what is found for them."""
     asked = [
-        ask(engine, reader, gold.question, ANSWERABLE, gold.split, lambda hit, gold=gold: answers(hit.text, gold))  # type: ignore[misc]
+        ask(engine, reader, gold.question, ANSWERABLE, gold.split, lambda hit, gold=gold: answers(hit.text, gold))
         for gold in read_gold(DATA / "eval" / "passages.jsonl", "all")
     ]
     for paged in own_questions():
@@ -143,7 +143,7 @@ def across_languages(config: Config, shared: Path) -> Iterator[Asked]:
                     query.text,
                     ACROSS,
                     half,
-                    lambda hit, answering=answering: hit.document.file in answering,  # type: ignore[misc]
+                    lambda hit, answering=answering: hit.document.file in answering,
                 )
 
 

@@ -84,7 +84,7 @@ def main() -> None:
         of = [one for one in asked if one.half == half]
         table.append(row(f"today, {half}", of, lambda one: one.refused))
         table += [
-            row(f"best chance below {least:.2f}, {half}", of, lambda one, least=least: one.chance < least)  # type: ignore[misc]
+            row(f"best chance below {least:.2f}, {half}", of, lambda one, least=least: one.chance < least)
             for least in CHANCES
         ]
     write_table(

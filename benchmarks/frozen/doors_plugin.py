@@ -26,7 +26,7 @@ _states: dict[str, Any] = {}
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Have the doors keep each state, under the test's name and the door."""
     del items[int(os.environ["FROZEN_LIMIT"]) or len(items) :]
-    doors: Any = sys.modules[DOORS].Doors  # type: ignore[attr-defined]
+    doors: Any = sys.modules[DOORS].Doors
     through = doors.through
 
     def keep(self: object, door: str, act: object) -> object:

@@ -20,12 +20,12 @@ from pathlib import Path
 from unittest import mock
 
 from benchmarks.report import machine, write_table
-from ingestion.config import DeduplicationConfig, ExtractionLimits
+from ingestion.config import DeduplicationConfig
 from ingestion.deduplication import pairs
 from ingestion.deduplication.compare import relate
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.extraction.extract import extract
-from ingestion.types import Extraction, SeedSource
+from ingestion.types import Extraction, ExtractionLimits, SeedSource
 from rag_engine.types import ExtractedText
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -138,13 +138,13 @@ def scores(shared: Path) -> Iterator[Score]:
         extracted = extract(shared / "data" / "corpus" / name, ExtractionLimits(), None)
         yield score(name, extracted, name[:2], located(extracted.text, starts))
     for path in sorted((shared / "data" / "benchmarks" / "statutes_in").glob("*.jsonl")):
-        text, starts = act_as_printed(path)
+        text, offsets = act_as_printed(path)
         with TemporaryDirectory() as folder:
             file = Path(folder) / f"{path.stem}.txt"
             file.write_text(text, encoding="utf-8")
             extracted = extract(file, ExtractionLimits(), None)
         # Extraction joins lines and drops white space: the starts are found again by their first words.
-        marked = [Start(1, section, " ".join(text[offset : offset + 120].split()[:6])) for offset, section in starts]
+        marked = [Start(1, section, " ".join(text[offset : offset + 120].split()[:6])) for offset, section in offsets]
         yield score(f"statutes_in/{path.stem}", extracted, "en", located(extracted.text, marked))
 
 

@@ -33,7 +33,7 @@ from rag_engine.storage import schema as tables
 from rag_engine.storage.catalog import mark_changed, metadata_json, pack_blocks, pack_lines, pack_text, set_state
 from rag_engine.storage.manifest import manifest_of
 from rag_engine.storage.sentence_vectors import pack_sentences
-from rag_engine.storage.vector_file import VectorStore, sealed
+from rag_engine.storage.vector_file import VectorFile, sealed
 from rag_engine.types import Metadata
 
 PER_DOCUMENT = 100
@@ -65,7 +65,7 @@ def fill(engine: Engine, passages: list[str], children: int) -> None:
     seeds = embedder.encode_passages([text[:800] for text in passages])
     words, counts = np.unique([word for text in passages for word in text.split()], return_counts=True)
     frequencies = counts / counts.sum()
-    store = VectorStore(paths.vectors(config.workspace), embedder.name, embedder.dimension)
+    store = VectorFile(paths.vectors(config.workspace), embedder.name, embedder.dimension)
     dense = open_chroma(paths.chroma(config.workspace, 1), collection_name(engine.catalog.state("workspace"), 1))
     sparse = open_sparse_index(paths.sparse_index(config.workspace, 1), writable=True)
     with engine.catalog.begin() as connection:
@@ -86,7 +86,7 @@ def fill(engine: Engine, passages: list[str], children: int) -> None:
         sentences = random.standard_normal((PER_DOCUMENT, SENTENCES, embedder.dimension)).astype(np.float32)
         _insert(engine, number + 1, metadata, texts, keys)
         _insert_vectors(engine, keys, sentences)
-        facets = {"document": number + 1, "hazard": hazard, "geographical_level": level}
+        facets = {"document": number + 1, "hazard": [hazard], "geographical_level": level}
         dense.add(keys, vectors, texts, [facets] * PER_DOCUMENT)
         sparse.add((int(key), number + 1, language, text) for key, text in zip(keys, texts, strict=True))
         if number % 200 == 199:
