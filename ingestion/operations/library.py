@@ -19,7 +19,8 @@ _COLUMNS, _FILTERS = "library columns", "library filters"
 @act("reader")
 def chosen_columns(desk: Desk, default: Sequence[str]) -> list[str]:
     """Return the columns that were last chosen for the table."""
-    return list(_kept(desk, _COLUMNS) or default)
+    kept = _kept(desk, _COLUMNS)
+    return list(default if kept is None else kept)
 
 
 @act("reader")

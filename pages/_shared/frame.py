@@ -19,7 +19,7 @@ from pages._shared.interface_language import LANGUAGES, _, interface_language, s
 from pages._shared.login import draw_person, require_login
 from pages._shared.print_style import PRINT_STYLE
 from rag_engine.config import ROOT
-from rag_engine.conversations.interface_languages import choose_language, chosen_language
+from rag_engine.conversations.record_kinds import choose_language, chosen_language
 from rag_engine.errors import SextantError
 from rag_engine.installation import sextant_version
 from rag_engine.waiting import rest

@@ -58,7 +58,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-class Child:
+class ConfinedChild:
     """A confined process and the connection to it, whose descriptor is the last of its arguments."""
 
     def __init__(
@@ -137,10 +137,10 @@ class Child:
             self.kill()
 
 
-C = TypeVar("C", bound=Child)
+C = TypeVar("C", bound=ConfinedChild)
 
 
-class Pool(Generic[C]):
+class ChildPool(Generic[C]):
     """Processes that wait for work; `take` starts another while all are busy. Safe from several threads."""
 
     def __init__(self, new: Callable[[], C]) -> None:

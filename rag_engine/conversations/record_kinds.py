@@ -1,4 +1,4 @@
-"""Records that a person makes, of one kind each: conversations, notebooks, saved searches."""
+"""Records that a person makes: conversations, notebooks, saved searches, and the chosen language of the pages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from rag_engine.conversations.person import LOCAL, OwnedRecord, Person, may_read, owns
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.storage.records import delete_record, reading, records, write_record, writing
+from rag_engine.storage.records import bodies, delete_record, reading, records, write_record, writing
 
 _ID = re.compile(r"[0-9a-f]{32}")
 # Records that were read last and are kept: pages ask for the same ones at everything a person does.
 _KEPT = 64
 # Characters of a name.
 LONGEST_NAME = 80
+_LANGUAGE = "language"
 
 
 def _as_moment(text: str) -> str:
@@ -168,3 +169,15 @@ class RecordKind(Generic[AnyRecord]):
                 id=id,
                 error=why,
             ) from error
+
+
+def chosen_language(workspace: Path, person: Person) -> str:
+    """Return the code of the language that a person has chosen; "" for somebody who has chosen none."""
+    with reading(workspace) as connection:
+        return bodies(connection, _LANGUAGE).get(person.key, "")
+
+
+def choose_language(workspace: Path, person: Person, language: str) -> None:
+    """Keep the language that a person has chosen, by its code, for every session from now on."""
+    with writing(workspace) as connection:
+        write_record(connection, _LANGUAGE, person.key, language, person.key)

@@ -27,7 +27,7 @@ from ingestion.types import ExtractionLimits, FileReading, OutcomeReason, Printe
 from rag_engine.backends.office.program import office_folders
 from rag_engine.config import ROOT, OcrChoice, easyocr_folder
 from rag_engine.confinement.confine import unprivileged_user
-from rag_engine.confinement.pool import Child, Pool
+from rag_engine.confinement.pool import ChildPool, ConfinedChild
 from rag_engine.confinement.scratch import Scratch
 from rag_engine.text.templates import kept_sentence
 
@@ -41,7 +41,7 @@ class Sandbox:
 
     def __init__(self, limits: ExtractionLimits | None = None, ocr: OcrChoice = "auto", count: int = 1) -> None:
         self._limits = limits or ExtractionLimits()
-        self._pool = Pool(partial(_Reader, self._limits, ocr))
+        self._pool = ChildPool(partial(_FileReader, self._limits, ocr))
         self._turns = threading.Semaphore(count)
 
     def __enter__(self) -> Self:
@@ -94,7 +94,7 @@ class Sandbox:
             finally:
                 self._pool.give_back(child)
 
-    def _await_start(self, child: _Reader, path: Path) -> None:
+    def _await_start(self, child: _FileReader, path: Path) -> None:
         """Return when a child is ready; Refusal, which is not the file's fault, where it does not start."""
         if child.is_up():
             return
@@ -104,7 +104,7 @@ class Sandbox:
         cause = "it was broken off" if self._pool.closed else ended
         raise _unexpected(f"{path.name} was not read: {cause}.")
 
-    def _answer(self, child: _Reader, path: Path, seconds: float, ocr_seconds: float) -> Message:
+    def _answer(self, child: _FileReader, path: Path, seconds: float, ocr_seconds: float) -> Message:
         """Return a child's next answer; Refusal when it is one. A child that gives none is dismissed."""
         healthy = False
         try:
@@ -118,7 +118,7 @@ class Sandbox:
             raise _refusal(path, answer, self._limits)
         return answer
 
-    def _received(self, child: _Reader, path: Path, seconds: float, ocr_seconds: float) -> Message:
+    def _received(self, child: _FileReader, path: Path, seconds: float, ocr_seconds: float) -> Message:
         deadline, left = time.monotonic() + seconds, ocr_seconds
         while body := child.receive(deadline - time.monotonic(), seconds):
             try:
@@ -136,7 +136,7 @@ class Sandbox:
         raise _crashed(path, child.last_words())
 
 
-class _Reader(Child):
+class _FileReader(ConfinedChild):
     """A child process and the folder where files are lent to it."""
 
     def __init__(self, limits: ExtractionLimits, ocr: OcrChoice) -> None:

@@ -20,7 +20,7 @@ import psutil  # type: ignore[import-untyped]
 from rag_engine.backends.drawing.page_cache import REMEMBERED_SECONDS, PageCache
 from rag_engine.backends.drawing.passage_finder import SoughtPassage
 from rag_engine.confinement.confine import Reach, unprivileged_user
-from rag_engine.confinement.pool import Child, Pool
+from rag_engine.confinement.pool import ChildPool, ConfinedChild
 from rag_engine.errors import InputError, SextantError, WorkspaceError
 from rag_engine.text.sentences import Span
 from rag_engine.types import Box
@@ -55,7 +55,7 @@ class PageRenderer:
         self._seconds = seconds
         module, reach = "rag_engine.backends.drawing.page_drawing", Reach(user=unprivileged_user())
         limits = str(memory_bytes), str(seconds)
-        self._pool = Pool(lambda: Child(module, reach, *limits, variables={"OMP_NUM_THREADS": "1"}))
+        self._pool = ChildPool(lambda: ConfinedChild(module, reach, *limits, variables={"OMP_NUM_THREADS": "1"}))
         self._turns = _Turns()
         self._lock = threading.Lock()
         self._begun: OrderedDict[_Drawing, tuple[Future[bytes], float]] = OrderedDict()
@@ -265,7 +265,7 @@ class _Turns:
                 self._busy += Counter()
 
 
-def _processor_seconds(child: Child) -> float:
+def _processor_seconds(child: ConfinedChild) -> float:
     """Return the processor time that a process has used; 0 where it has ended."""
     try:
         used = psutil.Process(child.process_id).cpu_times()
