@@ -27,7 +27,7 @@ from rag_engine.answering.page_image import page_marks, sheet
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
-from rag_engine.answering.support.labels import LabelJudge, SupportModels
+from rag_engine.answering.support import LabelJudge, SupportModels
 from rag_engine.backends.drawing.page_cache import PageCache
 from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.backends.drawing.passage_finder import SoughtPassage

@@ -31,8 +31,8 @@ from rag_engine.config import DATA, ControllerConfig, read_config
 from rag_engine.controller.loop import begin, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion, place_of
 from rag_engine.controller.merge import merge_evidence
-from rag_engine.controller.plan import plan_by_rules
 from rag_engine.controller.read import SentenceReader, StatementReading
+from rag_engine.controller.sub_questions import plan_by_rules
 from rag_engine.engine import Engine, open_engine
 from rag_engine.types import Evidence, Source, TokenCount
 

@@ -28,7 +28,7 @@ from pages._shared.shown_names import page_noun, page_place, shown_name, title_p
 from rag_engine.answering.chances import RefusalRates
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import licence_text
-from rag_engine.answering.support.summary import support_summary, unsupported_sentences
+from rag_engine.answering.support import support_summary, unsupported_sentences
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.describe_hit import describe_scores, is_ranking_note
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rag_engine.answering.replies.marks import CHECKED_MARK
-from rag_engine.answering.replies.written_references import listed_spans
+from rag_engine.answering.replies import CHECKED_MARK, listed_spans
 from rag_engine.protocols import Embedder
 from rag_engine.text.sentences import Span, sentence_spans, stripped
 from rag_engine.types import Citation, Hit, Source

@@ -12,15 +12,18 @@ from typing import Literal
 
 from rag_engine.answering.abstention import unnamed
 from rag_engine.answering.citations import PageOf, cite
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
-from rag_engine.answering.quotations.quoted_answer import quote
-from rag_engine.answering.replies.closing_refusal import ANSWERED_AND_REFUSED, without_closing_refusal
-from rag_engine.answering.replies.embedding import AnswerEmbedder
-from rag_engine.answering.replies.language import language_warning, written_language
-from rag_engine.answering.replies.marks import check_marks
-from rag_engine.answering.replies.written_references import without_references
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, quote
+from rag_engine.answering.replies import (
+    ANSWERED_AND_REFUSED,
+    AnswerEmbedder,
+    check_marks,
+    language_warning,
+    without_closing_refusal,
+    without_references,
+    written_language,
+)
 from rag_engine.answering.source_order import NumberedWords, in_order, renumbered, renumbered_marks
-from rag_engine.answering.support.labels import SupportModels, assess
+from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer

@@ -8,7 +8,7 @@ from typing import Any
 
 from rag_engine.answering.chances import refusal_rates, share_right
 from rag_engine.answering.reference_list import CitedDocument, limits_of, references_of
-from rag_engine.answering.support.labels import fitted_support
+from rag_engine.answering.support import fitted_support
 from rag_engine.prompts import absent_sections
 from rag_engine.types import (
     Answer,

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from rag_engine.backends.model_runtime import INPUTS, Compute, TokenIds
-from rag_engine.backends.tokenizer.load import load_tokenizer
-from rag_engine.backends.tokenizer.tokens import TokenizedText
+from rag_engine.backends.tokenizer import TokenizedText, load_tokenizer
 from rag_engine.protocols import Vectors
 
 # Texts tokenised at once: enough to sort by length, few enough to hold in memory.

@@ -10,9 +10,8 @@ from rag_engine.config import ControllerConfig
 from rag_engine.controller.loop import Retrieve, begin, search_on
 from rag_engine.controller.memory import SubQuestion
 from rag_engine.controller.merge import merge_evidence
-from rag_engine.controller.model_reading import ModelReader
-from rag_engine.controller.plan import plan_by_model, plan_by_rules
-from rag_engine.controller.read import Read, SentenceReader, Similarity
+from rag_engine.controller.read import ModelReader, Read, SentenceReader, Similarity
+from rag_engine.controller.sub_questions import plan_by_model, plan_by_rules
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer
 from rag_engine.protocols import Embedder, Generator

@@ -11,7 +11,7 @@ from typing import Literal
 from rag_engine.answering.citations import shared_words, words
 from rag_engine.config import ControllerConfig
 from rag_engine.controller.memory import Proposition, SubQuestionState, WorkingMemory
-from rag_engine.controller.phrasing import part_words
+from rag_engine.controller.sub_questions import part_words
 from rag_engine.text.folding import fold
 
 LoopDecision = Literal["continue", "confident", "resolved", "budget", "exhausted"]

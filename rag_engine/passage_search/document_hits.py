@@ -8,8 +8,7 @@ from heapq import nsmallest
 
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
-from rag_engine.passage_search.find import NEAREST, FoundPassages, find_passages, worded_children
-from rag_engine.passage_search.query import PassageQuery
+from rag_engine.passage_search.find import NEAREST, FoundPassages, PassageQuery, find_passages, worded_children
 from rag_engine.retrieval.exact_search import nearest
 
 # Of all passages, so many of the nearest in meaning are looked through for those that a filter leaves.

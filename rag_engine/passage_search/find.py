@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
+from typing import Literal, get_args
 
 import numpy as np
 
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
-from rag_engine.filters import FilterObstacle, answering_documents, filter_obstacles
+from rag_engine.filters import (
+    AS_OF,
+    DOCUMENT,
+    FACETS,
+    VERSIONS,
+    Filter,
+    FilterObstacle,
+    answering_documents,
+    filter_obstacles,
+    is_date,
+    without,
+)
 from rag_engine.geography import load_gazetteer
-from rag_engine.passage_search.query import PassageQuery
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval.ranked import Ranked
@@ -27,6 +38,13 @@ from rag_engine.types import DocumentRecord, QueryPlan
 # Of passages that do not hold all of the words, at most so many are found by meaning: no score tells from where on they
 # are about something else, and further down few are about the query.
 NEAREST = 20
+
+SortOrder = Literal["relevance", "date"]
+SORT_ORDERS: tuple[SortOrder, ...] = get_args(SortOrder)
+
+_WORDS, _SORT, _MATCH = "words", "sort", "match"
+_ALL_WORDS = "words"
+_FILTERS = (*FACETS, DOCUMENT, AS_OF, VERSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +246,54 @@ def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[FilterObstacl
         ):
             found.append(FilterObstacle(name, values, count))
     return tuple(sorted(found, key=lambda one: -one.documents))
+
+
+@dataclass(frozen=True, slots=True)
+class PassageQuery:
+    """Words to search for, the filter and the order; without words, the documents that the filter allows.
+
+    With `words_only` a passage has to hold the words, however near it is in meaning.
+    """
+
+    words: str = ""
+    wanted: Filter = field(default_factory=dict)
+    sort: SortOrder = "relevance"
+    words_only: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.wanted)
+
+    def parameters(self) -> dict[str, list[str]]:
+        """Return the parameters of the address that reproduces the search; what is usual is left out."""
+        named: dict[str, list[str]] = {
+            _WORDS: [self.words] if self.words else [],
+            _SORT: [self.sort] if self.sort != "relevance" else [],
+        }
+        named |= {_MATCH: [_ALL_WORDS] if self.words_only else []}
+        named |= {name: list(self.wanted[name]) for name in _FILTERS if name in self.wanted}
+        return {name: values for name, values in named.items() if values}
+
+    def without(self, name: str) -> PassageQuery:
+        """Return the query without one of the facets of its filter."""
+        return replace(self, wanted=without(self.wanted, name))
+
+    def toggled(self, name: str, value: str) -> PassageQuery:
+        """Return the query with a value of a facet chosen, or without it where it was."""
+        before = self.wanted.get(name, ())
+        after = tuple(one for one in before if one != value) if value in before else (*before, value)
+        return self.with_values(name, after)
+
+    def with_values(self, name: str, values: Sequence[str]) -> PassageQuery:
+        """Return the query with these values of a facet; none leave it out."""
+        rest = without(self.wanted, name)
+        return replace(self, wanted={**rest, name: tuple(values)} if values else rest)
+
+
+def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
+    """Return the query that the parameters of an address name; what cannot be read counts as not named."""
+    words = " ".join(" ".join(parameters.get(_WORDS, ())).split())
+    sort = next((one for one in SORT_ORDERS if one in parameters.get(_SORT, ())), SORT_ORDERS[0])
+    named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}
+    named[AS_OF] = tuple(filter(is_date, named[AS_OF]))
+    words_only = _ALL_WORDS in parameters.get(_MATCH, ())
+    return PassageQuery(words, {name: values for name, values in named.items() if values}, sort, words_only)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_engine.answering.replies.marks import CHECKED_MARK
+from rag_engine.answering.replies import CHECKED_MARK
 
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*")

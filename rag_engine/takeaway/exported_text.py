@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from rag_engine.answering.reference_list import references_of
-from rag_engine.answering.support.summary import support_summary, unsupported_sentences
+from rag_engine.answering.support import support_summary, unsupported_sentences
 from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, Turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rag_engine.answering.replies.marks import CHECKED_MARK
+from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.takeaway.exported_text import (
     ExportedSection,
     ExportedText,

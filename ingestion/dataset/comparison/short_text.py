@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_engine.answering.replies.marks import CHECKED_MARK
+from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.prompts import one_line
 from rag_engine.takeaway.answer_lines import AnswerLine, answer_lines
 from rag_engine.text.sentences import sentence_spans

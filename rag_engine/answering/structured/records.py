@@ -11,9 +11,11 @@ import jsonschema
 
 from rag_engine.answering.citations import PageOf, citation_at
 from rag_engine.answering.structured.answer_schema import CITATION, NO, NOTE, YES, AnswerSchema, SchemaAttribute
-from rag_engine.answering.structured.statements import SourceStatement, is_found, likely_statements
-from rag_engine.answering.structured.support import (
+from rag_engine.answering.structured.statements import (
     WORDS_FOUND,
+    SourceStatement,
+    is_found,
+    likely_statements,
     stated_values,
     unknown_names,
     unknown_numbers,

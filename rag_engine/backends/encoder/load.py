@@ -7,25 +7,37 @@ retrieval.
 from __future__ import annotations
 
 import glob
+import json
+import re
+import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rag_engine.backends import model_source
-from rag_engine.backends.encoder.export import (
-    CHECK_TEXTS,
-    describe,
-    export,
-    export_packaged,
-    open_sentence_transformer,
-    read_settings,
-    torch_vectors,
+from rag_engine.backends.encoder.packaged_e5 import (
+    PackagedModel,
+    packaged_file,
+    packaged_name,
+    packaged_words,
+    settings,
+    unpack,
 )
-from rag_engine.backends.encoder.packaged_e5 import packaged_file, packaged_name, packaged_words, unpack
 from rag_engine.backends.exported_model import ExportedModel
-from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_once
+from rag_engine.backends.model_export import (
+    CHECK,
+    GRAPH,
+    PLAIN_ATTENTION,
+    build_apart,
+    build_once,
+    export_model,
+    limits,
+    open_quietly,
+)
 from rag_engine.backends.model_runtime import (
     INPUTS,
     Runtime,
@@ -34,11 +46,16 @@ from rag_engine.backends.model_runtime import (
     first_that_agrees,
     open_onnx,
     open_openvino,
+    prepare_openvino,
 )
 from rag_engine.backends.model_source import ModelSource
-from rag_engine.config import cache_folder
-from rag_engine.errors import BackendError
+from rag_engine.backends.tokenizer import save_pieces
+from rag_engine.config import DATA, cache_folder
+from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Embedder, Vectors
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 _DEFAULT = "intfloat/multilingual-e5-small"
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
@@ -47,6 +64,28 @@ _EXPORTS = "exported-4"
 _AGREEMENT = 0.999
 # Tokens that each runtime computes at once.
 _BATCH_TOKENS = {"openvino": 1024, "onnx": 2048}
+
+# Different scripts, cases and lengths, so that a wrong mask, axis or lower-casing shows.
+CHECK_TEXTS = (
+    "Flood",
+    "Who warns older people when a heatwave is forecast?",
+    "Il piano regionale antincendio è aggiornato ogni tre anni e stabilisce le risorse dei Comuni.",
+    "Los Estados miembros elaborarán mapas de peligrosidad por inundaciones y mapas de riesgo a la escala apropiada.",
+    "Die Gemeinden stellen Hitzeaktionspläne auf; ÄRZTE und Pflegedienste werden früh beteiligt.",
+    "DEPREM bölgelerinde yapılacak binalar yönetmeliğe uygun olmalıdır.",
+    "干旱管理计划应包括预警指标。 План управления засухой включает показатели.",
+    " ".join(
+        ["Recovery plans protect archives, museums and listed buildings before, during and after a disaster."] * 5
+    ),
+)
+
+
+# `torch_vectors` of the packaged model for these.
+PACKAGED_CHECK = DATA / "multilingual-e5-small.npy"
+
+# Of twelve. The last layers of an encoder of sentences make all tokens of a text alike; the library itself takes the
+# ninth of multilingual BERT, which has as many.
+_LAYER = 9
 
 
 class Encoder:
@@ -198,3 +237,115 @@ def model_folder(source: ModelSource, cache: Path) -> str:
         cache / "unpacked" / source.folder_name, lambda partial: unpack(packaged_file(), partial)
     )
     return str(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSettings:
+    """Settings of an exported model; `failure` says why there is no graph, or is empty."""
+
+    dimension: int
+    max_tokens: int
+    padding_id: int
+    query_prefix: str
+    passage_prefix: str
+    failure: str = ""
+
+
+def open_sentence_transformer(location: str) -> SentenceTransformer:
+    """Return the model of a folder, on the processor; BackendError for one that is not whole."""
+    from sentence_transformers import SentenceTransformer
+
+    return open_quietly(
+        "Encoder",
+        location,
+        lambda: SentenceTransformer(location, device="cpu", model_kwargs=PLAIN_ATTENTION).eval(),
+        "Give a model with its configuration, tokenizer and weights, of a type that the installed transformers knows, "
+        "or use multilingual-e5-small.",
+    )
+
+
+def read_settings(folder: Path) -> EncoderSettings:
+    """Return the settings of an exported model."""
+    return EncoderSettings(**json.loads((folder / "encoder.json").read_text(encoding="utf-8")))
+
+
+def describe(model: SentenceTransformer, name: str, failure: str = "") -> EncoderSettings:
+    """Return the settings of a model; prefixes come from its own prompts, else from the rule of the E5 family."""
+    prompts = model.prompts
+    query, passage = prompts.get("query", ""), prompts.get("passage", "") or prompts.get("document", "")
+    if not query and not passage and re.search(r"(^|[-_/])e5[-_](?!.*instruct)", name.lower()):
+        query, passage = "query: ", "passage: "
+    return EncoderSettings(int(model.get_embedding_dimension() or 0), *limits(model), query, passage, failure)
+
+
+def torch_vectors(model: SentenceTransformer, texts: list[str]) -> Vectors:
+    """Return unit vectors of shape (len(texts), dimension), computed by torch."""
+    vectors = model.encode(texts, prompt="", normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True)
+    return np.asarray(vectors, dtype=np.float32)
+
+
+def export(location: str, name: str, folder: Path) -> None:
+    """Export the model into `folder`."""
+    from torch.nn.functional import normalize
+
+    model = open_sentence_transformer(location)
+
+    def forward(**tensors: Any) -> Any:
+        return normalize(model(tensors)["sentence_embedding"], dim=-1)
+
+    sample = model.tokenizer(list(CHECK_TEXTS[:3]), padding=True, return_tensors="pt")
+    failure = export_model(model, folder, forward, sample, INPUTS[:2], "vectors")
+    np.save(folder / CHECK, torch_vectors(model, list(CHECK_TEXTS)))
+    _write_settings(folder, describe(model, name, failure))
+
+
+def export_packaged(folder: Path) -> None:
+    """Write the packaged model's graph and tokenizer into `folder`, without torch; its words stay in the package.
+
+    What torch says of the check texts comes with Sextant.
+    """
+    from rag_engine.backends.bert_graph import BertGraph
+
+    model, config = PackagedModel(packaged_file()), settings()["config.json"]
+    save_pieces(model.pieces(), model.special, folder)
+    graph = BertGraph(model.weights(), config)
+    graph.save(graph.pool(), "vectors", folder / GRAPH)
+    shutil.copyfile(PACKAGED_CHECK, folder / CHECK)
+    prompts = settings()["config_sentence_transformers.json"]["prompts"]
+    limits = config["max_position_embeddings"], config["pad_token_id"]
+    _write_settings(folder, EncoderSettings(config["hidden_size"], *limits, prompts["query"], prompts["passage"]))
+    prepare_openvino(folder / GRAPH)
+
+
+def _write_settings(folder: Path, settings: EncoderSettings) -> None:
+    (folder / "encoder.json").write_text(json.dumps(asdict(settings), indent=2), encoding="utf-8")
+
+
+def token_score_name() -> str:
+    """Return which model and layer the figures are of: those of another cannot be compared with them."""
+    return f"{packaged_name()}, layer {_LAYER}"
+
+
+def load_token_score(cache: Path | None = None) -> Callable[[str, str], float]:
+    """Return the F1 of BERTScore (Zhang et al. 2020) of a text against a reference, neither weighted nor rescaled.
+
+    InputError where the library is not installed.
+    """
+    try:
+        from bert_score import BERTScorer
+    except ImportError as error:
+        raise InputError(
+            f"The package {error.name} is not installed.", help='Run: pip install "sextant[text-metrics]".'
+        ) from error
+    folder = model_folder(locate(packaged_name()), cache or cache_folder())
+
+    def load() -> Any:
+        return BERTScorer(model_type=folder, num_layers=_LAYER, device="cpu")
+
+    scorer = open_quietly("BERTScore's model", folder, load, "Remove the folder; it is made again.")
+
+    def compare(text: str, reference: str) -> float:
+        _, _, f1 = scorer.score([text], [reference])
+        return float(f1[0])
+
+    return compare

@@ -15,8 +15,7 @@ from rag_engine.chunking.sections.headings import (
     is_marginal_title,
     is_title_line,
 )
-from rag_engine.chunking.sections.labels import number_key
-from rag_engine.chunking.sections.rules import Rules
+from rag_engine.chunking.sections.rules import Rules, number_key
 
 _LETTERED = re.compile(r"[A-ZÇĞİÖŞÜ][).]\s")
 # Below the levels with a noun come headings without a number, then A), I., 1.
