@@ -28,7 +28,7 @@ def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
     if years and not any(year in said(source) for year in years for source in sources):
         return ", ".join(dict.fromkeys(years))
     scope = evidence.plan.scope
-    if scope.countries and all(is_elsewhere(source, scope, gazetteer) for source in _leading(sources)):
+    if scope.countries and all(is_elsewhere(source, scope, gazetteer) for source in _likely(sources)[:_LEADING]):
         return _written(question, scope, gazetteer, evidence.plan.language)
     return _unnamed_in_doubt(evidence, years, gazetteer) if evidence.ground == "doubtful" else ""
 
@@ -57,11 +57,6 @@ def _likely(sources: Sequence[Source]) -> list[Source]:
     chances = [max((hit.chance or 0.0 for hit in source.hits), default=0.0) for source in sources]
     least = _AS_LIKELY * max(chances)
     return [source for source, chance in zip(sources, chances, strict=True) if chance >= least]
-
-
-def _leading(sources: Sequence[Source]) -> list[Source]:
-    """Return the first sources that are about as likely to answer as the likeliest."""
-    return _likely(sources)[:_LEADING]
 
 
 def years_of(text: str) -> list[str]:

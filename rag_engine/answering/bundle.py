@@ -8,7 +8,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +138,7 @@ def asked_question(
 
 def write_bundle(path: Path, bundle: AnswerBundle) -> None:
     """Write a bundle; the same bundle is the same file. InputError where the folder cannot be written."""
-    contents = {f"{name}.json": _json(_plain(getattr(bundle, name))) for name in _CODECS}
+    contents = {f"{name}.json": _json(codec.dump_python(getattr(bundle, name))) for name, codec in _CODECS.items()}
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
     manifest = _json({"format": _FORMAT, "version": _VERSION, "sha256": hashes})
     packed = io.BytesIO()
@@ -232,12 +232,6 @@ def _kept_prompt(prompt: Prompt) -> KeptPrompt:
         num_ctx=prompt.num_ctx,
         temperature=prompt.temperature,
     )
-
-
-def _plain(part: Any) -> Any:
-    if isinstance(part, tuple):
-        return [asdict(one) for one in part]
-    return None if part is None else asdict(part)
 
 
 def _json(value: Any) -> bytes:

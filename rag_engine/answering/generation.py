@@ -287,7 +287,8 @@ def _with_citations(
 def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
     """Return what a language model wrote as an answer, or as none where it says so or names no source."""
     text = without_references(cited.text)
-    if _says_insufficient(cited.text):
+    plain = _plain(cited.text)
+    if any(_plain(sentence) in plain for sentence in INSUFFICIENT.values()):
         return replace(cited, status="insufficient_evidence", text=text, warnings=draft.warnings)
     if not cited.citations:
         said = " ".join(filter(None, (absent, names_no_source(cited.evidence.plan.language))))
@@ -436,11 +437,6 @@ def _without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
         yield held
 
 
-def _says_insufficient(text: str) -> bool:
-    """Whether the text holds the sentence for "not enough", in any of its languages and whatever the punctuation."""
-    plain_text = _plain(text)
-    return any(_plain(sentence) in plain_text for sentence in INSUFFICIENT.values())
-
-
 def _plain(text: str) -> str:
+    """Return the words of a text alone, whatever their case and the punctuation."""
     return " ".join(re.findall(r"\w+", text.casefold()))

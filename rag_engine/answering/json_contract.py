@@ -39,6 +39,8 @@ def search_json(evidence: Evidence) -> Json:
 
 def answer_json(answer: Answer) -> Json:
     """Return the reply of a question."""
+    # Nobody has measured the labels of a second model.
+    judged = answer.judge is not None and not answer.judge.failed
     return {
         "status": answer.status,
         "ground": answer.evidence.ground,
@@ -48,7 +50,7 @@ def answer_json(answer: Answer) -> Json:
         "references": [reference_json(reference) for reference in references_of(answer.citations)],
         "evidence": _sources_json(answer.evidence),
         "support": [support_json(one, answer.text) for one in answer.support],
-        "support_accuracy": None if not answer.support or _is_judged(answer) else fitted_support().right,
+        "support_accuracy": None if not answer.support or judged else fitted_support().right,
         "judge": asdict(answer.judge) if answer.judge else None,
         "withheld": answer.withheld,
         "quotations": answer.quotations,
@@ -96,11 +98,6 @@ def error_json(message: str) -> Json:
         "warnings": [],
         "seconds": {},
     }
-
-
-def _is_judged(answer: Answer) -> bool:
-    """Whether a second model labelled the sentences, whose labels nobody has measured."""
-    return answer.judge is not None and not answer.judge.failed
 
 
 def support_json(support: SentenceSupport, text: str) -> Json:

@@ -78,7 +78,9 @@ def identify_language(text: str, likely: Mapping[str, float] | None = None) -> s
     with _LOADING:
         identifier = _identifier()
     if len(words) <= _CITATION and not any(fold(word) in identifier.weights for word in words):
-        sample = _uncited(sample)
+        # The letters of abbreviations look like those of some language.
+        plain = _CITED.sub(" ", sample)
+        sample = plain if len(_WORD.findall(plain)) > 1 else sample
     trigrams = _by_trigrams(sample, identifier)
     if not any(trigrams.values()):
         return ""
@@ -93,12 +95,6 @@ def identify_language(text: str, likely: Mapping[str, float] | None = None) -> s
         scores["es"] += _SPANISH_WEIGHT if _SPANISH_SIGNS.search(sample) else 0.0
     best = max(scores, key=lambda language: scores[language])
     return "no" if best == "nb" else best
-
-
-def _uncited(sample: str) -> str:
-    """Return a text without abbreviations, whose letters look like those of some language, if enough is left."""
-    plain = _CITED.sub(" ", sample)
-    return plain if len(_WORD.findall(plain)) > 1 else sample
 
 
 def _likelihood(language: str, likely: Mapping[str, float]) -> float:

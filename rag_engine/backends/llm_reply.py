@@ -19,14 +19,9 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _Pairs = list[tuple[str, Any]]
 
 
-def _nothing(*_: object) -> tuple[()]:
-    """Find no fault."""
-    return ()
-
-
 # A value outside a closed list or longer than asked costs that value, which the caller judges, not the whole reply.
 _Shape = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
-    jsonschema.Draft202012Validator, dict.fromkeys(("enum", "maxItems", "maxLength"), _nothing)
+    jsonschema.Draft202012Validator, dict.fromkeys(("enum", "maxItems", "maxLength"), lambda *_: ())
 )
 
 
@@ -82,18 +77,13 @@ def parse_object(reply: str) -> dict[str, object] | None:
     block, the text from an opening brace to the one that balances it, and all of these with duplicate keys removed,
     of which the first stays.
     """
-    for pairs in (_unique, _first):
-        for text in _candidates(reply):
+    candidates = [reply.strip(), *(match[1].strip() for match in _FENCE.finditer(reply)), *_balanced(reply)]
+    for pairs in (_unique, lambda pairs: dict(reversed(pairs))):
+        for text in candidates:
             found = _decode(text, pairs)
             if found is not None:
                 return found
     return None
-
-
-def _candidates(reply: str) -> Iterator[str]:
-    yield reply.strip()
-    yield from (match[1].strip() for match in _FENCE.finditer(reply))
-    yield from _balanced(reply)
 
 
 def _balanced(reply: str) -> Iterator[str]:
@@ -135,11 +125,6 @@ def _unique(pairs: _Pairs) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("A key is there twice.")
     return found
-
-
-def _first(pairs: _Pairs) -> dict[str, Any]:
-    """Return the object with the first value of each key."""
-    return dict(reversed(pairs))
 
 
 def _refuse(constant: str) -> None:

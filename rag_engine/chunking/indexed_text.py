@@ -134,14 +134,12 @@ def _new(given: Iterable[str], *present: str) -> list[str]:
     texts = [_folded(text) for text in present]
     parts: list[str] = []
     for part in dict.fromkeys(_cut(" ".join(one.split())) for one in given):
-        if part and not any(_says(text, _folded(part)) for text in (*texts, *map(_folded, parts))):
+        # As whole words: "Article 1" is not in "Article 12".
+        folded = _folded(part)
+        whole = rf"(?<!\w){re.escape(folded)}(?!\w)"
+        if part and not any(folded in text and re.search(whole, text) for text in (*texts, *map(_folded, parts))):
             parts.append(part)
     return parts
-
-
-def _says(text: str, part: str) -> bool:
-    """Return whether the part is in the text as whole words: "Article 1" is not in "Article 12"."""
-    return part in text and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 
 def _folded(text: str) -> str:

@@ -153,10 +153,15 @@ def _clauses(text: str, words: PartWords) -> list[str]:
     pieces = _between(text, [cut.span() for cut in cuts])
     if len(pieces) < 2:
         return pieces
-    if not _asks_somewhere(pieces[0], words) and len(pieces[0].split()) <= _LONGEST_LEAD:
-        return [f"{pieces[0]}, {piece}" for piece in pieces[1:]]
-    lead = _lead(pieces[0], words)
-    return [pieces[0], *(f"{lead}{piece}" for piece in pieces[1:])]
+    first = pieces[0]
+    starts = (found.start() for found in _WORD_START.finditer(first))
+    asked = next((start for start in starts if words.asks.match(first, start)), None)
+    if asked is None and len(first.split()) <= _LONGEST_LEAD:
+        return [f"{first}, {piece}" for piece in pieces[1:]]
+    # What comes before the asking word of the first part, unless that is too much.
+    lead = first[: asked or 0]
+    lead = lead if len(lead.split()) <= _LONGEST_LEAD else ""
+    return [first, *(f"{lead}{piece}" for piece in pieces[1:])]
 
 
 def _asking(text: str, cuts: Sequence[re.Match[str]], words: PartWords) -> list[str]:
@@ -168,17 +173,6 @@ def _asking(text: str, cuts: Sequence[re.Match[str]], words: PartWords) -> list[
             spans.append(cut.span())
             start = cut.end()
     return _between(text, spans)
-
-
-def _asks_somewhere(piece: str, words: PartWords) -> bool:
-    return any(words.asks.match(piece, found.start()) for found in _WORD_START.finditer(piece))
-
-
-def _lead(piece: str, words: PartWords) -> str:
-    """Return what comes before the asking word of the first part; "" if nothing or too much does."""
-    starts = [found.start() for found in _WORD_START.finditer(piece) if words.asks.match(piece, found.start())]
-    lead = piece[: starts[0]] if starts else ""
-    return lead if len(lead.split()) <= _LONGEST_LEAD else ""
 
 
 def _sections(text: str, language: str, words: PartWords) -> list[str]:

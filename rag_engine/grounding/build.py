@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
-from rag_engine.grounding.entries import EntryPlace, ListedEntry, index_entries
-from rag_engine.grounding.evidence import cached_queries, entry_evidence
+from rag_engine.grounding.entries import ListedEntry, index_entries
+from rag_engine.grounding.evidence import cached_queries, entry_evidence, holds
 from rag_engine.grounding.knowledge import (
     GroundedContext,
     GroundedEntry,
@@ -147,7 +147,8 @@ class _Builder:
 
         BackendError when the model fails.
         """
-        basis = _hash([self._embedder.name, *(_state(one) for one in entry.work), *map(_place, entry.places)])
+        places = [[one.document.document_id, one.page, one.start, one.end] for one in entry.places]
+        basis = _hash([self._embedder.name, *map(_state, entry.work), *places])
         if before is not None and self._generator and before.entry.generator == ExtractiveAnswerer.name:
             # Quoted for want of a language model, which answers now.
             before = None
@@ -168,7 +169,8 @@ class _Builder:
         return Grounding(self._written(entry, contexts, evidence), basis, fingerprint)
 
     def _written(self, entry: ListedEntry, contexts: list[str], evidence: Evidence) -> GroundedEntry:
-        answer = _last(self._engine.answer_from(evidence, self._generator))
+        *_, answer = self._engine.answer_from(evidence, self._generator)
+        assert isinstance(answer, Answer), "an answer always ends with itself"
         # The passages as they were ranked, under the numbers that the answer gave them.
         sources = answer.evidence.sources
         status, text = answer.status, answer.text if answer.status == "answered" else ""
@@ -189,7 +191,7 @@ class _Builder:
             language=entry.language,
             contexts=tuple(
                 GroundedContext(
-                    next(one.n for one in sources if _holds(one, place.document, place.start, place.end)),
+                    next(one.n for one in sources if holds(one, place)),
                     place.document.file,
                     place.page,
                     " ".join(context.split()),
@@ -210,12 +212,6 @@ class _Builder:
         if document.key not in self._texts:
             self._texts[document.key] = self._engine.catalog.text(document.key)
         return self._texts[document.key]
-
-
-def _last(parts: Iterable[object]) -> Answer:
-    *_, answer = parts
-    assert isinstance(answer, Answer), "an answer always ends with itself"
-    return answer
 
 
 def _source(source: Source) -> GroundedSource:
@@ -242,19 +238,11 @@ def _described(source: GroundedSource, document: DocumentRecord) -> GroundedSour
     )
 
 
-def _holds(source: Source, document: DocumentRecord, start: int, end: int) -> bool:
-    return source.document.key == document.key and source.start <= start and end <= source.end
-
-
 def _state(document: DocumentRecord) -> list[object]:
     """Return what decides into which passages a document is cut, and how it is cited."""
     known = document.metadata
     cut = [document.document_id, document.strategy, document.parents, document.children]
     return [*cut, document.shown_title, known.authority, known.year, known.licence]
-
-
-def _place(place: EntryPlace) -> list[object]:
-    return [place.document.document_id, place.page, place.start, place.end]
 
 
 def _hash(value: object) -> str:

@@ -57,7 +57,7 @@ def entry_evidence(
         for n, record in enumerate(best, start=1)
     ]
     for place, text in zip(entry.places, contexts, strict=True):
-        if not any(_holds(source, place) for source in sources):
+        if not any(holds(source, place) for source in sources):
             sources.append(_context(len(sources) + 1, entry, place, text))
     question = entry_question(entry.name, entry.language)
     plan = QueryPlan(question, entry.language, (question,), output_instructions=entry_wish(entry.language))
@@ -101,5 +101,6 @@ def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source
     return Source(n, document, place.start, place.end, text, place.page, place.page, (hit,), index_context=True)
 
 
-def _holds(source: Source, place: EntryPlace) -> bool:
+def holds(source: Source, place: EntryPlace) -> bool:
+    """Return whether a source holds the sentences to which an entry leads."""
     return source.document.key == place.document.key and source.start <= place.start and place.end <= source.end

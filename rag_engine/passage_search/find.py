@@ -28,8 +28,7 @@ from rag_engine.filters import (
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Vectors
-from rag_engine.retrieval.ranked import Ranked
-from rag_engine.retrieval.ranking import rank
+from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.key_words import WantedWords, wanted_words

@@ -90,7 +90,8 @@ def separate(question: str, phrasing: Phrasing) -> Separated:
     opens a sentence counts as asked for, then every clause does, so that something is left to look for. What the
     question quotes is material: no part of it is an instruction.
     """
-    quotations = dict(zip((one for one in _STAND_INS if one not in question), _quotations(question), strict=False))
+    quoted = (match.group() for match in QUOTED.finditer(question))
+    quotations = dict(zip((one for one in _STAND_INS if one not in question), quoted, strict=False))
     for stand_in, quotation in quotations.items():
         question = question.replace(quotation, stand_in)
     separated = _separate(question, phrasing)
@@ -112,10 +113,6 @@ def carried(instructions: str, question: str, phrasing: Phrasing) -> str:
     clauses = [" ".join(clause.split()) for clause in _CLAUSE_END.split(instructions) if _WORD.search(clause)]
     kept = [clause for clause in clauses if is_carried(clause)]
     return " ".join(instructions.split()) if kept and kept == clauses else "; ".join(kept)
-
-
-def _quotations(question: str) -> list[str]:
-    return [match.group() for match in QUOTED.finditer(question)]
 
 
 def _restored(text: str, quotations: Mapping[str, str]) -> str:

@@ -13,8 +13,7 @@ from rag_engine.filters import Filter
 from rag_engine.retrieval.book_index_boost import ListedPlace, missing_contexts
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
 from rag_engine.retrieval.profiles import PROFILES, Profile
-from rag_engine.retrieval.ranked import Ranked
-from rag_engine.retrieval.ranking import rank
+from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import ChildRecord, ParentRecord
 from rag_engine.storage.collection import CollectionView

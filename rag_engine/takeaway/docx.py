@@ -8,11 +8,14 @@ from collections.abc import Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines, answer_runs
 from rag_engine.takeaway.exported_text import (
     LONGEST_TITLE,
+    AnswerLine,
+    AnswerRun,
     ExportedSection,
     ExportedText,
+    answer_lines,
+    answer_runs,
     footnote_text,
     in_one_line,
     visible_text,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from rag_engine.answering.reference_list import references_of
+from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.answering.support import support_summary, unsupported_sentences
 from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.conversations.reply import Reply
@@ -26,6 +28,12 @@ _BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _NOT_ASKED = "No language model was asked: "
 # Characters of a title at most: the properties of a .docx hold no more.
 LONGEST_TITLE = 255
+
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*")
+_BULLET = re.compile(r"(\s*)[-*•]\s+(.+)")
+_NUMBERED = re.compile(r"(\s*)(\d{1,3})[.)]\s+(.+)")
+_DEEPEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +183,53 @@ def _entry_section(entry: NotebookEntry, present: Container[str], words: Wording
         return ExportedSection(entry.question, kept, quotes=entry.quotes, notes=gone, remark=entry.note)
     section = _reply_section(entry.question, details, entry.answer, words)
     return replace(section, notes=(*section.notes, *gone), remark=entry.note)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRun:
+    """Words of a line, or the mark of the source `n`, whose words are the mark as it is written."""
+
+    text: str
+    bold: bool = False
+    n: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """A line of an answer; `depth` counts from 0 to 2 how far a list is indented, `number` is that of its item."""
+
+    kind: Literal["text", "bullet", "numbered", "heading"]
+    runs: tuple[AnswerRun, ...]
+    depth: int = 0
+    number: str = ""
+
+
+def answer_lines(text: str) -> Iterator[AnswerLine]:
+    """Yield the lines of an answer's text; an empty one has no runs."""
+    for line in text.splitlines():
+        if match := _BULLET.fullmatch(line):
+            yield AnswerLine("bullet", answer_runs(match[2]), _depth(match[1]))
+        elif match := _NUMBERED.fullmatch(line):
+            yield AnswerLine("numbered", answer_runs(match[3]), _depth(match[1]), match[2])
+        elif match := _HEADING.fullmatch(line.strip()):
+            yield AnswerLine("heading", tuple(_marked(match[1].replace("**", ""), bold=False)))
+        else:
+            yield AnswerLine("text", answer_runs(line) if line.strip() else ())
+
+
+def _depth(blanks: str) -> int:
+    return min(len(blanks.expandtabs(4)) // 2, _DEEPEST)
+
+
+def answer_runs(text: str) -> tuple[AnswerRun, ...]:
+    """Return the runs of a text in one line."""
+    # Every second piece of a split is what the pattern's group holds.
+    return tuple(run for i, piece in enumerate(_BOLD.split(text)) for run in _marked(piece, bold=i % 2 == 1))
+
+
+def _marked(text: str, *, bold: bool) -> Iterator[AnswerRun]:
+    for i, piece in enumerate(CHECKED_MARK.split(text)):
+        if i % 2:
+            yield AnswerRun(f"[Source {piece}]", bold, int(piece))
+        elif piece:
+            yield AnswerRun(piece, bold)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rag_engine.answering.reference_list import references_of
-from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines, answer_runs
-from rag_engine.takeaway.exported_text import ExportedSection, visible_text
+from rag_engine.takeaway.exported_text import (
+    AnswerLine,
+    AnswerRun,
+    ExportedSection,
+    answer_lines,
+    answer_runs,
+    visible_text,
+)
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
 
@@ -19,8 +25,10 @@ def plain_section(section: ExportedSection, words: Wording = ENGLISH) -> str:
     A table has a tab between two cells, as spreadsheets read it.
     """
     cited = {one.n for one in section.citations}
-    table = ("\t".join((*map(_one_line, row[:-1]), _words(answer_runs(row[-1]), cited))) for row in section.table)
-    blocks = ("\n".join(_plain(line, cited) for line in answer_lines(section.text)), "\n".join(table))
+    cells = (
+        (*(" ".join(cell.split()) for cell in row[:-1]), _words(answer_runs(row[-1]), cited)) for row in section.table
+    )
+    blocks = ("\n".join(_plain(line, cited) for line in answer_lines(section.text)), "\n".join(map("\t".join, cells)))
     return visible_text("\n\n".join(filter(None, (*blocks, plain_references(section.citations, words)))))
 
 
@@ -34,16 +42,8 @@ def plain_references(citations: Iterable[Citation], words: Wording = ENGLISH) ->
 
 def plain_quotes(citations: Iterable[Citation], words: Wording = ENGLISH) -> str:
     """Return each quote on a line with its reference: “six years” (Parliament, Flood Act, 2016, page 3)."""
-    return visible_text("\n".join(f"“{' '.join(one.quote.split())}” ({_reference(one, words)})" for one in citations))
-
-
-def _reference(citation: Citation, words: Wording) -> str:
-    [reference] = references_of([citation])
-    return reference.describe(words)
-
-
-def _one_line(cell: str) -> str:
-    return " ".join(cell.split())
+    quotes = ((" ".join(one.quote.split()), references_of([one])[0].describe(words)) for one in citations)
+    return visible_text("\n".join(f"“{quote}” ({reference})" for quote, reference in quotes))
 
 
 def _plain(line: AnswerLine, cited: set[int]) -> str:

@@ -181,7 +181,17 @@ class ExtractiveAnswerer:
         if self._reader is not None:
             chances = np.array([_chance(one.found) for one in candidates])
             scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
-        fitting = np.array([_fits_question(asked, one) for one in candidates])
+        fitting = np.array(
+            [
+                gives(
+                    asked,
+                    one.text,
+                    one.source.document.metadata.language,
+                    listed=one.unit.kind in ("item", "row") or one.text.endswith(":"),
+                )
+                for one in candidates
+            ]
+        )
         result: NDArray[np.float64] = scores + quoting.asked * fitting
         return result
 
@@ -211,11 +221,6 @@ class ExtractiveAnswerer:
 
 def _reads(reranker: Reranker, language: str) -> bool:
     return reranker.languages is None or language in reranker.languages
-
-
-def _fits_question(asked: frozenset[Asked], one: _Quotable) -> bool:
-    listed = one.unit.kind in ("item", "row") or one.text.endswith(":")
-    return gives(asked, one.text, one.source.document.metadata.language, listed=listed)
 
 
 def _chance(found: AnswerSpan | None) -> float:
@@ -309,7 +314,10 @@ def _choose(
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = [_quotation(candidates[place], float(scores[place]), listing=listing) for place in order]
     best = ranked[0].score
-    left_out = set() if quoting.weak else _weak_among([one.source for one in candidates])
+    # Sources with weak passages alone, where another one is likely to answer.
+    hits = {one.source.n: one.source.hits for one in candidates}
+    weak = {n for n, of in hits.items() if all(hit.tier == "weak" and hit.chance is not None for hit in of)}
+    left_out = set() if quoting.weak or weak == hits.keys() else weak
     chosen: list[Quotation] = []
     for quotation in ranked:
         good = quotation.score >= best - quoting.margin
@@ -328,12 +336,6 @@ def _choose(
         )
         chosen += list(others)[:1]
     return chosen
-
-
-def _weak_among(sources: Sequence[Source]) -> set[int]:
-    """Return the numbers of the sources with weak passages alone, where another one is likely to answer."""
-    weak = {one.n: all(hit.tier == "weak" and hit.chance is not None for hit in one.hits) for one in sources}
-    return {n for n, is_weak in weak.items() if is_weak} if not all(weak.values()) else set()
 
 
 def _own_language_first(chosen: Sequence[Quotation], language: str, quoting: Quoting) -> list[Quotation]:
@@ -358,16 +360,13 @@ def _quotation(candidate: _Quotable, score: float, *, listing: bool) -> Quotatio
 
 def _fits(quotation: Quotation, chosen: Sequence[Quotation], quoting: Quoting) -> bool:
     """Whether a quotation adds something, there is room for it, and its source is not quoted enough."""
-    if sum(1 for other in chosen if other.source.n == quotation.source.n) >= quoting.of_one:
+    same = [other for other in chosen if other.source.n == quotation.source.n]
+    if len(same) >= quoting.of_one or any(one.start < quotation.end and quotation.start < one.end for one in same):
         return False
     if chosen and sum(len(one.text.split()) for one in (*chosen, quotation)) > quoting.longest:
         return False
     mine = words(quotation.text)
-    return not any(_overlap(quotation, other) or shared_words(mine, words(other.text)) >= _SAME for other in chosen)
-
-
-def _overlap(one: Quotation, other: Quotation) -> bool:
-    return one.source.n == other.source.n and one.start < other.end and other.start < one.end
+    return not any(shared_words(mine, words(other.text)) >= _SAME for other in chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,11 +395,11 @@ def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> 
     sources = renumbered(evidence.sources, numbers)
     by_number = {source.n: source for source in sources}
     quotations = [replace(one, source=by_number[numbers[one.source.n]]) for one in chosen.quotations]
-    lines = [
-        quotations_heading(language, sure=evidence.ground == "enough"),
-        "",
-        *(_line(one, language) for one in quotations),
-    ]
+    lines = [quotations_heading(language, sure=evidence.ground == "enough"), ""]
+    for one in quotations:
+        written = one.source.document.metadata.language
+        foreign = f" ({name_in(written, language)})" if written and written != language else ""
+        lines.append(f"- “{_with_answer(one)}”{foreign} [Source {one.source.n}]")
     return QuotedAnswer(
         "\n".join(lines),
         tuple(citation_at(one.source, one.start, one.end, page_of) for one in quotations),
@@ -408,12 +407,6 @@ def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> 
         tuple(one for one in chosen.warnings if one not in evidence.warnings),
         replace(evidence, sources=sources),
     )
-
-
-def _line(quotation: Quotation, language: str) -> str:
-    written = quotation.source.document.metadata.language
-    foreign = f" ({name_in(written, language)})" if written and written != language else ""
-    return f"- “{_with_answer(quotation)}”{foreign} [Source {quotation.source.n}]"
 
 
 def _with_answer(quotation: Quotation) -> str:

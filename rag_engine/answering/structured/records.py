@@ -76,7 +76,8 @@ def bind_reply(
     warnings: list[str] = []
     for number, record in enumerate(given if isinstance(given, list) else (), start=1):
         bound, faults = _bind_record(record, f"{schema.list_name} {number}", schema, numbered, page_of, child_of)
-        if bound is not None and any(_same(bound, other) for other in records):
+        known = [(other.attributes, other.citation.n) for other in records]
+        if bound is not None and (bound.attributes, bound.citation.n) in known:
             bound, faults = None, [_left_out(f"{schema.list_name} {number}", kept_sentence("it is there already"))]
         records += [bound] if bound is not None else []
         warnings += faults
@@ -363,10 +364,6 @@ def _text(value: AttributeContent) -> str:
     if isinstance(value, tuple):
         return " ".join(value)
     return "" if value in (None, NOT_STATED) or isinstance(value, bool) else str(value)
-
-
-def _same(one: CitedRecord, other: CitedRecord) -> bool:
-    return one.attributes == other.attributes and one.citation.n == other.citation.n
 
 
 def _head_and_text(source: Source) -> str:

@@ -111,18 +111,14 @@ def _placed(source: Source, wanted: Iterable[Span]) -> Iterator[SourceStatement]
                 above="\n\n".join(filter(None, (heading, named, numbered, opening))),
                 before=spans[at - 1] if may_lean else None,
                 after=spans[at + 1] if may_go_on else None,
-                goes_on=bool(may_go_on) and _goes_on(said, following, language),
+                # What comes first need not be said again.
+                goes_on=bool(may_go_on) and (leans(following, language) or shares_a_term(said, following, language)),
             )
         heading = said if kinds[at] == "piece" and _HEADING_END.search(said.strip()) else heading
 
 
 def _is_prose(kind: str) -> bool:
     return kind in ("sentence", "piece")
-
-
-def _goes_on(sentence: str, after: str, language: str) -> bool:
-    """Whether a sentence says more of what the one before it is about; what comes first need not be said again."""
-    return leans(after, language) or shares_a_term(sentence, after, language)
 
 
 def _language(source: Source) -> str:

@@ -39,6 +39,7 @@ _CLAUSE = re.compile(
 # The first clause may be on the line of the label: "MADDE 43- (1) ...".
 _AFTER_LABEL = re.compile(r"[^\n]{0,40}?[-–—.]\s*(?=\(1\)\s)")
 _RANKS = {"bracketed": 1, "sign": 1, "number": 2, "numeral": 3, "letter": 4}
+_FORMS = {"bracketed": "paragraph", "number": "item", "letter": "letter"}
 
 
 def section_chunks(
@@ -165,7 +166,8 @@ def clauses_of(text: str, starts: Sequence[int], headings: Sequence[int], forms:
         rank = _RANKS[kind]
         while stack and stack[-1][0] >= rank:
             stack.pop()
-        stack.append((rank, _cited(kind, label, forms)))
+        form = forms.get(_FORMS.get(kind, ""))
+        stack.append((rank, form.format(label.strip("()")) if form else label))
         first = start
         while above and above[0] <= start:
             heading = above.popleft()
@@ -189,11 +191,6 @@ def _markers(text: str, starts: Sequence[int]) -> Iterator[tuple[int, str, str]]
             found = _CLAUSE.match(text, start)
         if found and found.lastgroup:
             yield found.start(), found.lastgroup, found[found.lastgroup]
-
-
-def _cited(kind: str, label: str, forms: Mapping[str, str]) -> str:
-    form = forms.get({"bracketed": "paragraph", "number": "item", "letter": "letter"}.get(kind, ""))
-    return form.format(label.strip("()")) if form else label
 
 
 def _joined(parts: list[str], worded: bool) -> str:

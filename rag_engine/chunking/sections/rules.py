@@ -237,17 +237,14 @@ def _number(number: str) -> str:
         return number
     roman = _ROMAN_NUMBER.fullmatch(number)
     if roman and number not in ("c", "l"):
-        return f"{_roman(roman[1])}{roman[2]}"
+        values = [_ROMAN_VALUES[letter] for letter in roman[1].lower()]
+        arabic = sum(-value if value < max(values[place:]) else value for place, value in enumerate(values))
+        return f"{arabic}{roman[2]}"
     found = _ARABIC.fullmatch(number)
     if not found:
         return number
     rest = found[2]
     return found[1] + (rest if re.match(r"[.-]\d", rest) else re.sub(r"[\s-]", "", rest))
-
-
-def _roman(numeral: str) -> int:
-    values = [_ROMAN_VALUES[letter] for letter in numeral.lower()]
-    return sum(-value if value < max(values[place:]) else value for place, value in enumerate(values))
 
 
 def _kind(noun: str) -> str:

@@ -14,9 +14,8 @@ from rank_bm25 import BM25Okapi
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import Keys, VectorIndex, Vectors
-from rag_engine.retrieval.cascade import select
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
-from rag_engine.retrieval.ranking import rank
+from rag_engine.retrieval.ranking import rank, select
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.types import Evidence, QueryPlan
 from tests.rag_engine.conftest import CountingEmbedder
