@@ -138,8 +138,7 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Ask the question of a kept answer again and show what differs; exit code 1 where the answer does."""
-    from rag_engine.answering.bundle import bundle_of, read_bundle
-    from rag_engine.answering.replay import answer_differs, compare_bundles
+    from rag_engine.answering.bundle import answer_differs, bundle_of, compare_bundles, read_bundle
 
     with errors_end(as_json):
         before = read_bundle(kept)

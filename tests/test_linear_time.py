@@ -40,7 +40,7 @@ from rag_engine.answering.quotations.question_terms import forms_in
 from rag_engine.answering.quotations.quotable import units_of
 from rag_engine.answering.support import clauses, universals
 from rag_engine.book_index.matching import words_of
-from rag_engine.chunking.baselines import fixed_chunks, newline_chunks, recursive_chunks, sentence_chunks
+from rag_engine.chunking.chunk import fixed_chunks, newline_chunks, recursive_chunks, sentence_chunks
 from rag_engine.chunking.headings import titles
 from rag_engine.chunking.paragraph import paragraph_chunks
 from rag_engine.chunking.sections.chunks import find_outline, section_chunks

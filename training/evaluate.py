@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.answering.answer_spans import answer_score
+from rag_engine.answering.chances import answer_score
 from rag_engine.answering.citations import shared_words, words
 from rag_engine.answering.quotations.extractive import Quoting
 from rag_engine.backends.encoder.load import load_encoder

@@ -60,8 +60,7 @@ def list_passages(engine: Engine, listing: Listing) -> None:
     from rag_engine.filters import answering_documents
     from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
     from rag_engine.passage_search.find import excluding_facets, find_passages
-    from rag_engine.passage_search.passages import read_passages
-    from rag_engine.passage_search.reply_json import found_json
+    from rag_engine.passage_search.passages import found_json, read_passages
 
     query, snapshot = listing.query(), engine.collection.snapshot()
     # A value that no document has is rather misspelled: the error lists those that there are.

@@ -19,8 +19,8 @@ from operator import or_
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.answering.chances import SHORTEST_ALIKE, is_known
 from rag_engine.answering.citations import AnswerSentence, answer_sentences, likely_sentences, shared_words, words
-from rag_engine.answering.shared_words import SHORTEST_ALIKE, is_known
 from rag_engine.calibration import Calibration, languages_of
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
@@ -595,7 +595,7 @@ def states_nothing(sentence: str, language: str) -> bool:
 
 @cache
 def _claim_words(language: str) -> _ClaimWords:
-    table = _tables().get(language, {})
+    table: dict[str, str | Sequence[str]] = read_table("support_words").get(language, {})
 
     def pattern(name: str) -> re.Pattern[str]:
         listed = table.get(name, [])
@@ -608,8 +608,3 @@ def _claim_words(language: str) -> _ClaimWords:
         absent=pattern("absent"),
         about=frozenset(analyse(about if isinstance(about, str) else "", language)),
     )
-
-
-@cache
-def _tables() -> dict[str, dict[str, str | Sequence[str]]]:
-    return read_table("support_words")

@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 
-from rag_engine.errors import ReplyError
+from rag_engine.errors import BackendError, ReplyError
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
@@ -44,6 +44,19 @@ def joined(pieces: Iterable[str], *, model: str) -> str:
                 model=model,
             )
     return reply
+
+
+def check_whole(reason: str | None, *, model: str, tokens: int) -> None:
+    """Raise BackendError where a server gave no reason why a reply ends, or its limit of tokens."""
+    if reason is None:
+        raise BackendError("{model} stopped before it had finished.", help="Ask again.", retryable=True, model=model)
+    if reason == "length":
+        raise BackendError(
+            "{model} reached its limit of {tokens} tokens.",
+            help="Ask for a shorter answer or for one part of the question.",
+            model=model,
+            tokens=tokens,
+        )
 
 
 def read_object(reply: str, schema: dict[str, object], *, model: str) -> dict[str, object]:

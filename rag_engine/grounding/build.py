@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
-from rag_engine.grounding.entries import ListedEntry, index_entries
 from rag_engine.grounding.evidence import cached_queries, entry_evidence, holds
 from rag_engine.grounding.knowledge import (
     GroundedContext,
@@ -24,6 +23,8 @@ from rag_engine.grounding.knowledge import (
     GroundedSource,
     Grounding,
     KnowledgeBase,
+    ListedEntry,
+    index_entries,
 )
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.storage.collection import CollectionView

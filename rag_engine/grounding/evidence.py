@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from rag_engine.calibration import languages_of
-from rag_engine.grounding.entries import EntryPlace, ListedEntry
+from rag_engine.grounding.knowledge import EntryPlace, ListedEntry
 from rag_engine.prompts import entry_question, entry_wish
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval.exact_search import nearest

@@ -55,7 +55,7 @@ class Separated:
 @cache
 def load_phrasing() -> Phrasing:
     """Return the phrasing tables, read once."""
-    table = read_table("phrasing")
+    table = {**read_table("phrasing")}
     acronyms = table.pop("acronyms")
     number = "(?:[0-9]+|" + "|".join(word for entry in table.values() for word in entry["numbers"].split()) + ")"
 

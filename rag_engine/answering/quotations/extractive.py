@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.answering.answer_spans import AnswerSpan, best_span
+from rag_engine.answering.chances import AnswerSpan, best_span
 from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
 from rag_engine.answering.quotations.question_terms import Asked, asked_for, forms_in, gives, shares_said, terms_of
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -14,10 +12,10 @@ from numpy.typing import NDArray
 
 from rag_engine.answering.abstention import years_of
 from rag_engine.answering.citations import words
-from rag_engine.config import DATA
 from rag_engine.geography import Gazetteer, find_places, place_mentions
 from rag_engine.text.analyzer import analyse
 from rag_engine.text.quantities import calendar_dates, quantities
+from rag_engine.text.tables import read_table
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 # In front of a place's English name, so that no word is taken for it.
@@ -83,60 +81,34 @@ def shares_said(
 def asked_for(question: str, language: str) -> frozenset[Asked]:
     """Return what a question asks for, by its words; nothing in a language without patterns."""
     folded = question.strip().casefold()
-    patterns = _tables()[0].get(language, {})
-    return frozenset(kind for kind, pattern in patterns.items() if pattern.search(folded))
+    patterns: dict[Asked, str] = read_table("asked_for")["questions"].get(language, {})
+    return frozenset(kind for kind, pattern in patterns.items() if re.search(pattern, folded))
 
 
 def gives(asked: frozenset[Asked], text: str, language: str, *, listed: bool) -> bool:
     """Return whether a text looks like something that is asked for; `listed` says that it is of a list or a table."""
-    folded = text.casefold()
-    defines = _tables()[1].get(language)
     return (
-        ("list" in asked and (listed or len(_SEPARATED.findall(folded)) >= _SEVERAL))
+        ("list" in asked and (listed or len(_SEPARATED.findall(text)) >= _SEVERAL))
         or ("time" in asked and _gives_time(text, language))
         or ("figure" in asked and _gives_figure(text, language))
-        or ("definition" in asked and defines is not None and bool(defines.search(folded)))
+        or ("definition" in asked and _matches("defines", text, language))
     )
 
 
 def _gives_figure(text: str, language: str) -> bool:
     """Whether a text has a number that counts or measures something, or says how often."""
-    counted = _REFERENCE.sub(" ", text)
-    return (
-        bool(quantities(counted, language))
-        or bool(_FRACTION.search(text.casefold()))
-        or _says_how_often(text, language)
-    )
+    counts = quantities(_REFERENCE.sub(" ", text), language) or _FRACTION.search(text.casefold())
+    return bool(counts) or _matches("often", text, language)
 
 
 def _gives_time(text: str, language: str) -> bool:
     """Whether a text has a date, a year or a number of days, months or years, or says how often."""
     dated = _REFERENCE.sub(" ", text)
-    unit = _times()[1].get(language)
-    lasts = unit is not None and bool(unit.search(dated.casefold())) and bool(quantities(dated, language))
-    return lasts or bool(years_of(dated) or calendar_dates(dated, language)) or _says_how_often(text, language)
+    lasts = _matches("units_of_time", dated, language) and quantities(dated, language)
+    return bool(lasts or years_of(dated) or calendar_dates(dated, language)) or _matches("often", text, language)
 
 
-def _says_how_often(text: str, language: str) -> bool:
-    often = _times()[0].get(language)
-    return often is not None and bool(often.search(text.casefold()))
-
-
-@cache
-def _times() -> tuple[Mapping[str, re.Pattern[str]], Mapping[str, re.Pattern[str]]]:
-    table = tomllib.loads((DATA / "asked_for.toml").read_text(encoding="utf-8"))
-    often, units = (
-        {language: re.compile(pattern) for language, pattern in table[name].items()}
-        for name in ("often", "units_of_time")
-    )
-    return often, units
-
-
-@cache
-def _tables() -> tuple[Mapping[str, Mapping[Asked, re.Pattern[str]]], Mapping[str, re.Pattern[str]]]:
-    table = tomllib.loads((DATA / "asked_for.toml").read_text(encoding="utf-8"))
-    questions = {
-        language: {kind: re.compile(pattern) for kind, pattern in kinds.items()}
-        for language, kinds in table["questions"].items()
-    }
-    return questions, {language: re.compile(pattern) for language, pattern in table["defines"].items()}
+def _matches(table: str, text: str, language: str) -> bool:
+    """Whether a text has words of a table of data/asked_for.toml; none in a language without patterns."""
+    pattern: str = read_table("asked_for")[table].get(language, "(?!)")
+    return re.search(pattern, text.casefold()) is not None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from rag_engine.config import DATA
+from rag_engine.text.tables import read_table
 
 ROMAN = r"(?=[IVXLC])(?:C{0,3})(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})"
 _LATIN = r"bis|ter|quater|quinquies|sexies|septies|octies|novies|decies"
@@ -73,7 +72,7 @@ class Rules:
 @cache
 def rules_of(language: str) -> Rules:
     """Return the rules of a language (ISO 639-1); a language without a table is read with the English one."""
-    tables = _tables()
+    tables = read_table("sections")
     code = language.lower()[:2]
     return _rules(tables[code if code in tables else "en"])
 
@@ -94,7 +93,7 @@ class SectionWords:
 @cache
 def section_words() -> SectionWords:
     """Return the words of all languages; a noun of several has the kind of the first."""
-    tables = list(_tables().values())
+    tables = list(read_table("sections").values())
     return SectionWords(
         kinds={noun: kind for table in reversed(tables) for noun, kind in _kinds(table).items()},
         ordinals={lower(word): number for table in tables for number, word in enumerate(table["ordinals"], 1)},
@@ -106,12 +105,6 @@ def section_words() -> SectionWords:
 def lower(word: str) -> str:
     """Return the word in lower case; the Turkish capitals fall together with their Latin pairs."""
     return word.replace("İ", "i").lower().rstrip(".")
-
-
-@cache
-def _tables() -> dict[str, dict[str, Any]]:
-    with (DATA / "sections.toml").open("rb") as file:
-        return tomllib.load(file)
 
 
 def _rules(table: dict[str, Any]) -> Rules:

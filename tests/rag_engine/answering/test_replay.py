@@ -5,9 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from rag_engine.answering.bundle import AnswerBundle, KeptAnswer, KeptPassage, KeptPrompt, asked_question
+from rag_engine.answering.bundle import (
+    AnswerBundle,
+    KeptAnswer,
+    KeptPassage,
+    KeptPrompt,
+    answer_differs,
+    asked_question,
+    compare_bundles,
+)
 from rag_engine.answering.circumstances import Circumstances, shareable_settings
-from rag_engine.answering.replay import answer_differs, compare_bundles
 from rag_engine.config import read_config
 from rag_engine.types import Citation, QueryPlan
 

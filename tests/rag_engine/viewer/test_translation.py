@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from rag_engine.errors import BackendError
-from rag_engine.reading.translation import translate
+from rag_engine.viewer.translation import translate
 
 GERMAN = "Bis zum 31. Dezember 2030 sinkt der Ausstoß um 65 Prozent, also auf 438 Millionen Tonnen."
 

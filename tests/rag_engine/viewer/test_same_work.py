@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rag_engine.reading.same_work import documents_of_work, newer_version
 from rag_engine.types import DocumentRecord, Metadata
+from rag_engine.viewer.versions import documents_of_work, newer_version
 
 
 def record(key: int, **metadata: str) -> DocumentRecord:

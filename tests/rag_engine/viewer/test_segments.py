@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rag_engine.config import ChunkingConfig
-from rag_engine.reading.segments import Segment, cut_document, segments_within, stored_segments
 from rag_engine.storage.stores import Stores
+from rag_engine.viewer.segments import Segment, cut_document, segments_within, stored_segments
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.storage.test_cross_references import STATUTE, add_statute
 

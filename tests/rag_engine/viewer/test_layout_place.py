@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rag_engine.reading.layout_place import layout_links
 from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.types import Box
+from rag_engine.viewer.layout_place import layout_links
 
 TEXT = "See Article 2 and paragraph 1. By Article\n2 and by paragraph 1 of it."
 LINES = [("See Article 2 and Article 25, as", Box(0, 0, 320, 10)), ("Article", Box(0, 20, 70, 30))]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.reading.outline import OutlineEntry, heading_at, outline, place_in
-from rag_engine.reading.pages import PagedText
 from rag_engine.storage.catalog import ParentRecord
 from rag_engine.types import Block, BlockKind, Line
+from rag_engine.viewer.outline import OutlineEntry, heading_at, outline, place_in
+from rag_engine.viewer.pages import PagedText
 
 _TEXTS = (
     "II.\nThe Council\n\nArticle 4\nSeat. The council sits in Bern.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.reading.pages import PagedText, Paragraph, fitting_paragraphs, page_paragraphs, text_layer
 from rag_engine.types import Block, Box, Line
+from rag_engine.viewer.pages import PagedText, Paragraph, fitting_paragraphs, page_paragraphs, text_layer
 
 _TEXT = "First page.¹\n\nSecond page.\n\n¹ A note."
 _BOX = Box(10, 20, 110, 30)

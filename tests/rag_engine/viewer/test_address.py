@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.reading.address import DocumentPlace, read_address
+from rag_engine.viewer.address import DocumentPlace, read_address
 
 _PASSAGES = st.tuples(st.integers(0, 1000), st.integers(1, 1000)).map(lambda one: (one[0], one[0] + one[1]))
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.reading.find import find_words
-from rag_engine.reading.pages import PagedText
 from rag_engine.types import Line
+from rag_engine.viewer.find import find_words
+from rag_engine.viewer.pages import PagedText
 
 _TEXT = "Die Überprüfung der\nHochwasserpläne. Die überprüfung endet."
 TEXT = PagedText(_TEXT, (Line(0, 19, 1, None), Line(20, len(_TEXT), 2, None)), (), 2)

@@ -1,9 +1,9 @@
-"""Changes from one version of a document to another: words removed and added, under the headings they are under."""
+"""Versions of a work: those that there are, and what changed from one to another under its headings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
@@ -11,8 +11,9 @@ from typing import Literal
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
-from rag_engine.reading.outline import OutlineEntry, heading_at
 from rag_engine.text.sentences import Span
+from rag_engine.types import UNDATED, DocumentRecord
+from rag_engine.viewer.outline import OutlineEntry, heading_at
 
 PieceKind = Literal["same", "removed", "added"]
 
@@ -178,3 +179,36 @@ def _joined(runs: Sequence[tuple[int, int, int, int]]) -> list[tuple[int, int, i
         else:
             joined.append(run)
     return joined
+
+
+@dataclass(frozen=True, slots=True)
+class SameWork:
+    """The versions of a document in its own language, the oldest first and itself among them, and its translations."""
+
+    versions: tuple[DocumentRecord, ...]
+    translations: tuple[DocumentRecord, ...]
+
+
+def documents_of_work(document: DocumentRecord, documents: Iterable[DocumentRecord]) -> SameWork:
+    """Return the documents that share the document's work; it is alone where it has none."""
+    work, language = document.metadata.work, document.metadata.language
+    same = [one for one in documents if work and one.metadata.work == work and one.key != document.key]
+    versions = [document, *(one for one in same if one.metadata.language == language)]
+    translations = [one for one in same if one.metadata.language != language]
+    return SameWork(
+        tuple(sorted(versions, key=_age)), tuple(sorted(translations, key=lambda one: one.metadata.language))
+    )
+
+
+def newer_version(document: DocumentRecord, documents: Iterable[DocumentRecord]) -> DocumentRecord | None:
+    """Return the newest version of a superseded document; None for one that is not, or where that is not there."""
+    if not document.metadata.superseded:
+        return None
+    newest = documents_of_work(document, documents).versions[-1]
+    return None if newest.metadata.superseded else newest
+
+
+def _age(document: DocumentRecord) -> tuple[bool, str, str, int]:
+    """Return what orders versions: superseded ones first, by that date, then by their own date."""
+    superseded = document.metadata.superseded
+    return not superseded, superseded.replace(UNDATED, ""), document.metadata.date, document.key

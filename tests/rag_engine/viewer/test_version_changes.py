@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.reading.outline import OutlineEntry
-from rag_engine.reading.version_changes import VersionChanges, VersionText, compare_versions
+from rag_engine.viewer.outline import OutlineEntry
+from rag_engine.viewer.versions import VersionChanges, VersionText, compare_versions
 
 OLD = "Plans\n\nEach council must prepare a local flood plan within six years.\n\nPenalties\n\nA fine is due.\n\nEnd."
 NEW = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.reading.runs import TextRun, text_runs
+from rag_engine.viewer.pages import TextRun, text_runs
 
 _SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=5)
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rag_engine.chunking.headings import titles
-from rag_engine.reading.pages import PagedText
 from rag_engine.storage.catalog import ParentRecord
 from rag_engine.storage.indexer import page_at
 from rag_engine.text.sentences import Span
+from rag_engine.viewer.pages import PagedText
 
 # Characters of a parent in which its headings are.
 _BEGINNING = 600
