@@ -11,7 +11,7 @@ from rag_engine.types import Evidence, GeographicScope, Source
 
 _LEADING = 2  # sources that may be about a country; further down are documents that list the countries of a treaty
 _AS_LIKELY = 0.5  # of the best chance to answer; what is less likely says nothing about the country
-_YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
+YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
 
 
 def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
@@ -61,7 +61,7 @@ def _likely(sources: Sequence[Source]) -> list[Source]:
 
 def years_of(text: str) -> list[str]:
     """Return the years that a text names, and no other numbers."""
-    return _YEAR.findall(text)
+    return YEAR.findall(text)
 
 
 def said(source: Source) -> str:

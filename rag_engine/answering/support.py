@@ -65,7 +65,6 @@ _SENTENCE = re.compile(r"[.;!?](?=\s|$)")
 _DIGIT = re.compile(r"\d")
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?\s*)")
 _LONGEST_INTRODUCTION = 14
-_NOTHING = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -529,33 +528,19 @@ class PolarClause:
     denied: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _ClaimWords:
-    """The patterns of one language."""
-
-    negation: re.Pattern[str]
-    no_negation: re.Pattern[str]
-    limits: re.Pattern[str]
-    always: re.Pattern[str]
-    all: re.Pattern[str]
-    no_universal: re.Pattern[str]
-    absent: re.Pattern[str]
-    about: frozenset[str]
-
-
 def clauses(text: str, language: str) -> list[PolarClause]:
     """Return the clauses of a text, cut at its signs and at "and" and "but"."""
-    words = _claim_words(language)
-    folded = words.no_negation.sub(" ", fold(text))
+    folded = _pattern("no_negation", language).sub(" ", fold(text))
+    negation = _pattern("negation", language)
     parts = [part for part in _CLAUSE.split(folded) if part and part.strip()]
     ends = [" ".join(part.split()[-2:]) if language in _PREDICATE_LAST else part for part in parts]
-    return [PolarClause(part, words.negation.search(end) is not None) for part, end in zip(parts, ends, strict=True)]
+    return [PolarClause(part, negation.search(end) is not None) for part, end in zip(parts, ends, strict=True)]
 
 
 def denies(text: str, language: str) -> bool:
     """Return whether anything in a text is denied or prohibited."""
-    words = _claim_words(language)
-    return words.negation.search(words.no_negation.sub(" ", fold(text))) is not None
+    plain = _pattern("no_negation", language).sub(" ", fold(text))
+    return _pattern("negation", language).search(plain) is not None
 
 
 def denies_throughout(text: str, language: str) -> bool:
@@ -566,14 +551,13 @@ def denies_throughout(text: str, language: str) -> bool:
 
 def limits(text: str, language: str) -> bool:
     """Return whether a text holds a word that says the same with a negation and without: only, at most, unless."""
-    return _claim_words(language).limits.search(fold(text)) is not None
+    return _pattern("limits", language).search(fold(text)) is not None
 
 
 def universals(text: str, language: str) -> dict[str, str]:
     """Return the words of a text that hold for all times ("always") and for all things ("all"), one for each kind."""
-    words = _claim_words(language)
-    folded = words.no_universal.sub(" ", fold(text))
-    found = {kind: pattern.search(folded) for kind, pattern in (("always", words.always), ("all", words.all))}
+    folded = _pattern("no_universal", language).sub(" ", fold(text))
+    found = {kind: _pattern(kind, language).search(folded) for kind in ("always", "all")}
     return {kind: match.group() for kind, match in found.items() if match}
 
 
@@ -584,27 +568,18 @@ def states_nothing(sentence: str, language: str) -> bool:
     """
     if _HEADING.fullmatch(sentence):
         return True
-    words = _claim_words(language)
-    if words.absent.search(fold(sentence)):
+    if _pattern("absent", language).search(fold(sentence)):
         return True
     introduces = sentence.rstrip(" *_").endswith((":", "：")) and len(sentence.split()) <= _LONGEST_INTRODUCTION
     if _DIGIT.search(sentence):
         return False
-    return introduces or words.about.issuperset(analyse(sentence, language))
+    about = analyse(read_table("support_words").get(language, {}).get("about", ""), language)
+    return introduces or set(about).issuperset(analyse(sentence, language))
 
 
 @cache
-def _claim_words(language: str) -> _ClaimWords:
-    table: dict[str, str | Sequence[str]] = read_table("support_words").get(language, {})
-
-    def pattern(name: str) -> re.Pattern[str]:
-        listed = table.get(name, [])
-        alternatives = [listed] if isinstance(listed, str) else listed
-        return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?!\w)") if alternatives else _NOTHING
-
-    about = table.get("about", "")
-    return _ClaimWords(
-        **{name: pattern(name) for name in ("negation", "no_negation", "limits", "always", "all", "no_universal")},
-        absent=pattern("absent"),
-        about=frozenset(analyse(about if isinstance(about, str) else "", language)),
-    )
+def _pattern(kind: str, language: str) -> re.Pattern[str]:
+    """Return the words of a kind as a pattern, which fits nothing in a language without them."""
+    listed: str | Sequence[str] = read_table("support_words").get(language, {}).get(kind, [])
+    alternatives = "|".join([listed] if isinstance(listed, str) else listed)
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)" if alternatives else r"(?!)")

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import pairwise
 
 from rag_engine import prompts
-from rag_engine.answering.abstention import years_of
+from rag_engine.answering.abstention import YEAR, years_of
 from rag_engine.answering.citations import words
 from rag_engine.chunking.sections.references import Reference, named_sections
 from rag_engine.chunking.sections.rules import normal_label
@@ -35,7 +35,6 @@ MOST = 8
 # Words before the first asking word that belong to every part: "In Italy and Germany, who ...".
 _LONGEST_LEAD = 9
 _SENTENCE = re.compile(r"(?<=[?？])\s+(?=\S)")
-_YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
 # A word with a capital and those that follow it, of which small ones may stand between: "Sharm el-Sheikh".
 _NAME = re.compile(r"(?<![\w'’])[^\W\d_a-zß-öø-ÿ][\w'’.-]*(?:\s[^\W\d_a-zß-öø-ÿ][\w'’.-]*)*")
 _WORD = re.compile(r"\w+")
@@ -135,7 +134,7 @@ def _splits(language: str, words: PartWords, gazetteer: Gazetteer) -> tuple[Part
         lambda text: _clauses(text, words),
         lambda text: _sections(text, language, words),
         lambda text: _alike(text, _places(text, gazetteer, language), words),
-        lambda text: _alike(text, [_Item(*one.span(), one.group()) for one in _YEAR.finditer(text)], words),
+        lambda text: _alike(text, [_Item(*one.span(), one.group()) for one in YEAR.finditer(text)], words),
         lambda text: _alike(text, _names(text, language, words), words),
         lambda text: _repeated(text, words.prepositions, words),
         lambda text: _repeated(text, (words.determiner,), words, after=words.prepositions),

@@ -185,15 +185,17 @@ def _other_name(before: str, old: _PlaceSpan, place: PlacePhrase, patterns: Foll
     start, there = head.start(), _there(place, patterns)
     if patterns.language == "en":
         start = head.start("article") if article else old.start
-        return _replaced(before, start, old.end, " ".join(filter(None, (place.article, place.name))))
+        return _replaced(before, start, old.end, _opened(place.article, place.name))
     if place.preposition:
         # A German genitive has its s, and no preposition.
         if located or possessive or (patterns.language == "de" and before[: old.end].endswith("s")):
             return _replaced(before, start, old.end, there)
         plain = patterns.language in _WITHOUT_ARTICLE and not article and not place.article
-        return _replaced(before, old.start, old.end, place.name) if plain and _is_simple(place, patterns) else ""
+        # The preposition holds no article.
+        plain = plain and place.preposition == patterns.located.get("", "").strip()
+        return _replaced(before, old.start, old.end, place.name) if plain else ""
     if not located and not possessive and bool(article) == bool(place.article):
-        return _replaced(before, start, old.end, _with_article(place))
+        return _replaced(before, start, old.end, _opened(place.article, place.name))
     return _replaced(before, start, old.end, there) if located and there else ""
 
 
@@ -226,24 +228,17 @@ def _other_turkish_name(before: str, old: _PlaceSpan, place: PlacePhrase) -> str
 def _there(place: PlacePhrase, patterns: FollowUpPatterns) -> str:
     """Return the place as where something is, "" where its preposition is not known."""
     if place.preposition:
-        gap = "" if place.preposition.endswith(("'", "’")) else " "
-        return f"{place.preposition}{gap}{_with_article(place)}"
+        return _opened(place.preposition, _opened(place.article, place.name))
     if patterns.language == "tr":
         return place.name if _LOCATIVE.search(place.name) else _turkish_locative(place.name)
     opening = patterns.located.get(place.article)
     return f"{opening}{place.name}" if opening else ""
 
 
-def _with_article(place: PlacePhrase) -> str:
-    if not place.article:
-        return place.name
-    gap = "" if place.article.endswith(("'", "’")) else " "
-    return f"{place.article}{gap}{place.name}"
-
-
-def _is_simple(place: PlacePhrase, patterns: FollowUpPatterns) -> bool:
-    """Return whether the preposition holds no article."""
-    return place.preposition == patterns.located.get("", "").strip()
+def _opened(opener: str, name: str) -> str:
+    """Return a name behind its article or preposition, if it has one: an elided one has no blank behind it."""
+    gap = "" if not opener or opener.endswith(("'", "’")) else " "
+    return f"{opener}{gap}{name}"
 
 
 def _turkish_locative(name: str) -> str:

@@ -193,11 +193,10 @@ def _cascaded(
         read = read_scores(plan.question, [record.text for record in best], retrievers.reranker(plan.language))
     except (SextantError, RuntimeError) as error:
         warnings.append(f"Not reranked: {error}")
-    selected = select(pool.scores, read, bonuses, vectors, config.top_k)
-    order = np.array(selected.order, np.int64)
+    order, scores = select(pool.scores, read, bonuses, vectors, config.top_k)
     return replace(
         pool.taken(order),
-        scores=selected.scores,
+        scores=scores,
         provenance={
             record.key: PROVENANCE * bonus for record, bonus in zip(best, bonuses.tolist(), strict=True) if bonus
         },
@@ -291,17 +290,10 @@ class _Records:
         return [self._known[key] for key in keys]
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """Positions in the pool in the order of their choice, and the final score of each of them."""
-
-    order: tuple[int, ...]
-    scores: Floats
-
-
-def select(fused: Floats, read: Floats | None, phi: Floats, vectors: Vectors, top_k: int) -> Selected:
+def select(fused: Floats, read: Floats | None, phi: Floats, vectors: Vectors, top_k: int) -> tuple[Keys, Floats]:
     """Return the `top_k` of a pool by .5 x (score + .15 x phi) - .5 x the largest cosine to those chosen before.
 
+    They are positions in the pool in the order of their choice, and the final score of each of them.
     The score is the reranker's as `read` (equation 3.5 scales nothing); without one it is the fused rank's share of the
     best. `vectors` are unit vectors, (pool, dimension).
     """
@@ -309,9 +301,8 @@ def select(fused: Floats, read: Floats | None, phi: Floats, vectors: Vectors, to
     final = scores + PROVENANCE * phi
     # By score first: ties are decided by the better rank.
     by_score = np.lexsort((np.arange(len(final)), -final))
-    chosen = mmr(final[by_score], vectors[by_score], lambda_=_RELEVANCE, top_k=top_k, rescale=False)
-    order = by_score[chosen]
-    return Selected(tuple(order.tolist()), final[order])
+    order = by_score[mmr(final[by_score], vectors[by_score], lambda_=_RELEVANCE, top_k=top_k, rescale=False)]
+    return order, final[order]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,7 @@ from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.errors import InputError
 from rag_engine.takeaway.bibliography import cited_entries, to_bibtex, to_ris
 from rag_engine.takeaway.docx import to_docx
-from rag_engine.takeaway.exported_text import (
-    ExportedSection,
-    ExportedText,
-    footnote_text,
-    in_one_line,
-    visible_text,
-)
+from rag_engine.takeaway.exported_text import ExportedSection, ExportedText, footnote_text, in_one_line, visible_text
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation, DocumentRecord
 

@@ -7,12 +7,10 @@ retrieval.
 from __future__ import annotations
 
 import glob
-import json
 import re
 import shutil
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +25,7 @@ from rag_engine.backends.encoder.packaged_e5 import (
     settings,
     unpack,
 )
-from rag_engine.backends.exported_model import ExportedModel
+from rag_engine.backends.exported_model import ExportedModel, ModelSettings
 from rag_engine.backends.model_export import (
     CHECK,
     GRAPH,
@@ -58,6 +56,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _DEFAULT = "intfloat/multilingual-e5-small"
+SETTINGS = "encoder.json"
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
 _EXPORTS = "exported-4"
 # Least cosine between a runtime's vector and torch's; bfloat16 reaches .9999.
@@ -112,11 +111,10 @@ class RuntimeModel:
     """Texts to vectors by an exported model and one of its runtimes; safe to call from several threads."""
 
     def __init__(self, folder: Path, runtime: Runtime) -> None:
-        self.settings = read_settings(folder)
+        self.settings = ModelSettings.read(folder / SETTINGS)
         self.execution = runtime.execution
-        limits = (self.settings.max_tokens, self.settings.padding_id)
         batch_tokens = _BATCH_TOKENS[runtime.execution.split()[0]]
-        self._model = ExportedModel(folder, runtime.compute, *limits, INPUTS[:2], batch_tokens)
+        self._model = ExportedModel(folder, runtime.compute, self.settings, batch_tokens)
         self.count_tokens = self._model.count_tokens
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
@@ -164,7 +162,7 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
     if execution != "torch":
         folder = exported_folder(source, cache)
         graph, words = folder / GRAPH, packaged_words() if source.folder is None else None
-        if read_settings(folder).failure:
+        if ModelSettings.read(folder / SETTINGS).failure:
             passed_over.append("cannot be exported")
         elif model := first_that_agrees(
             execution,
@@ -180,15 +178,13 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
 
 def exported_folder(source: ModelSource, cache: Path) -> Path:
     """Return the folder of the exported model; exports it if it is not there."""
-    location = source.folder
-
-    def build(partial: Path) -> None:
-        if location is None:
-            build_apart(export_packaged, partial)
-        else:
-            export(str(location), source.name, partial)
-
-    return build_once(cache / _EXPORTS / source.folder_name, build)
+    name, location = source.name, source.folder
+    return build_once(
+        cache / _EXPORTS / source.folder_name,
+        lambda partial: (
+            build_apart(export_packaged, partial) if location is None else export(str(location), name, partial)
+        ),
+    )
 
 
 def agrees(model: RuntimeModel, folder: Path, count: int | None = None) -> bool:
@@ -239,18 +235,6 @@ def model_folder(source: ModelSource, cache: Path) -> str:
     return str(folder)
 
 
-@dataclass(frozen=True, slots=True)
-class EncoderSettings:
-    """Settings of an exported model; `failure` says why there is no graph, or is empty."""
-
-    dimension: int
-    max_tokens: int
-    padding_id: int
-    query_prefix: str
-    passage_prefix: str
-    failure: str = ""
-
-
 def open_sentence_transformer(location: str) -> SentenceTransformer:
     """Return the model of a folder, on the processor; BackendError for one that is not whole."""
     from sentence_transformers import SentenceTransformer
@@ -264,18 +248,14 @@ def open_sentence_transformer(location: str) -> SentenceTransformer:
     )
 
 
-def read_settings(folder: Path) -> EncoderSettings:
-    """Return the settings of an exported model."""
-    return EncoderSettings(**json.loads((folder / "encoder.json").read_text(encoding="utf-8")))
-
-
-def describe(model: SentenceTransformer, name: str, failure: str = "") -> EncoderSettings:
+def describe(model: SentenceTransformer, name: str, failure: str = "") -> ModelSettings:
     """Return the settings of a model; prefixes come from its own prompts, else from the rule of the E5 family."""
     prompts = model.prompts
     query, passage = prompts.get("query", ""), prompts.get("passage", "") or prompts.get("document", "")
     if not query and not passage and re.search(r"(^|[-_/])e5[-_](?!.*instruct)", name.lower()):
         query, passage = "query: ", "passage: "
-    return EncoderSettings(int(model.get_embedding_dimension() or 0), *limits(model), query, passage, failure)
+    dimension = int(model.get_embedding_dimension() or 0)
+    return ModelSettings(*limits(model), INPUTS[:2], dimension, query, passage, failure=failure)
 
 
 def torch_vectors(model: SentenceTransformer, texts: list[str]) -> Vectors:
@@ -296,7 +276,7 @@ def export(location: str, name: str, folder: Path) -> None:
     sample = model.tokenizer(list(CHECK_TEXTS[:3]), padding=True, return_tensors="pt")
     failure = export_model(model, folder, forward, sample, INPUTS[:2], "vectors")
     np.save(folder / CHECK, torch_vectors(model, list(CHECK_TEXTS)))
-    _write_settings(folder, describe(model, name, failure))
+    describe(model, name, failure).write(folder / SETTINGS)
 
 
 def export_packaged(folder: Path) -> None:
@@ -313,12 +293,10 @@ def export_packaged(folder: Path) -> None:
     shutil.copyfile(PACKAGED_CHECK, folder / CHECK)
     prompts = settings()["config_sentence_transformers.json"]["prompts"]
     limits = config["max_position_embeddings"], config["pad_token_id"]
-    _write_settings(folder, EncoderSettings(config["hidden_size"], *limits, prompts["query"], prompts["passage"]))
+    ModelSettings(*limits, INPUTS[:2], config["hidden_size"], prompts["query"], prompts["passage"]).write(
+        folder / SETTINGS
+    )
     prepare_openvino(folder / GRAPH)
-
-
-def _write_settings(folder: Path, settings: EncoderSettings) -> None:
-    (folder / "encoder.json").write_text(json.dumps(asdict(settings), indent=2), encoding="utf-8")
 
 
 def token_score_name() -> str:
@@ -326,7 +304,7 @@ def token_score_name() -> str:
     return f"{packaged_name()}, layer {_LAYER}"
 
 
-def load_token_score(cache: Path | None = None) -> Callable[[str, str], float]:
+def load_token_score() -> Callable[[str, str], float]:
     """Return the F1 of BERTScore (Zhang et al. 2020) of a text against a reference, neither weighted nor rescaled.
 
     InputError where the library is not installed.
@@ -337,7 +315,7 @@ def load_token_score(cache: Path | None = None) -> Callable[[str, str], float]:
         raise InputError(
             f"The package {error.name} is not installed.", help='Run: pip install "sextant[text-metrics]".'
         ) from error
-    folder = model_folder(locate(packaged_name()), cache or cache_folder())
+    folder = model_folder(locate(packaged_name()), cache_folder())
 
     def load() -> Any:
         return BERTScorer(model_type=folder, num_layers=_LAYER, device="cpu")

@@ -6,8 +6,7 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +23,9 @@ from rag_engine.backends.encoder.packaged_e5 import (
     packaged_words,
     settings,
 )
-from rag_engine.backends.exported_model import ExportedModel
+from rag_engine.backends.exported_model import ExportedModel, ModelSettings
 from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_once, first_line, open_quietly
 from rag_engine.backends.model_runtime import (
-    INPUTS,
     Runtime,
     check_execution,
     first_that_agrees,
@@ -78,11 +76,10 @@ class AdapterReader:
     languages: frozenset[str] | None = None
 
     def __init__(self, name: str, folder: Path, runtime: Runtime) -> None:
-        settings = read_settings(folder)
         self.name = name
         self.execution = runtime.execution
-        limits = (settings.max_tokens, settings.padding_id)
-        self._model = ExportedModel(folder, runtime.compute, *limits, INPUTS[:2], _BATCH_TOKENS)
+        settings = ModelSettings.read(folder / SETTINGS)
+        self._model = ExportedModel(folder, runtime.compute, settings, _BATCH_TOKENS)
         self._cached: OrderedDict[tuple[str, str], PassageReading] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -121,14 +118,14 @@ class AdapterReader:
         return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
 
 
-def load_reader(name: str = "", execution: str = "auto", cache: Path | None = None) -> PassageReader:
+def load_reader(name: str = "", execution: str = "auto") -> PassageReader:
     """Return the reader of a name: the packaged adapter for "", a folder with another adapter, else a model of choice.
 
     BackendError for one that is nowhere, does not fit or cannot be computed.
     """
     folder = Path(name).expanduser() if name else ADAPTER
     if not name or (folder / CARD).is_file():
-        return load_adapter(folder, execution, cache)
+        return load_adapter(folder, execution)
     return load_question_answering(name)
 
 
@@ -186,29 +183,15 @@ def _agrees(reader: AdapterReader, folder: Path, count: int | None) -> bool:
     return bool(np.all(np.abs(found - wanted) <= _DISAGREEMENT))
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderSettings:
-    """Settings of an exported reader."""
-
-    max_tokens: int
-    padding_id: int
-
-
-def read_card(folder: Path) -> dict[str, Any]:
+def read_card(folder: Path) -> Mapping[str, Any]:
     """Return what an adapter's card says; BackendError where there is none or it cannot be read."""
     try:
-        card: dict[str, Any] = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        return card
+        return dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:
         raise BackendError(
             f"{folder} holds no adapter of the reader: {error}.",
             help="Give a folder with adapter.safetensors and card.json.",
         ) from error
-
-
-def read_settings(folder: Path) -> ReaderSettings:
-    """Return the settings of an exported reader."""
-    return ReaderSettings(**json.loads((folder / SETTINGS).read_text(encoding="utf-8")))
 
 
 def merge(weights: dict[str, NDArray[np.float32]], adapter: Path) -> tuple[Layer, Checked]:
@@ -247,8 +230,7 @@ def export(folder: Path, adapter: Path) -> None:
     graph = BertGraph(weights, config)
     graph.save(graph.head(*heads), "read", folder / GRAPH)
     np.save(folder / CHECK, checked)
-    described = ReaderSettings(int(read_card(adapter)["tokens"]), config["pad_token_id"])
-    (folder / SETTINGS).write_text(json.dumps(asdict(described), indent=2), encoding="utf-8")
+    ModelSettings(int(read_card(adapter)["tokens"]), config["pad_token_id"]).write(folder / SETTINGS)
     prepare_openvino(folder / GRAPH)
 
 

