@@ -17,7 +17,6 @@ from rag_engine.types import (
     DocumentRecord,
     Evidence,
     Hit,
-    Linked,
     QueryPlan,
     SentenceSupport,
     Source,
@@ -160,17 +159,9 @@ def source_json(source: Source, language: str, *, with_reader: bool) -> Json:
         "headings": list(source.headings),
         "text": source.text,
         "hits": [hit_json(hit) for hit in source.hits],
-        "linked": [linked_json(linked) for linked in source.linked],
-    }
-
-
-def linked_json(linked: Linked) -> Json:
-    """Return a passage that another one refers to."""
-    return {
-        "label": linked.label,
-        **_named(linked.document),
-        "page": linked.page,
-        "text": linked.text,
+        "linked": [
+            {"label": one.label, **_named(one.document), "page": one.page, "text": one.text} for one in source.linked
+        ],
     }
 
 

@@ -89,7 +89,10 @@ def open_openvino(
     core = openvino.Core()
     core.set_property({"CACHE_DIR": str(folder / "compiled")})
     # Without pinning, the window and the worker that indexes do not fight for the same cores.
-    options = {"PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False} | precision_options(precision)
+    options: dict[str, Any] = {"PERFORMANCE_HINT": "LATENCY", "ENABLE_CPU_PINNING": False}
+    options["INFERENCE_PRECISION_HINT"] = "f32" if precision == "int8" else precision
+    if precision == "int8":
+        options["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = _GROUP
     compiled = core.compile_model(folder / OPENVINO_GRAPH, "CPU", options)
     request, names = compiled.create_infer_request(), {name for one in compiled.inputs for name in one.names}
     lock = threading.Lock()
@@ -217,13 +220,6 @@ def _circumstances(runtime: Runtime, choice: str, folder: Path) -> str:
 def keep_openvino_quiet() -> None:
     """Keep OpenVINO from importing its converter, which takes .2 s and reports that to its makers over the network."""
     sys.modules.setdefault("openvino.tools.ovc", None)  # type: ignore[arg-type]
-
-
-def precision_options(precision: GraphPrecision) -> dict[str, Any]:
-    """Return the options with which OpenVINO computes a prepared graph in a precision."""
-    if precision == "int8":
-        return {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": _GROUP}
-    return {"INFERENCE_PRECISION_HINT": precision}
 
 
 def prepared_graph(file: Path, precision: GraphPrecision) -> Path:

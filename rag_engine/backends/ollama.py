@@ -10,8 +10,7 @@ from typing import Any, Literal
 import httpx
 import ollama
 
-from rag_engine.backends.llm_reply import check_whole, joined, read_object
-from rag_engine.backends.reply_stream import read_parts
+from rag_engine.backends.llm_reply import check_whole, joined, read_object, read_parts
 from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.token_usage import report_tokens

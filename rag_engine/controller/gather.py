@@ -21,7 +21,6 @@ from rag_engine.controller.memory import (
     WorkingMemory,
     place_of,
     with_evidence,
-    with_propositions,
 )
 from rag_engine.controller.read import ModelReader, Read, SentenceReader, Similarity
 from rag_engine.controller.sub_questions import part_words, plan_by_model, plan_by_rules
@@ -155,8 +154,9 @@ def _reflected(
 ) -> WorkingMemory:
     """Return the memory with what the sources say on the sub-questions, and how each stands now."""
     reading = read(asked, sources)
-    warned = replace(memory, warnings=tuple(dict.fromkeys((*memory.warnings, *reading.warnings))))
-    return reflect(with_propositions(warned, reading.propositions), config)
+    warnings = tuple(dict.fromkeys((*memory.warnings, *reading.warnings)))
+    known = tuple(dict.fromkeys((*memory.propositions, *reading.propositions)))
+    return reflect(replace(memory, warnings=warnings, propositions=known), config)
 
 
 def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, seconds: float) -> Evidence:

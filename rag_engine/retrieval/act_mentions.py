@@ -69,7 +69,7 @@ def find_acts(question: str, acts: Sequence[Act], sections: Sequence[tuple[int, 
     only a part of an act's names counts where a single act bears them all and nothing beside it says otherwise.
     """
     question = unicodedata.normalize("NFC", question)
-    named = [(act, names_of(act)) for act in acts]
+    named = [(act, _names_of((act.name, *act.titles), act.countries, act.opening)) for act in acts]
     found = [*_by_number(question, named), *_by_abbreviation(question, named, sections), *_by_name(question, named)]
     mentions: list[ActMention] = []
     for mention in sorted(found, key=lambda one: (one.start - one.end, one.start)):
@@ -191,13 +191,9 @@ class ActNames:
     numbers: frozenset[str]
 
 
-def names_of(act: Act) -> ActNames:
-    """Return the ways of naming an act; worked out once for each name, title and opening."""
-    return _names((act.name, *act.titles), act.countries, act.opening)
-
-
 @lru_cache(maxsize=10_000)
-def _names(titles: tuple[str, ...], countries: tuple[str, ...], opening: str) -> ActNames:
+def _names_of(titles: tuple[str, ...], countries: tuple[str, ...], opening: str) -> ActNames:
+    """Return the ways of naming an act; worked out once for each name, title and opening."""
     given = dict.fromkeys(titles)
     called = [part for one in given for part in _called(one)] + list(_called_in(opening))
     written = list(dict.fromkeys(filter(None, [*map(_plain, given), *called])))

@@ -49,7 +49,7 @@ class Signals:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class CandidatePool:
     """The visible children that were found, ascending by key.
 
     `owners` are their documents' keys, `rows` those of their vectors, `languages` their documents'; `cosines` has the
@@ -64,17 +64,17 @@ class Pool:
     cosines: Vectors
 
 
-def pool_of(found: Candidates, also: Iterable[int], view: CollectionView) -> Pool:
+def pool_of(found: Candidates, also: Iterable[int], view: CollectionView) -> CandidatePool:
     """Return the pool of what the retrievers found and the children `also`."""
     snapshot = view.snapshot
     positions = snapshot.positions(np.unique(np.array([*found.keys(), *also], np.int64)))
     owners, rows = snapshot.owners[positions], snapshot.rows[positions]
     languages = tuple(snapshot.documents[owner].metadata.language for owner in owners.tolist())
     cosines = np.array(view.vectors[rows]) @ found.queries.T
-    return Pool(found, snapshot.keys[positions], owners, rows, languages, cosines)
+    return CandidatePool(found, snapshot.keys[positions], owners, rows, languages, cosines)
 
 
-def read_signals(plan: QueryPlan, pool: Pool, view: CollectionView, weights: RankingWeights) -> Signals:
+def read_signals(plan: QueryPlan, pool: CandidatePool, view: CollectionView, weights: RankingWeights) -> Signals:
     """Return the signals of each child of the pool."""
     found, keys, cosines, languages = pool.found, pool.keys, pool.cosines, pool.languages
     rows = pool.rows.tolist()

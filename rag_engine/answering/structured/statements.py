@@ -112,7 +112,8 @@ def _placed(source: Source, wanted: Iterable[Span]) -> Iterator[SourceStatement]
                 before=spans[at - 1] if may_lean else None,
                 after=spans[at + 1] if may_go_on else None,
                 # What comes first need not be said again.
-                goes_on=bool(may_go_on) and (leans(following, language) or shares_a_term(said, following, language)),
+                goes_on=bool(may_go_on)
+                and (leans(following, language) or not _terms(said, language).isdisjoint(_terms(following, language))),
             )
         heading = said if kinds[at] == "piece" and _HEADING_END.search(said.strip()) else heading
 
@@ -166,11 +167,6 @@ def unknown_names(value: str, passage: str, language: str) -> str:
         if not any(one.startswith(folded) and len(one) - len(folded) <= _ENDING for one in held):
             return name
     return ""
-
-
-def shares_a_term(one: str, other: str, language: str) -> bool:
-    """Whether two texts have a word in common that is no function word, in any of its forms."""
-    return not _terms(one, language).isdisjoint(_terms(other, language))
 
 
 def stated_values(attribute: str, passage: str) -> frozenset[bool]:

@@ -126,7 +126,8 @@ def load_reader(name: str = "", execution: str = "auto") -> PassageReader:
     folder = Path(name).expanduser() if name else ADAPTER
     if not name or (folder / CARD).is_file():
         return load_adapter(folder, execution)
-    return load_question_answering(name)
+    source = model_source.in_folder(name) or model_source.on_hub("Reader", name, name, "", _CURE)
+    return QuestionAnsweringReader(source)
 
 
 def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path | None = None) -> AdapterReader:
@@ -235,7 +236,7 @@ def export(folder: Path, adapter: Path) -> None:
 
 
 class QuestionAnsweringReader:
-    """A PassageReader and a Reranker over a model with a head for start and end; made by `load_question_answering`.
+    """A PassageReader and a Reranker over a model with a head for start and end; made by `load_reader`.
 
     How relevant a passage is follows from how much better its best answer is than none.
     """
@@ -290,9 +291,3 @@ class QuestionAnsweringReader:
         best = max(begun, default=0.0) + max(ended, default=0.0)
         places = tuple((int(offsets[at][0]), int(offsets[at][1])) for at in own)
         return PassageReading(best - absent, absent, places, tuple(begun), tuple(ended))
-
-
-def load_question_answering(name: str) -> QuestionAnsweringReader:
-    """Return the reader of a folder or of a name on the hub; BackendError for one that is nowhere or not whole."""
-    source = model_source.in_folder(name) or model_source.on_hub("Reader", name, name, "", _CURE)
-    return QuestionAnsweringReader(source)

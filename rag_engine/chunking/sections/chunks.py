@@ -40,6 +40,13 @@ _CLAUSE = re.compile(
 _AFTER_LABEL = re.compile(r"[^\n]{0,40}?[-–—.]\s*(?=\(1\)\s)")
 _RANKS = {"bracketed": 1, "sign": 1, "number": 2, "numeral": 3, "letter": 4}
 _FORMS = {"bracketed": "paragraph", "number": "item", "letter": "letter"}
+# Fewer headings with a number and no noun are a list and not the plan of a document.
+_FEWEST_NUMBERED = 3
+# So many headings without text between them are a table of contents, if they come again later.
+_CONTENTS = 3
+_LISTED = ("unit", "level", "annex", "decision", "numbered")
+_TITLE_WORD = re.compile(r"\w{3,}")
+_TITLE_SEEN_WITHIN = 20_000
 
 
 def section_chunks(
@@ -199,20 +206,6 @@ def _joined(parts: list[str], worded: bool) -> str:
     for part in parts[1:]:
         joined += part if part.startswith("(") else f" {part}" if worded else f", {part}"
     return joined
-
-
-def _continues(before: Section, one: Section) -> bool:
-    """Return whether the same section is printed again, in another wording."""
-    return bool(one.section) and (before.section, before.act) == (one.section, one.act)
-
-
-# Fewer headings with a number and no noun are a list and not the plan of a document.
-_FEWEST_NUMBERED = 3
-# So many headings without text between them are a table of contents, if they come again later.
-_CONTENTS = 3
-_LISTED = ("unit", "level", "annex", "decision", "numbered")
-_TITLE_WORD = re.compile(r"\w{3,}")
-_TITLE_SEEN_WITHIN = 20_000
 
 
 def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[Section, ...]:

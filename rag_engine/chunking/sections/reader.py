@@ -16,6 +16,9 @@ _LETTERED = re.compile(r"[A-ZÇĞİÖŞÜ][).]\s")
 LOOSE_RANK, _LETTER_RANK, _NUMERAL_RANK, _NUMBER_RANK = 50, 60, 61, 62
 
 Stack = list[tuple[int, str]]
+_ABOVE = ("level", "loose", "numeral", "numbered")
+_CITED = ("unit", "decision")
+_FEWEST_NUMERALS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +106,6 @@ def _is_continued(mark: Mark, below: Mark, ranking: Ranking) -> bool:
         return False
     bare = mark.kind in ("level", "numeral") and not mark.title
     return bare or (mark.kind == "level" and ranking.is_greater(mark) and mark.font_size == below.font_size)
-
-
-_ABOVE = ("level", "loose", "numeral", "numbered")
-_CITED = ("unit", "decision")
-_FEWEST_NUMERALS = 3
 
 
 @dataclass(frozen=True, slots=True)
