@@ -79,7 +79,10 @@ def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
     if not evidence.hits:
         return replace(evidence, ground="none", read=reader is not None)
     hits = {hit.child_id: hit for source in evidence.sources for hit in source.hits}
-    readings = _read(evidence.plan.question, list(hits.values()), reader)
+    readings: dict[str, PassageReading] = {}
+    if reader is not None:
+        read = reader.read(evidence.plan.question, [hit.text for hit in hits.values()])
+        readings = dict(zip(hits, read, strict=True))
     model = chance_model(reader is not None)
     judged = {id: _judged(hit, evidence.plan, readings.get(id), model) for id, hit in hits.items()}
     sources = tuple(
@@ -167,13 +170,6 @@ def chance_model(with_reader: bool) -> ChanceModel:
     measured, refusals = chosen.get("measured", {}), chosen.get("refusals")
     rates = RefusalRates(**refusals) if refusals else None
     return ChanceModel(chosen["weights"], chosen["strong"], chosen["moderate"], chosen["least"], measured, rates)
-
-
-def _read(question: str, hits: Sequence[Hit], reader: PassageReader | None) -> dict[str, PassageReading]:
-    if reader is None:
-        return {}
-    readings = reader.read(question, [hit.text for hit in hits])
-    return {hit.child_id: reading for hit, reading in zip(hits, readings, strict=True)}
 
 
 def _judged(hit: Hit, plan: QueryPlan, reading: PassageReading | None, model: ChanceModel) -> Hit:

@@ -11,18 +11,10 @@ from time import perf_counter
 from typing import Literal
 
 from rag_engine import prompts
+from rag_engine.answering import replies
 from rag_engine.answering.abstention import unnamed
 from rag_engine.answering.citations import PageOf, cite
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, quote
-from rag_engine.answering.replies import (
-    ANSWERED_AND_REFUSED,
-    AnswerEmbedder,
-    check_marks,
-    language_warning,
-    without_closing_refusal,
-    without_references,
-    written_language,
-)
 from rag_engine.answering.source_order import NumberedWords, in_order, renumbered, renumbered_marks
 from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
@@ -190,7 +182,7 @@ def _written(
     if failure:
         warnings.append(kept_sentence("The answer broke off. {error}", error=failure))
     draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
-    embedder = AnswerEmbedder(tools.embedder)
+    embedder = replies.AnswerEmbedder(tools.embedder)
     cited, sources = _with_citations(draft, sources, embedder, tools.page_of)
     found = _of_a_model(draft, cited, absent)
     seconds["answer"] = perf_counter() - started
@@ -250,11 +242,11 @@ def _labelled(
 ) -> Answer:
     """Return the answer with the label of each of its sentences."""
     plan = found.evidence.plan
-    language = written_language(found.text, plan, models.identify)
+    language = replies.written_language(found.text, plan, models.identify)
     assessed = assess(found.text, language, sources, embedder=embedder, models=models)
     # What is said of a section that does not exist is not the model's.
     own = tuple(one for one in assessed.support if not found.text.startswith(absent) or one.start >= len(absent))
-    warnings = (*found.warnings, *language_warning(language, plan), *assessed.warnings)
+    warnings = (*found.warnings, *replies.language_warning(language, plan), *assessed.warnings)
     return replace(found, support=own, warnings=warnings, judge=assessed.judge)
 
 
@@ -262,21 +254,21 @@ def _with_citations(
     draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf
 ) -> tuple[Answer, tuple[Source, ...]]:
     """Return the answer with its marks checked and its citations found, and the sources; by the order of the marks."""
-    checked = check_marks(draft.text, {source.n for source in sources})
+    checked = replies.check_marks(draft.text, {source.n for source in sources})
     language = draft.evidence.plan.language
     numbers = in_order(checked.cited, draft.evidence.sources)
     evidence = replace(draft.evidence, sources=renumbered(draft.evidence.sources, numbers))
     named = renumbered_marks(checked.text, numbers).strip()
-    text, sources = without_closing_refusal(named), renumbered(sources, numbers)
+    text, sources = replies.without_closing_refusal(named), renumbered(sources, numbers)
     citations = cite(text, language, sources, embedder=embedder, page_of=page_of) if checked.cited else ()
-    notes = (*checked.warnings, *([ANSWERED_AND_REFUSED] if text != named else ()))
+    notes = (*checked.warnings, *([replies.ANSWERED_AND_REFUSED] if text != named else ()))
     warnings = (*draft.warnings, *notes)
     return replace(draft, text=text, citations=citations, evidence=evidence, warnings=warnings), sources
 
 
 def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
     """Return what a language model wrote as an answer, or as none where it says so or names no source."""
-    text = without_references(cited.text)
+    text = replies.without_references(cited.text)
     plain = _plain(cited.text)
     if any(_plain(sentence) in plain for sentence in prompts.INSUFFICIENT.values()):
         return replace(cited, status="insufficient_evidence", text=text, warnings=draft.warnings)

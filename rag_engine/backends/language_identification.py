@@ -91,17 +91,12 @@ def identify_language(text: str, likely: Mapping[str, float] | None = None) -> s
             listed = identifier.words.get(language, frozenset())
             scores[language] += _WORD_WEIGHT * sum(identifier.weights[word] for word in folded if word in listed)
             scores[language] += _USUAL_WEIGHT if language in _USUAL else 0.0
-            scores[language] += _likelihood(language, likely or {})
+            if likely and language in likely:
+                # A little less the fewer documents the collection has in it.
+                scores[language] += _LIKELY_WEIGHT + max(_RAREST, math.log(likely[language] / max(likely.values())))
         scores["es"] += _SPANISH_WEIGHT if _SPANISH_SIGNS.search(sample) else 0.0
     best = max(scores, key=lambda language: scores[language])
     return "no" if best == "nb" else best
-
-
-def _likelihood(language: str, likely: Mapping[str, float]) -> float:
-    """Return what a language gains for being one of the collection's, a little less the fewer documents it has."""
-    if language not in likely:
-        return 0.0
-    return _LIKELY_WEIGHT + max(_RAREST, math.log(likely[language] / max(likely.values())))
 
 
 def _by_trigrams(sample: str, identifier: _Identifier) -> dict[str, float]:

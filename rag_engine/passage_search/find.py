@@ -10,21 +10,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from rag_engine import filters
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
-from rag_engine.filters import (
-    AS_OF,
-    DOCUMENT,
-    FACETS,
-    VERSIONS,
-    Filter,
-    FilterObstacle,
-    answering_documents,
-    filter_obstacles,
-    is_date,
-    without,
-)
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Vectors
@@ -44,7 +33,7 @@ SORT_ORDERS: tuple[SortOrder, ...] = get_args(SortOrder)
 
 _WORDS, _SORT, _MATCH = "words", "sort", "match"
 _ALL_WORDS = "words"
-_FILTERS = (*FACETS, DOCUMENT, AS_OF, VERSIONS)
+_FILTERS = (*filters.FACETS, filters.DOCUMENT, filters.AS_OF, filters.VERSIONS)
 
 # Of all passages, so many of the nearest in meaning are looked through for those that a filter leaves.
 _DEPTH = 5_000
@@ -119,7 +108,7 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
     """
     started = time.perf_counter()
     snapshot = engine.collection.snapshot()
-    allowed = answering_documents(query.wanted, snapshot.facets, snapshot.documents, strict=False)
+    allowed = filters.answering_documents(query.wanted, snapshot.facets, snapshot.documents, strict=False)
     count = len(snapshot.documents if allowed is None else allowed)
     if not count or engine.collection.manifest() is None:
         return FoundPassages(query, (), count, len(snapshot.documents))
@@ -231,23 +220,23 @@ def _date(document: DocumentRecord) -> str:
     return metadata.date or str(metadata.year or "")
 
 
-def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[FilterObstacle, ...]:
+def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[filters.FilterObstacle, ...]:
     """Return the facets of a filter that exclude all that would be found without one of them, the most first.
 
     They count documents: those that the rest of the filter allows, or where the filter allows some and none holds the
     words, those that hold them.
     """
     snapshot = engine.collection.snapshot()
-    obstacles = filter_obstacles(query.wanted, snapshot.facets, snapshot.documents)
+    obstacles = filters.filter_obstacles(query.wanted, snapshot.facets, snapshot.documents)
     if obstacles or not query.words:
         return obstacles
-    found: list[FilterObstacle] = []
+    found: list[filters.FilterObstacle] = []
     for name, values in query.wanted.items():
         rest = query.without(name)
-        if not filter_obstacles(rest.wanted, snapshot.facets, snapshot.documents) and (
+        if not filters.filter_obstacles(rest.wanted, snapshot.facets, snapshot.documents) and (
             count := len(find_passages(engine, rest).documents)
         ):
-            found.append(FilterObstacle(name, values, count))
+            found.append(filters.FilterObstacle(name, values, count))
     return tuple(sorted(found, key=lambda one: -one.documents))
 
 
@@ -259,7 +248,7 @@ class PassageQuery:
     """
 
     words: str = ""
-    wanted: Filter = field(default_factory=dict)
+    wanted: filters.Filter = field(default_factory=dict)
     sort: SortOrder = "relevance"
     words_only: bool = False
 
@@ -278,7 +267,7 @@ class PassageQuery:
 
     def without(self, name: str) -> PassageQuery:
         """Return the query without one of the facets of its filter."""
-        return replace(self, wanted=without(self.wanted, name))
+        return replace(self, wanted=filters.without(self.wanted, name))
 
     def toggled(self, name: str, value: str) -> PassageQuery:
         """Return the query with a value of a facet chosen, or without it where it was."""
@@ -288,7 +277,7 @@ class PassageQuery:
 
     def with_values(self, name: str, values: Sequence[str]) -> PassageQuery:
         """Return the query with these values of a facet; none leave it out."""
-        rest = without(self.wanted, name)
+        rest = filters.without(self.wanted, name)
         return replace(self, wanted={**rest, name: tuple(values)} if values else rest)
 
 
@@ -297,7 +286,7 @@ def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
     words = " ".join(" ".join(parameters.get(_WORDS, ())).split())
     sort = next((one for one in SORT_ORDERS if one in parameters.get(_SORT, ())), SORT_ORDERS[0])
     named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}
-    named[AS_OF] = tuple(filter(is_date, named[AS_OF]))
+    named[filters.AS_OF] = tuple(filter(filters.is_date, named[filters.AS_OF]))
     words_only = _ALL_WORDS in parameters.get(_MATCH, ())
     return PassageQuery(words, {name: values for name, values in named.items() if values}, sort, words_only)
 

@@ -130,7 +130,10 @@ def _separate(question: str, phrasing: Phrasing) -> Separated:
             for part in (pattern, phrasing.phrase):
                 if part is not None:
                     rest = _take(part, rest, taken)
-            kept.append(_tidy(phrasing.courtesy.sub(" ", rest)))
+            # On one line, without the commas and conjunctions that held what was taken out.
+            rest = " ".join(phrasing.courtesy.sub(" ", rest).split())
+            rest = _LOOSE_END.sub("", _LOOSE_START.sub("", rest))
+            kept.append(re.sub(r"\s+(?=[,.?!;])", "", rest).strip())
         cleaned = " ".join(sentence for sentence in kept if re.search(r"\w", sentence))
         if cleaned:
             return Separated(cleaned, "; ".join(taken))
@@ -148,12 +151,6 @@ def _take(pattern: re.Pattern[str], sentence: str, taken: list[str]) -> str:
         return " " + "".join(re.findall(r"\?\s*$", match.group()))
 
     return pattern.sub(take, sentence)
-
-
-def _tidy(sentence: str) -> str:
-    """Return the sentence on one line without the commas and conjunctions that held what was taken out."""
-    sentence = _LOOSE_END.sub("", _LOOSE_START.sub("", " ".join(sentence.split())))
-    return re.sub(r"\s+(?=[,.?!;])", "", sentence).strip()
 
 
 def _sentences(text: str) -> list[str]:

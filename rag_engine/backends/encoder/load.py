@@ -16,36 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_engine.backends import model_source
-from rag_engine.backends.encoder.packaged_e5 import (
-    PackagedModel,
-    packaged_file,
-    packaged_name,
-    packaged_words,
-    settings,
-    unpack,
-)
+from rag_engine.backends import model_export, model_runtime, model_source
+from rag_engine.backends.encoder import packaged_e5
 from rag_engine.backends.exported_model import ExportedModel, ModelSettings
-from rag_engine.backends.model_export import (
-    CHECK,
-    GRAPH,
-    PLAIN_ATTENTION,
-    build_apart,
-    build_once,
-    export_model,
-    limits,
-    open_quietly,
-)
-from rag_engine.backends.model_runtime import (
-    INPUTS,
-    Runtime,
-    check_execution,
-    describe_execution,
-    first_that_agrees,
-    open_onnx,
-    open_openvino,
-    prepare_openvino,
-)
 from rag_engine.backends.model_source import ModelSource
 from rag_engine.backends.tokenizer import save_pieces
 from rag_engine.config import DATA, cache_folder
@@ -110,7 +83,7 @@ class Encoder:
 class RuntimeModel:
     """Texts to vectors by an exported model and one of its runtimes; safe to call from several threads."""
 
-    def __init__(self, folder: Path, runtime: Runtime) -> None:
+    def __init__(self, folder: Path, runtime: model_runtime.Runtime) -> None:
         self.settings = ModelSettings.read(folder / SETTINGS)
         self.execution = runtime.execution
         batch_tokens = _BATCH_TOKENS[runtime.execution.split()[0]]
@@ -155,41 +128,46 @@ def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) 
     torch's is not used, and `execution` says so. Raises BackendError for a model that is nowhere or cannot be
     loaded and InputError for an unknown execution.
     """
-    check_execution(execution)
+    model_runtime.check_execution(execution)
     cache = cache or cache_folder()
     source = locate(name)
     passed_over: list[str] = []
     if execution != "torch":
         folder = exported_folder(source, cache)
-        graph, words = folder / GRAPH, packaged_words() if source.folder is None else None
+        graph, words = folder / model_export.GRAPH, packaged_e5.packaged_words() if source.folder is None else None
         if ModelSettings.read(folder / SETTINGS).failure:
             passed_over.append("cannot be exported")
-        elif model := first_that_agrees(
+        elif model := model_runtime.first_that_agrees(
             execution,
             folder,
-            {"openvino": lambda: open_openvino(graph, words=words), "onnx": lambda: open_onnx(graph, words)},
+            {
+                "openvino": lambda: model_runtime.open_openvino(graph, words=words),
+                "onnx": lambda: model_runtime.open_onnx(graph, words),
+            },
             lambda runtime: RuntimeModel(folder, runtime),
             lambda model, count: agrees(model, folder, count),
             passed_over,
         ):
             return Encoder(source.name, model)
-    return Encoder(source.name, TorchModel(source, cache, describe_execution("torch", passed_over)))
+    return Encoder(source.name, TorchModel(source, cache, model_runtime.describe_execution("torch", passed_over)))
 
 
 def exported_folder(source: ModelSource, cache: Path) -> Path:
     """Return the folder of the exported model; exports it if it is not there."""
     name, location = source.name, source.folder
-    return build_once(
+    return model_export.build_once(
         cache / _EXPORTS / source.folder_name,
         lambda partial: (
-            build_apart(export_packaged, partial) if location is None else export(str(location), name, partial)
+            model_export.build_apart(export_packaged, partial)
+            if location is None
+            else export(str(location), name, partial)
         ),
     )
 
 
 def agrees(model: RuntimeModel, folder: Path, count: int | None = None) -> bool:
     """Whether the runtime's vectors of the first `count` check texts, or of all, are torch's; it warms it up too."""
-    expected = np.load(folder / CHECK, allow_pickle=False)[:count]
+    expected = np.load(folder / model_export.CHECK, allow_pickle=False)[:count]
     cosines = np.sum(model.vectors(CHECK_TEXTS[:count]) * expected, axis=1)
     return bool(np.all(cosines >= _AGREEMENT))
 
@@ -207,7 +185,7 @@ def locate(name: str) -> ModelSource:
     default = name in (_DEFAULT, _DEFAULT.split("/")[1])
     repository = _DEFAULT if default else name if "/" in name else f"sentence-transformers/{name}"
     cure = "Give the path of a sentence-transformers folder, or use multilingual-e5-small, which needs no hub."
-    return model_source.on_hub("Encoder", name, repository, packaged_name() if default else "", cure)
+    return model_source.on_hub("Encoder", name, repository, packaged_e5.packaged_name() if default else "", cure)
 
 
 def _remembered(name: str) -> ModelSource:
@@ -215,22 +193,23 @@ def _remembered(name: str) -> ModelSource:
     from huggingface_hub.constants import HF_HUB_CACHE
 
     model, _, version = name.rpartition("@")
-    if name == packaged_name():
+    if name == packaged_e5.packaged_name():
         return ModelSource(name, None)
     if len(version) >= model_source.SNAPSHOT and version.isalnum():
         for folder in sorted(Path(HF_HUB_CACHE).glob(f"models--*--{glob.escape(model)}/snapshots/{version}*")):
             if model_source.is_whole(folder):
                 return model_source.of_snapshot(model, folder)
     raise BackendError(
-        f"Encoder {name!r} is neither the packaged {packaged_name()} nor in the hub's cache.",
+        f"Encoder {name!r} is neither the packaged {packaged_e5.packaged_name()} nor in the hub's cache.",
         help="Give the path of the folder that holds this version of the model, or put it into the hub's cache.",
     )
 
 
 def model_folder(source: ModelSource, cache: Path) -> str:
     """Return the model's folder; the packaged weights are unpacked into the cache first."""
-    folder = source.folder or build_once(
-        cache / "unpacked" / source.folder_name, lambda partial: unpack(packaged_file(), partial)
+    folder = source.folder or model_export.build_once(
+        cache / "unpacked" / source.folder_name,
+        lambda partial: packaged_e5.unpack(packaged_e5.packaged_file(), partial),
     )
     return str(folder)
 
@@ -239,10 +218,10 @@ def open_sentence_transformer(location: str) -> SentenceTransformer:
     """Return the model of a folder, on the processor; BackendError for one that is not whole."""
     from sentence_transformers import SentenceTransformer
 
-    return open_quietly(
+    return model_export.open_quietly(
         "Encoder",
         location,
-        lambda: SentenceTransformer(location, device="cpu", model_kwargs=PLAIN_ATTENTION).eval(),
+        lambda: SentenceTransformer(location, device="cpu", model_kwargs=model_export.PLAIN_ATTENTION).eval(),
         "Give a model with its configuration, tokenizer and weights, of a type that the installed transformers knows, "
         "or use multilingual-e5-small.",
     )
@@ -255,7 +234,9 @@ def describe(model: SentenceTransformer, name: str, failure: str = "") -> ModelS
     if not query and not passage and re.search(r"(^|[-_/])e5[-_](?!.*instruct)", name.lower()):
         query, passage = "query: ", "passage: "
     dimension = int(model.get_embedding_dimension() or 0)
-    return ModelSettings(*limits(model), INPUTS[:2], dimension, query, passage, failure=failure)
+    return ModelSettings(
+        *model_export.limits(model), model_runtime.INPUTS[:2], dimension, query, passage, failure=failure
+    )
 
 
 def torch_vectors(model: SentenceTransformer, texts: list[str]) -> Vectors:
@@ -274,8 +255,8 @@ def export(location: str, name: str, folder: Path) -> None:
         return normalize(model(tensors)["sentence_embedding"], dim=-1)
 
     sample = model.tokenizer(list(CHECK_TEXTS[:3]), padding=True, return_tensors="pt")
-    failure = export_model(model, folder, forward, sample, INPUTS[:2], "vectors")
-    np.save(folder / CHECK, torch_vectors(model, list(CHECK_TEXTS)))
+    failure = model_export.export_model(model, folder, forward, sample, model_runtime.INPUTS[:2], "vectors")
+    np.save(folder / model_export.CHECK, torch_vectors(model, list(CHECK_TEXTS)))
     describe(model, name, failure).write(folder / SETTINGS)
 
 
@@ -286,22 +267,22 @@ def export_packaged(folder: Path) -> None:
     """
     from rag_engine.backends.bert_graph import BertGraph
 
-    model, config = PackagedModel(packaged_file()), settings()["config.json"]
+    model, config = packaged_e5.PackagedModel(packaged_e5.packaged_file()), packaged_e5.settings()["config.json"]
     save_pieces(model.pieces(), model.special, folder)
     graph = BertGraph(model.weights(), config)
-    graph.save(graph.pool(), "vectors", folder / GRAPH)
-    shutil.copyfile(PACKAGED_CHECK, folder / CHECK)
-    prompts = settings()["config_sentence_transformers.json"]["prompts"]
-    limits = config["max_position_embeddings"], config["pad_token_id"]
-    ModelSettings(*limits, INPUTS[:2], config["hidden_size"], prompts["query"], prompts["passage"]).write(
+    graph.save(graph.pool(), "vectors", folder / model_export.GRAPH)
+    shutil.copyfile(PACKAGED_CHECK, folder / model_export.CHECK)
+    prompts = packaged_e5.settings()["config_sentence_transformers.json"]["prompts"]
+    read = config["max_position_embeddings"], config["pad_token_id"]
+    ModelSettings(*read, model_runtime.INPUTS[:2], config["hidden_size"], prompts["query"], prompts["passage"]).write(
         folder / SETTINGS
     )
-    prepare_openvino(folder / GRAPH)
+    model_runtime.prepare_openvino(folder / model_export.GRAPH)
 
 
 def token_score_name() -> str:
     """Return which model and layer the figures are of: those of another cannot be compared with them."""
-    return f"{packaged_name()}, layer {_LAYER}"
+    return f"{packaged_e5.packaged_name()}, layer {_LAYER}"
 
 
 def load_token_score() -> Callable[[str, str], float]:
@@ -315,12 +296,12 @@ def load_token_score() -> Callable[[str, str], float]:
         raise InputError(
             f"The package {error.name} is not installed.", help='Run: pip install "sextant[text-metrics]".'
         ) from error
-    folder = model_folder(locate(packaged_name()), cache_folder())
+    folder = model_folder(locate(packaged_e5.packaged_name()), cache_folder())
 
     def load() -> Any:
         return BERTScorer(model_type=folder, num_layers=_LAYER, device="cpu")
 
-    scorer = open_quietly("BERTScore's model", folder, load, "Remove the folder; it is made again.")
+    scorer = model_export.open_quietly("BERTScore's model", folder, load, "Remove the folder; it is made again.")
 
     def compare(text: str, reference: str) -> float:
         _, _, f1 = scorer.score([text], [reference])

@@ -15,24 +15,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from rag_engine.backends import model_source
-from rag_engine.backends.encoder.packaged_e5 import (
-    PackagedModel,
-    packaged_file,
-    packaged_name,
-    packaged_words,
-    settings,
-)
+from rag_engine.backends import model_runtime, model_source
+from rag_engine.backends.encoder import packaged_e5
 from rag_engine.backends.exported_model import ExportedModel, ModelSettings
 from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_once, first_line, open_quietly
-from rag_engine.backends.model_runtime import (
-    Runtime,
-    check_execution,
-    first_that_agrees,
-    open_onnx,
-    open_openvino,
-    prepare_openvino,
-)
 from rag_engine.backends.tokenizer import save_pieces
 from rag_engine.config import DATA, cache_folder
 from rag_engine.errors import BackendError
@@ -75,11 +61,11 @@ class AdapterReader:
 
     languages: frozenset[str] | None = None
 
-    def __init__(self, name: str, folder: Path, runtime: Runtime) -> None:
+    def __init__(self, name: str, folder: Path, runtime: model_runtime.Runtime) -> None:
         self.name = name
         self.execution = runtime.execution
-        settings = ModelSettings.read(folder / SETTINGS)
-        self._model = ExportedModel(folder, runtime.compute, settings, _BATCH_TOKENS)
+        held = ModelSettings.read(folder / SETTINGS)
+        self._model = ExportedModel(folder, runtime.compute, held, _BATCH_TOKENS)
         self._cached: OrderedDict[tuple[str, str], PassageReading] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -136,16 +122,16 @@ def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path |
     The first load merges it into the packaged encoder and exports that into `cache`. BackendError where the adapter is
     missing or does not fit the encoder that is installed, or where no runtime computes it.
     """
-    check_execution(execution)
+    model_runtime.check_execution(execution)
     cache = cache or cache_folder()
     card = read_card(adapter)
-    if card.get("encoder") != packaged_name():
+    if card.get("encoder") != packaged_e5.packaged_name():
         raise BackendError(
             "The adapter in {adapter} was trained on {encoder}, installed is {packaged}.",
             help="Train it again (training/README.md), or set SEXTANT_READER to none.",
             adapter=adapter,
             encoder=card.get("encoder"),
-            packaged=packaged_name(),
+            packaged=packaged_e5.packaged_name(),
         )
     digest = hashlib.sha256((adapter / "adapter.safetensors").read_bytes()).hexdigest()
     if digest != card.get("sha256"):
@@ -157,11 +143,14 @@ def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path |
     name = f"{adapter.name}@{digest[:12]}"
     folder = build_once(cache / _EXPORTS / name, lambda partial: build_apart(export, partial, adapter.absolute()))
     passed_over: list[str] = []
-    graph, words = folder / GRAPH, packaged_words()
-    found = first_that_agrees(
+    graph, words = folder / GRAPH, packaged_e5.packaged_words()
+    found = model_runtime.first_that_agrees(
         "auto" if execution == "torch" else execution,
         folder,
-        {"openvino": lambda: open_openvino(graph, words=words), "onnx": lambda: open_onnx(graph, words)},
+        {
+            "openvino": lambda: model_runtime.open_openvino(graph, words=words),
+            "onnx": lambda: model_runtime.open_onnx(graph, words),
+        },
         lambda runtime: AdapterReader(name, folder, runtime),
         lambda reader, count: _agrees(reader, folder, count),
         passed_over,
@@ -209,7 +198,7 @@ def merge(weights: dict[str, NDArray[np.float32]], adapter: Path) -> tuple[Layer
             weights[f"{layer}.weight"] += card["scale"] * (learned[name] @ learned[name.removesuffix("up") + "down"])
         weight, bias = (np.concatenate([learned[f"{head}.{part}"] for head in _HEADS]) for part in ("weight", "bias"))
         checked = np.array(card["check"], dtype=np.float32).reshape(len(CHECK_TEXTS), len(bias))
-        return (weight.reshape(-1, settings()["config.json"]["hidden_size"]), bias), checked
+        return (weight.reshape(-1, packaged_e5.settings()["config.json"]["hidden_size"]), bias), checked
     except (OSError, KeyError, ValueError, SafetensorError) as error:
         raise BackendError(
             "The adapter in {adapter} does not fit {encoder}: {error}",
@@ -224,7 +213,7 @@ def export(folder: Path, adapter: Path) -> None:
     """Write the graph and tokenizer of the packaged encoder with the adapter into `folder`, without torch."""
     from rag_engine.backends.bert_graph import BertGraph
 
-    model, config = PackagedModel(packaged_file()), settings()["config.json"]
+    model, config = packaged_e5.PackagedModel(packaged_e5.packaged_file()), packaged_e5.settings()["config.json"]
     weights = model.weights()
     heads, checked = merge(weights, adapter)
     save_pieces(model.pieces(), model.special, folder)
@@ -232,7 +221,7 @@ def export(folder: Path, adapter: Path) -> None:
     graph.save(graph.head(*heads), "read", folder / GRAPH)
     np.save(folder / CHECK, checked)
     ModelSettings(int(read_card(adapter)["tokens"]), config["pad_token_id"]).write(folder / SETTINGS)
-    prepare_openvino(folder / GRAPH)
+    model_runtime.prepare_openvino(folder / GRAPH)
 
 
 class QuestionAnsweringReader:

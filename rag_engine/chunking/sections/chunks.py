@@ -219,7 +219,10 @@ def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[
         return ()
     title = " ".join(title.split())
     marks = _chosen(marks_of(text, places, rules), rules)
-    act = title if _is_named(text, title) else ""
+    # The text confirms the title where most of its words are near the beginning.
+    words = set(_TITLE_WORD.findall(lower(title)))
+    seen = words.intersection(_TITLE_WORD.findall(lower(text[:_TITLE_SEEN_WITHIN])))
+    act = title if words and len(seen) >= 0.7 * len(words) else ""
     sections, inner = read_sections(text, places, marks, rules, title, act)
     first = places[0].start
     if not sections or sections[0].start > first:
@@ -240,13 +243,6 @@ def _closed(sections: Sequence[Section], inner: Sequence[tuple[int, str]], end: 
     for one, beyond in zip(kept, [*(one.start for one in kept[1:]), end], strict=True):
         inside = inner[bisect_right(starts, one.start) : bisect_left(starts, beyond)]
         yield replace(one, end=beyond, inner=tuple(inside))
-
-
-def _is_named(text: str, title: str) -> bool:
-    """Return whether the text confirms the title: most of its words are near the beginning."""
-    words = set(_TITLE_WORD.findall(lower(title)))
-    seen = set(_TITLE_WORD.findall(lower(text[:_TITLE_SEEN_WITHIN])))
-    return bool(words) and len(words & seen) >= 0.7 * len(words)
 
 
 def _chosen(marks: list[Mark], rules: Rules) -> list[Mark]:
