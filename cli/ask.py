@@ -88,12 +88,12 @@ def ask(
         else:
             _print_structured(filled)
         return
-    from rag_engine.answering.bundle import asked_question
+    from rag_engine.answering.bundle import AskedQuestion
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.conversations.reply import reply_of
 
     with engine_of(workspace, as_json, error_json, profile=profile, mmr=mmr) as engine:
-        asked = asked_question(question, parse_filters(filters or []), top_k=top_k, profile=profile, mmr=mmr)
+        asked = AskedQuestion(question, parse_filters(filters or []), top_k, profile, mmr)
         answer, prompts = _answer(engine, asked, print_words=not as_json)
         if bundle:
             _keep(bundle, engine, asked, answer, prompts)

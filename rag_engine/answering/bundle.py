@@ -18,7 +18,6 @@ from rag_engine.answering.circumstances import Circumstances, shareable
 from rag_engine.atomic_write import write_atomic
 from rag_engine.config import Config
 from rag_engine.errors import InputError
-from rag_engine.filters import Filter
 from rag_engine.text.file_kinds import check_file
 from rag_engine.types import Answer, AnswerStatus, Citation, Hit, Prompt, QueryPlan
 
@@ -131,13 +130,6 @@ def bundle_of(
         ),
         circumstances=circumstances,
     )
-
-
-def asked_question(
-    question: str, wanted: Filter, *, top_k: int | None = None, profile: str = "", mmr: float | None = None
-) -> AskedQuestion:
-    """Return a question as it is kept."""
-    return AskedQuestion(question, dict(wanted), top_k, profile, mmr)
 
 
 def write_bundle(path: Path, bundle: AnswerBundle) -> None:
