@@ -88,12 +88,12 @@ def ask(
         else:
             _print_structured(filled)
         return
-    from rag_engine.answering.bundle import asked_question
+    from rag_engine.answering.bundle import AskedQuestion
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.conversations.reply import reply_of
 
     with engine_of(workspace, as_json, error_json, profile=profile, mmr=mmr) as engine:
-        asked = asked_question(question, parse_filters(filters or []), top_k=top_k, profile=profile, mmr=mmr)
+        asked = AskedQuestion(question, parse_filters(filters or []), top_k, profile, mmr)
         answer, prompts = _answer(engine, asked, print_words=not as_json)
         if bundle:
             _keep(bundle, engine, asked, answer, prompts)
@@ -138,8 +138,7 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Ask the question of a kept answer again and show what differs; exit code 1 where the answer does."""
-    from rag_engine.answering.bundle import bundle_of, read_bundle
-    from rag_engine.answering.replay import answer_differs, compare_bundles
+    from rag_engine.answering.bundle import answer_differs, bundle_of, compare_bundles, read_bundle
 
     with errors_end(as_json):
         before = read_bundle(kept)

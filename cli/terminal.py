@@ -260,7 +260,7 @@ def print_end(reply: Reply) -> None:
     warnings. Where a model failed or found no answer, the quotations that there are without it come first.
     """
     from rag_engine.answering.reference_list import references_of
-    from rag_engine.answering.support.summary import support_summary, unsupported_sentences
+    from rag_engine.answering.support import support_summary, unsupported_sentences
 
     if reply.status == "error":
         err.print(reply.text, style="red", markup=False)

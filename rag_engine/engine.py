@@ -27,7 +27,7 @@ from rag_engine.answering.page_image import page_marks, sheet
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.structured.answer import structured_answer
 from rag_engine.answering.structured.answer_schema import AnswerSchema
-from rag_engine.answering.support.labels import LabelJudge, SupportModels
+from rag_engine.answering.support import LabelJudge, SupportModels
 from rag_engine.backends.drawing.page_cache import PageCache
 from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.backends.drawing.passage_finder import SoughtPassage
@@ -54,8 +54,8 @@ from rag_engine.errors import BackendError, InputError, SextantError
 from rag_engine.filters import Filter, answering_documents
 from rag_engine.geography import load_gazetteer
 from rag_engine.models import Models, open_judge
+from rag_engine.planning.follow_up import Exchange, FollowUp, rewrite
 from rag_engine.planning.plan import plan_question
-from rag_engine.planning.rewriting import Exchange, FollowUp, rewrite
 from rag_engine.protocols import (
     Embedder,
     Generator,
@@ -65,7 +65,6 @@ from rag_engine.protocols import (
     SparseIndex,
     StorageBackends,
 )
-from rag_engine.reading.translation import Translation, translate
 from rag_engine.retrieval.profiles import PROFILES
 from rag_engine.retrieval.reranking import affordable_depth
 from rag_engine.retrieval.retrieve import retrieve
@@ -79,6 +78,7 @@ from rag_engine.storage.rebuild import RebuildProgress
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Answer, Box, ControllerStep, DocumentRecord, Evidence, Prompt, QueryPlan, StructuredAnswer
+from rag_engine.viewer.translation import Translation, translate
 
 # A language of fewer documents is no more likely to be asked in than any other.
 _LEAST_SHARE = 0.05

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-from rag_engine.backends.encoder.load import load_encoder
-from rag_engine.backends.encoder.token_score import load_token_score, token_score_name
+from rag_engine.backends.encoder.load import load_encoder, load_token_score, token_score_name
 from rag_engine.backends.ollama import find_ollama, installed_models, pull_model, runs_here
 from rag_engine.backends.openai import find_openai
 from rag_engine.backends.reader.load import load_reader

@@ -38,13 +38,12 @@ from ingestion.quality.score import find_sections, key_terms
 from ingestion.types import FileProperties, SeedSource
 from rag_engine.answering.quotations.question_terms import forms_in
 from rag_engine.answering.quotations.quotable import units_of
-from rag_engine.answering.support.claim_words import clauses, universals
+from rag_engine.answering.support import clauses, universals
 from rag_engine.book_index.matching import words_of
-from rag_engine.chunking.baselines import fixed_chunks, newline_chunks, recursive_chunks, sentence_chunks
+from rag_engine.chunking.chunk import fixed_chunks, newline_chunks, recursive_chunks, sentence_chunks
 from rag_engine.chunking.headings import titles
 from rag_engine.chunking.paragraph import paragraph_chunks
-from rag_engine.chunking.sections.chunks import section_chunks
-from rag_engine.chunking.sections.outline import find_outline
+from rag_engine.chunking.sections.chunks import find_outline, section_chunks
 from rag_engine.chunking.sections.references import find_references
 from rag_engine.chunking.semantic import semantic_chunks
 from rag_engine.config import ChunkSizes

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_engine.backends.reader.export import ADAPTER, CARD, read_card
+from rag_engine.backends.reader.load import ADAPTER, CARD, read_card
 from rag_engine.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from rag_engine.backends.reader.export import CHECK_QUESTION, CHECK_TEXTS
+from rag_engine.backends.reader.load import CHECK_QUESTION, CHECK_TEXTS
 
 RANK = 32
 SCALE = 2.0

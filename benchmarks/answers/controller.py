@@ -28,11 +28,10 @@ from benchmarks.report import machine, write_table
 from benchmarks.retrieval.statutes import wilson_interval
 from ingestion.add_files import add_paths
 from rag_engine.config import DATA, ControllerConfig, read_config
-from rag_engine.controller.loop import begin, search_on
+from rag_engine.controller.gather import begin, merge_evidence, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion, place_of
-from rag_engine.controller.merge import merge_evidence
-from rag_engine.controller.plan import plan_by_rules
 from rag_engine.controller.read import SentenceReader, StatementReading
+from rag_engine.controller.sub_questions import plan_by_rules
 from rag_engine.engine import Engine, open_engine
 from rag_engine.types import Evidence, Source, TokenCount
 

@@ -22,8 +22,7 @@ from rag_engine.config import DATA, read_config
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.models import Models
 from rag_engine.planning.ellipsis import find_ellipsis
-from rag_engine.planning.follow_up import stand_alone
-from rag_engine.planning.rewriting import Exchange, rewrite
+from rag_engine.planning.follow_up import Exchange, rewrite, stand_alone
 
 QUESTIONS = DATA / "eval" / "follow_ups.tsv"
 STANDS_ALONE = "stands alone"

@@ -31,8 +31,8 @@ from rag_engine.evaluation.datasets import read_objects
 from rag_engine.evaluation.significance import paired_difference
 from rag_engine.evaluation.vector_cache import CachedEmbedder, vectors_folder
 from rag_engine.geography import load_gazetteer
-from rag_engine.grounding.entries import index_entries
-from rag_engine.grounding.evidence import cached_queries, entry_evidence
+from rag_engine.grounding.build import cached_queries, entry_evidence
+from rag_engine.grounding.knowledge import index_entries
 from rag_engine.models import open_encoder, open_judge
 from rag_engine.planning.plan import plan_question
 from rag_engine.prompts import listed_in_index

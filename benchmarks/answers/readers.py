@@ -19,8 +19,7 @@ from statistics import fmean
 from benchmarks.report import RESULTS, machine, write_table
 from rag_engine.answering.quotations.extractive import Quoting
 from rag_engine.backends.encoder.load import load_encoder
-from rag_engine.backends.reader.export import ADAPTER
-from rag_engine.backends.reader.load import load_adapter
+from rag_engine.backends.reader.load import ADAPTER, load_adapter
 from rag_engine.backends.reranker.load import load_reranker
 from rag_engine.backends.reranker.packaged_minilm import PACKAGED, PACKAGED_LANGUAGE
 from rag_engine.config import RankingWeights

@@ -28,9 +28,16 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from benchmarks.report import machine, write_table
-from rag_engine.answering.support.features import SupportEvidence, evidence_for
-from rag_engine.answering.support.labels import FITTED, LABELS, label_of, read_by, weighed
-from rag_engine.answering.support.passages import hold_against
+from rag_engine.answering.support import (
+    FITTED,
+    LABELS,
+    SupportEvidence,
+    evidence_for,
+    hold_against,
+    label_of,
+    read_by,
+    weighed,
+)
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.backends.reader.load import load_reader
 from rag_engine.calibration import Calibration, calibrate, read_pairs

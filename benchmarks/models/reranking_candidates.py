@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rag_engine.backends.encoder.load import exported_folder, locate
 from rag_engine.backends.exported_model import batches
-from rag_engine.backends.openvino_graph import keep_openvino_quiet
+from rag_engine.backends.model_runtime import keep_openvino_quiet
 from rag_engine.backends.rank_bm25 import PaperSparseIndex
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes

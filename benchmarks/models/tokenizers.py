@@ -19,9 +19,7 @@ import psutil
 
 from benchmarks.report import machine, write_table
 from rag_engine.backends.encoder.load import exported_folder, locate, model_folder
-from rag_engine.backends.tokenizer.rust import RustTokenizer
-from rag_engine.backends.tokenizer.sentencepiece import SentencePieceTokenizer
-from rag_engine.backends.tokenizer.tokens import TokenizedText, Tokenizer
+from rag_engine.backends.tokenizer import RustTokenizer, SentencePieceTokenizer, TokenizedText, Tokenizer
 from rag_engine.config import cache_folder
 
 LANGUAGES = ("de", "en", "es", "tr", "ru", "zh", "ar", "hi")

@@ -20,9 +20,9 @@ from benchmarks.report import machine, write_table
 from ingestion.tools import open_reader
 from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.config import ROOT
-from rag_engine.reading.find import find_words
-from rag_engine.reading.pages import PagedText, text_layer
-from rag_engine.reading.version_changes import VersionText, compare_versions
+from rag_engine.viewer.find import find_words
+from rag_engine.viewer.pages import PagedText, text_layer
+from rag_engine.viewer.versions import VersionText, compare_versions
 
 PAGES = 500
 TURNS = range(100, 120)

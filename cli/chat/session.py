@@ -15,7 +15,7 @@ from rag_engine.conversations.reply import Reply, ShownSource
 from rag_engine.conversations.store import Conversation, begin_turn, exchanges, new_id, read_conversation
 from rag_engine.engine import Engine, open_engine
 from rag_engine.filters import Filter, answering_documents
-from rag_engine.planning.rewriting import FollowUp
+from rag_engine.planning.follow_up import FollowUp
 from rag_engine.types import ControllerStep
 
 

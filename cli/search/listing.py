@@ -14,9 +14,8 @@ from cli.terminal import out, print_json, warn
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
-    from rag_engine.passage_search.find import FoundPassages
+    from rag_engine.passage_search.find import FoundPassages, PassageQuery
     from rag_engine.passage_search.passages import MarkedPassage
-    from rag_engine.passage_search.query import PassageQuery
 
 SHOWN = 10
 _BLANKS = re.compile(r"\s+")
@@ -37,7 +36,7 @@ class Listing:
     def check(self) -> None:
         """Raise InputError for an order or a format that there is not."""
         from rag_engine.errors import InputError
-        from rag_engine.passage_search.query import SORT_ORDERS
+        from rag_engine.passage_search.find import SORT_ORDERS
 
         if self.sort and self.sort not in SORT_ORDERS:
             raise InputError(f"There is no order {self.sort!r}.", help=f"Use {' or '.join(SORT_ORDERS)}.")
@@ -48,7 +47,7 @@ class Listing:
         """Return what is searched for."""
         from rag_engine.errors import InputError
         from rag_engine.filters import parse_filters
-        from rag_engine.passage_search.query import PassageQuery
+        from rag_engine.passage_search.find import PassageQuery
 
         words, wanted = " ".join(self.words.split()), parse_filters(self.filters)
         if not words and not wanted:
@@ -61,8 +60,7 @@ def list_passages(engine: Engine, listing: Listing) -> None:
     from rag_engine.filters import answering_documents
     from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
     from rag_engine.passage_search.find import excluding_facets, find_passages
-    from rag_engine.passage_search.passages import read_passages
-    from rag_engine.passage_search.reply_json import found_json
+    from rag_engine.passage_search.passages import found_json, read_passages
 
     query, snapshot = listing.query(), engine.collection.snapshot()
     # A value that no document has is rather misspelled: the error lists those that there are.

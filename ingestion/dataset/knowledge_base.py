@@ -13,7 +13,7 @@ from rag_engine.answering.json_contract import reference_json
 from rag_engine.answering.reference_list import limits_of
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
-from rag_engine.grounding.evidence import PASSAGES
+from rag_engine.grounding.build import PASSAGES
 from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase
 from rag_engine.text.file_kinds import page_kind, pages_text
 from rag_engine.text.wording import ENGLISH, Wording

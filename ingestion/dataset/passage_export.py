@@ -13,9 +13,9 @@ from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.passage_search.find import FoundPassages
 from rag_engine.passage_search.passages import MarkedPassage, read_passages
-from rag_engine.reading.address import DocumentPlace
 from rag_engine.text.file_kinds import page_number
 from rag_engine.text.wording import ENGLISH, Wording
+from rag_engine.viewer.address import DocumentPlace
 
 PASSAGE_FORMATS = {".xlsx": "Excel", ".csv": "CSV"}
 

@@ -20,7 +20,7 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number, percent
 from pages._shared.shown_names import page_place, shown_name
-from rag_engine.reading.address import DocumentPlace
+from rag_engine.viewer.address import DocumentPlace
 
 _LIGHTS: Mapping[str, tuple[str, str]] = {
     "GREEN": ("green", ":material/check_circle:"),

@@ -28,7 +28,7 @@ from rag_engine.conversations.person import owns
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, new_id, read_conversation
 from rag_engine.engine import Engine
-from rag_engine.planning.rewriting import Exchange
+from rag_engine.planning.follow_up import Exchange
 
 # A page does not move under who has clicked, typed or scrolled there since the question was first scrolled to.
 _SCROLL = """<script>

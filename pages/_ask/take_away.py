@@ -20,8 +20,13 @@ from rag_engine.conversations.person import owns
 from rag_engine.conversations.store import Conversation
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, quote_entry, with_entry
 from rag_engine.notebook.store import change_notebook, list_notebooks
-from rag_engine.takeaway.exported_text import export_answer, export_conversation
-from rag_engine.takeaway.plain_text import plain_quotes, plain_references, plain_section
+from rag_engine.takeaway.exported_text import (
+    export_answer,
+    export_conversation,
+    plain_quotes,
+    plain_references,
+    plain_section,
+)
 from rag_engine.types import Citation
 
 _ICON = ":material/bookmark_add:"

@@ -11,9 +11,9 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, interface_language
 from pages._shared.markdown import escape
 from rag_engine.conversations.reply import ShownSource
-from rag_engine.reading.translation import Translation
 from rag_engine.text.languages import name_in
 from rag_engine.types import Citation
+from rag_engine.viewer.translation import Translation
 
 # As the passage is set elsewhere: its line breaks are kept.
 _TEXT = '<p lang="{language}" dir="auto" style="white-space: pre-wrap; margin: 0">{text}</p>'

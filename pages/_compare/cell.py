@@ -19,9 +19,9 @@ from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.prompts import one_line
-from rag_engine.reading.address import DocumentPlace
 from rag_engine.text.excerpt import beginning
 from rag_engine.types import Citation
+from rag_engine.viewer.address import DocumentPlace
 
 CELL = "cell"
 # Characters of a passage that does not answer.

@@ -29,10 +29,10 @@ from pages._shared.shown_names import page_place
 from rag_engine.answering.reference_list import licence_text
 from rag_engine.config import Strategy
 from rag_engine.conversations.cited_in import CitingTurn, citing_turns
-from rag_engine.reading.address import DocumentPlace, PlaceLink
-from rag_engine.reading.runs import TextParagraph
-from rag_engine.reading.segments import Segment, segments_within
 from rag_engine.types import DocumentRecord
+from rag_engine.viewer.address import DocumentPlace, PlaceLink
+from rag_engine.viewer.pages import TextParagraph
+from rag_engine.viewer.segments import Segment, segments_within
 
 # Answers that are listed of those that cite the document.
 _CITING_SHOWN = 20

@@ -15,11 +15,11 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import page_place
 from rag_engine.filters import DOCUMENT, VERSIONS
-from rag_engine.reading.address import DocumentPlace, PlaceLink
-from rag_engine.reading.find import find_words
-from rag_engine.reading.outline import place_in
 from rag_engine.text.excerpt import excerpt
 from rag_engine.types import DocumentRecord, Hit
+from rag_engine.viewer.address import DocumentPlace, PlaceLink
+from rag_engine.viewer.find import find_words
+from rag_engine.viewer.outline import place_in
 
 _CONTENTS, _FIND, _PASSAGES = to_translate("Contents"), to_translate("Find"), to_translate("Passages")
 # Results that are listed at once: a word of every line has tens of thousands.

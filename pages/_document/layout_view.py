@@ -15,10 +15,10 @@ from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import is_workbook
 from rag_engine.backends.drawing.passage_finder import SoughtPassage
-from rag_engine.reading.layout_place import PlaceInLayout, read_place, sought_passage
-from rag_engine.reading.pages import PagedText
 from rag_engine.text.sentences import Span
 from rag_engine.types import DocumentRecord
+from rag_engine.viewer.layout_place import PlaceInLayout, read_place, sought_passage
+from rag_engine.viewer.pages import PagedText
 
 _WIDTH = 1000
 # Seconds that a step may take before its place says so, and between looks whether it is done.

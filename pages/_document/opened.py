@@ -9,14 +9,14 @@ import streamlit as st
 from pages._shared import resources
 from pages._shared.shown_names import is_workbook
 from rag_engine.config import Strategy
-from rag_engine.reading.address import DocumentPlace
-from rag_engine.reading.outline import OutlineEntry, outline, outline_of_sheets
-from rag_engine.reading.pages import PagedText, read_paged_text
-from rag_engine.reading.segments import Segment, cut_document, stored_segments
-from rag_engine.reading.version_changes import VersionChanges, VersionText, compare_versions
 from rag_engine.storage.cross_references import PlacedReference, placed_references
 from rag_engine.storage.indexer import page_at
 from rag_engine.types import DocumentRecord
+from rag_engine.viewer.address import DocumentPlace
+from rag_engine.viewer.outline import OutlineEntry, outline, outline_of_sheets
+from rag_engine.viewer.pages import PagedText, read_paged_text
+from rag_engine.viewer.segments import Segment, cut_document, stored_segments
+from rag_engine.viewer.versions import VersionChanges, VersionText, compare_versions
 
 DocumentState = tuple[int, str, int]
 

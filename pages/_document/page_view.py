@@ -27,13 +27,12 @@ from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.shown_names import page_noun, page_place
 from rag_engine.answering.page_image import regions
-from rag_engine.reading.address import DocumentPlace
-from rag_engine.reading.layout_place import layout_links
-from rag_engine.reading.pages import PagedText, fitting_paragraphs, page_paragraphs, text_layer
-from rag_engine.reading.runs import TextParagraph, text_runs
 from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.text.sentences import Span
 from rag_engine.types import Box, DocumentRecord
+from rag_engine.viewer.address import DocumentPlace
+from rag_engine.viewer.layout_place import layout_links
+from rag_engine.viewer.pages import PagedText, TextParagraph, fitting_paragraphs, page_paragraphs, text_layer, text_runs
 
 FIT = "fit"
 ZOOMS: tuple[str | float, ...] = (FIT, 0.75, 1.0, 1.25, 1.5, 2.0)

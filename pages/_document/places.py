@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._document.opened import address_of, followed
-from rag_engine.reading.address import PlaceLink
+from rag_engine.viewer.address import PlaceLink
 
 _FOLDER = Path(__file__).parent
 _list = st.components.v2.component(

@@ -14,12 +14,11 @@ from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, known_date
-from rag_engine.reading.address import DocumentPlace, PlaceLink
-from rag_engine.reading.runs import TextParagraph
-from rag_engine.reading.same_work import documents_of_work
-from rag_engine.reading.version_changes import ChangedParagraph, VersionChanges
 from rag_engine.storage.indexer import page_at
 from rag_engine.types import UNDATED, DocumentRecord
+from rag_engine.viewer.address import DocumentPlace, PlaceLink
+from rag_engine.viewer.pages import TextParagraph
+from rag_engine.viewer.versions import ChangedParagraph, VersionChanges, documents_of_work
 
 _ELEMENTS = {"same": "", "removed": "del", "added": "ins"}
 

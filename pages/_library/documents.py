@@ -18,10 +18,10 @@ from pages._shared.filter_widgets import display_text
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, known_date
 from pages._shared.shown_names import shown_name
-from rag_engine.reading.address import DOCUMENT
-from rag_engine.reading.find_documents import find_documents
 from rag_engine.text.excerpt import shortened
 from rag_engine.types import UNDATED, DocumentRecord
+from rag_engine.viewer.address import DOCUMENT
+from rag_engine.viewer.find import find_documents
 
 
 def _listed(name: str, values: Iterable[str]) -> str:

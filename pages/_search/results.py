@@ -24,9 +24,8 @@ from rag_engine.passage_search.describe import (
     describe_matching,
     describe_refusal,
 )
-from rag_engine.passage_search.find import FoundPassages, excluding_facets, find_passages, in_order
+from rag_engine.passage_search.find import FoundPassages, PassageQuery, excluding_facets, find_passages, in_order
 from rag_engine.passage_search.passages import read_passages
-from rag_engine.passage_search.query import PassageQuery
 
 # Documents on a page, and passages of each that are shown before more are asked for.
 _DOCUMENTS, _PASSAGES = 8, 2

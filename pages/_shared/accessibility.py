@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages._shared.interface_language import ENGLISH, _, interface_language
 from pages._shared.markdown import answer_markdown
 from pages._shared.numbers_and_dates import number
-from rag_engine.takeaway.answer_lines import answer_runs
+from rag_engine.takeaway.exported_text import answer_runs
 
 _FOLDER = Path(__file__).parent
 # The styles, and the script that follows keys such as those below.

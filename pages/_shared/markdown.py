@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from pages._shared.interface_language import _
-from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines
+from rag_engine.takeaway.exported_text import AnswerLine, AnswerRun, answer_lines
 
 # Streamlit replaces some patterns after parsing, where a backslash is gone: links that are only an address,
 # :icons:, and arrows. An empty directive between two of their letters keeps them apart; it draws nothing and is

@@ -11,7 +11,7 @@ from rag_engine.types import Evidence, GeographicScope, Source
 
 _LEADING = 2  # sources that may be about a country; further down are documents that list the countries of a treaty
 _AS_LIKELY = 0.5  # of the best chance to answer; what is less likely says nothing about the country
-_YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
+YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
 
 
 def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
@@ -28,7 +28,7 @@ def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
     if years and not any(year in said(source) for year in years for source in sources):
         return ", ".join(dict.fromkeys(years))
     scope = evidence.plan.scope
-    if scope.countries and all(is_elsewhere(source, scope, gazetteer) for source in _leading(sources)):
+    if scope.countries and all(is_elsewhere(source, scope, gazetteer) for source in _likely(sources)[:_LEADING]):
         return _written(question, scope, gazetteer, evidence.plan.language)
     return _unnamed_in_doubt(evidence, years, gazetteer) if evidence.ground == "doubtful" else ""
 
@@ -59,14 +59,9 @@ def _likely(sources: Sequence[Source]) -> list[Source]:
     return [source for source, chance in zip(sources, chances, strict=True) if chance >= least]
 
 
-def _leading(sources: Sequence[Source]) -> list[Source]:
-    """Return the first sources that are about as likely to answer as the likeliest."""
-    return _likely(sources)[:_LEADING]
-
-
 def years_of(text: str) -> list[str]:
     """Return the years that a text names, and no other numbers."""
-    return _YEAR.findall(text)
+    return YEAR.findall(text)
 
 
 def said(source: Source) -> str:

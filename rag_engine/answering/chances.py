@@ -7,23 +7,40 @@ questions were refused (benchmarks/answers/shown_shares.py).
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import exp
 from typing import Any
 
-from rag_engine.answering.answer_spans import answer_score
-from rag_engine.answering.shared_words import share_sounding_alike
+import numpy as np
+from rapidfuzz import fuzz, process
+
 from rag_engine.config import DATA
 from rag_engine.protocols import PassageReader
-from rag_engine.text.analyzer import analyse
+from rag_engine.text.analyzer import analyse, surface
+from rag_engine.text.stopwords import stopwords
 from rag_engine.types import AnswerStatus, Evidence, Ground, Hit, PassageReading, QueryPlan, Source, Tier
 
 CHANCES = DATA / "chances.toml"
 # Logits beyond these say no more.
 _SUREST = 12.0
+
+# Tokens: what answers a question is seldom longer, and a row of a table is shorter.
+_LONGEST = 60
+# What a stretch without a token scores, well below any logit.
+NOTHING = -20.0
+
+# From here on (of 100) two words of different languages count as one: gouvernement and government.
+_ALIKE = 75.0
+SHORTEST_ALIKE = 5
+# Spellings of one sound, so that Warschau, Varşova and Varsavia meet Warsaw, and mekanizma mechanism.
+_SOUNDS = {"sch": "s", "sh": "s", "ch": "c", "ph": "f", "th": "t", "qu": "c"}
+_SOUNDS |= {"w": "v", "k": "c", "q": "c", "z": "s", "y": "i"}
+_SPELLING = re.compile("|".join(_SOUNDS))
+_DOUBLED = re.compile(r"(.)\1+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +79,10 @@ def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
     if not evidence.hits:
         return replace(evidence, ground="none", read=reader is not None)
     hits = {hit.child_id: hit for source in evidence.sources for hit in source.hits}
-    readings = _read(evidence.plan.question, list(hits.values()), reader)
+    readings: dict[str, PassageReading] = {}
+    if reader is not None:
+        read = reader.read(evidence.plan.question, [hit.text for hit in hits.values()])
+        readings = dict(zip(hits, read, strict=True))
     model = chance_model(reader is not None)
     judged = {id: _judged(hit, evidence.plan, readings.get(id), model) for id, hit in hits.items()}
     sources = tuple(
@@ -152,13 +172,6 @@ def chance_model(with_reader: bool) -> ChanceModel:
     return ChanceModel(chosen["weights"], chosen["strong"], chosen["moderate"], chosen["least"], measured, rates)
 
 
-def _read(question: str, hits: Sequence[Hit], reader: PassageReader | None) -> dict[str, PassageReading]:
-    if reader is None:
-        return {}
-    readings = reader.read(question, [hit.text for hit in hits])
-    return {hit.child_id: reading for hit, reading in zip(hits, readings, strict=True)}
-
-
 def _judged(hit: Hit, plan: QueryPlan, reading: PassageReading | None, model: ChanceModel) -> Hit:
     if hit.named:
         return replace(hit, tier="strong")
@@ -167,3 +180,61 @@ def _judged(hit: Hit, plan: QueryPlan, reading: PassageReading | None, model: Ch
     found = chance(signals_of(hit, plan, reading), model.weights)
     tier: Tier = "strong" if found >= model.strong else "moderate" if found >= model.moderate else "weak"
     return replace(hit, chance=found, tier=tier)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """Characters [start, end) of a text that answer, and by how many logits better than that there is no answer."""
+
+    start: int
+    end: int
+    score: float
+
+    def moved(self, by: int) -> AnswerSpan:
+        """Return it in a text that the passage begins `by` characters into."""
+        return replace(self, start=self.start + by, end=self.end + by)
+
+
+def best_span(reading: PassageReading, start: int, end: int) -> AnswerSpan | None:
+    """Return the best answer within characters [start, end) of the passage; None where no token is inside."""
+    inside = [at for at, (first, last) in enumerate(reading.tokens) if first >= start and last <= end]
+    if not inside:
+        return None
+    begun = np.array([reading.starts[at] for at in inside])
+    ended = np.array([reading.ends[at] for at in inside])
+    lengths = np.arange(len(inside))[None, :] - np.arange(len(inside))[:, None]
+    scores = np.where((lengths >= 0) & (lengths < _LONGEST), begun[:, None] + ended[None, :], -np.inf)
+    first, last = np.unravel_index(int(scores.argmax()), scores.shape)
+    places = reading.tokens[inside[int(first)]][0], reading.tokens[inside[int(last)]][1]
+    return AnswerSpan(*places, float(scores.max()) - reading.absent)
+
+
+def answer_score(reading: PassageReading, start: int, end: int) -> float:
+    """Return how much better an answer within characters [start, end) of the passage is than none, in logits."""
+    found = best_span(reading, start, end)
+    return NOTHING if found is None else found.score
+
+
+def is_known(word: str, known: Collection[str]) -> bool:
+    """Return whether a folded word is among those known, in another form or the spelling of another language too."""
+    if word in known:
+        return True
+    if len(word) < SHORTEST_ALIKE:
+        return False
+    return process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=_ALIKE) is not None
+
+
+def share_sounding_alike(question: str, language: str, text: str) -> float:
+    """Return the share of a question's words that sound like one of a text in another language, 0 to 1.
+
+    Short words and numbers have to be the same.
+    """
+    left_out = stopwords(language)
+    words = {_sound(word) for word in surface(question) if word not in left_out}
+    known = {_sound(word) for word in surface(text)}
+    return sum(is_known(word, known) for word in words) / len(words) if words else 0.0
+
+
+def _sound(word: str) -> str:
+    """Return a folded word with one spelling for each sound and no doubled letter."""
+    return _DOUBLED.sub(r"\1", _SPELLING.sub(lambda match: _SOUNDS[match.group()], word))

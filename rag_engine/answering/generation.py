@@ -10,33 +10,16 @@ from math import ceil
 from time import perf_counter
 from typing import Literal
 
+from rag_engine import prompts
+from rag_engine.answering import replies
 from rag_engine.answering.abstention import unnamed
 from rag_engine.answering.citations import PageOf, cite
-from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
-from rag_engine.answering.quotations.quoted_answer import quote
-from rag_engine.answering.replies.closing_refusal import ANSWERED_AND_REFUSED, without_closing_refusal
-from rag_engine.answering.replies.embedding import AnswerEmbedder
-from rag_engine.answering.replies.language import language_warning, written_language
-from rag_engine.answering.replies.marks import check_marks
-from rag_engine.answering.replies.written_references import without_references
+from rag_engine.answering.quotations.extractive import ExtractiveAnswerer, quote
 from rag_engine.answering.source_order import NumberedWords, in_order, renumbered, renumbered_marks
-from rag_engine.answering.support.labels import SupportModels, assess
+from rag_engine.answering.support import SupportModels, assess
 from rag_engine.config import CONTEXT_STEP, GenerationConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
-from rag_engine.prompts import (
-    INSUFFICIENT,
-    absent_sections,
-    answer_rules,
-    insufficient,
-    listed_in_index,
-    names_no_source,
-    not_covered,
-    nothing_on,
-    quotations_heading,
-    source_block,
-    user_message,
-)
 from rag_engine.protocols import Embedder, Generator
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
 from rag_engine.text.sentences import sentence_spans
@@ -66,17 +49,17 @@ def pack_prompt(
     and the rest is left out. BackendError when not even a piece of the best one fits.
     """
     plan = evidence.plan
-    system = answer_rules(plan.language)
+    system = prompts.answer_rules(plan.language)
     # A window hardly larger than the answer still has to hold something to answer from.
     reserve = min(answer_tokens, context_window // 3)
-    tokens = count_tokens(system) + count_tokens(user_message((), plan)) + TEMPLATE_TOKENS
+    tokens = count_tokens(system) + count_tokens(prompts.user_message((), plan)) + TEMPLATE_TOKENS
     kept, cost = fit_sources(evidence.sources, context_window - reserve - tokens, count_tokens)
     if not kept:
         raise no_room(context_window)
     ordered = tuple(reversed(kept))
     return Prompt(
         system=system,
-        user=user_message([source_block(source) for source in ordered], plan),
+        user=prompts.user_message([prompts.source_block(source) for source in ordered], plan),
         plan=plan,
         sources=ordered,
         left_out=_left_out(kept, evidence.sources),
@@ -112,7 +95,7 @@ def answer(
     sentences took.
     """
     started = perf_counter()
-    absent = absent_sections(evidence.absent, evidence.plan.language)
+    absent = prompts.absent_sections(evidence.absent, evidence.plan.language)
     if sentence := refusal(evidence, absent):
         yield sentence
         seconds = {"answer": perf_counter() - started}
@@ -199,7 +182,7 @@ def _written(
     if failure:
         warnings.append(kept_sentence("The answer broke off. {error}", error=failure))
     draft = Answer("answered", text, (), evidence, generator.name, tuple(warnings), seconds)
-    embedder = AnswerEmbedder(tools.embedder)
+    embedder = replies.AnswerEmbedder(tools.embedder)
     cited, sources = _with_citations(draft, sources, embedder, tools.page_of)
     found = _of_a_model(draft, cited, absent)
     seconds["answer"] = perf_counter() - started
@@ -226,8 +209,8 @@ def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Lit
     except SextantError as error:
         return replace(given, warnings=(*given.warnings, str(error)))
     sure = evidence.ground == "enough"
-    lines = quoted.text.removeprefix(quotations_heading(language, sure=sure))
-    text = f"{quotations_heading(language, sure=sure, after=after)}{lines}"
+    lines = quoted.text.removeprefix(prompts.quotations_heading(language, sure=sure))
+    text = f"{prompts.quotations_heading(language, sure=sure, after=after)}{lines}"
     return replace(
         given,
         quotations="\n\n".join(filter(None, (absent, text, _notes(quoted.evidence, quoted.citations)))),
@@ -241,7 +224,9 @@ def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
     """Return what is added to an answer: the parts left open, and under which entries an index lists what it cites."""
     language, cited = evidence.plan.language, {one.n for one in citations}
     listed = [source for source in evidence.sources if source.n in cited and source.listed]
-    return "\n\n".join(filter(None, (not_covered(evidence.gaps, language), listed_in_index(listed, language))))
+    return "\n\n".join(
+        filter(None, (prompts.not_covered(evidence.gaps, language), prompts.listed_in_index(listed, language)))
+    )
 
 
 def _refuse_repetition(written: str, generator: Generator) -> None:
@@ -257,11 +242,11 @@ def _labelled(
 ) -> Answer:
     """Return the answer with the label of each of its sentences."""
     plan = found.evidence.plan
-    language = written_language(found.text, plan, models.identify)
+    language = replies.written_language(found.text, plan, models.identify)
     assessed = assess(found.text, language, sources, embedder=embedder, models=models)
     # What is said of a section that does not exist is not the model's.
     own = tuple(one for one in assessed.support if not found.text.startswith(absent) or one.start >= len(absent))
-    warnings = (*found.warnings, *language_warning(language, plan), *assessed.warnings)
+    warnings = (*found.warnings, *replies.language_warning(language, plan), *assessed.warnings)
     return replace(found, support=own, warnings=warnings, judge=assessed.judge)
 
 
@@ -269,25 +254,26 @@ def _with_citations(
     draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf
 ) -> tuple[Answer, tuple[Source, ...]]:
     """Return the answer with its marks checked and its citations found, and the sources; by the order of the marks."""
-    checked = check_marks(draft.text, {source.n for source in sources})
+    checked = replies.check_marks(draft.text, {source.n for source in sources})
     language = draft.evidence.plan.language
     numbers = in_order(checked.cited, draft.evidence.sources)
     evidence = replace(draft.evidence, sources=renumbered(draft.evidence.sources, numbers))
     named = renumbered_marks(checked.text, numbers).strip()
-    text, sources = without_closing_refusal(named), renumbered(sources, numbers)
+    text, sources = replies.without_closing_refusal(named), renumbered(sources, numbers)
     citations = cite(text, language, sources, embedder=embedder, page_of=page_of) if checked.cited else ()
-    notes = (*checked.warnings, *([ANSWERED_AND_REFUSED] if text != named else ()))
+    notes = (*checked.warnings, *([replies.ANSWERED_AND_REFUSED] if text != named else ()))
     warnings = (*draft.warnings, *notes)
     return replace(draft, text=text, citations=citations, evidence=evidence, warnings=warnings), sources
 
 
 def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
     """Return what a language model wrote as an answer, or as none where it says so or names no source."""
-    text = without_references(cited.text)
-    if _says_insufficient(cited.text):
+    text = replies.without_references(cited.text)
+    plain = _plain(cited.text)
+    if any(_plain(sentence) in plain for sentence in prompts.INSUFFICIENT.values()):
         return replace(cited, status="insufficient_evidence", text=text, warnings=draft.warnings)
     if not cited.citations:
-        said = " ".join(filter(None, (absent, names_no_source(cited.evidence.plan.language))))
+        said = " ".join(filter(None, (absent, prompts.names_no_source(cited.evidence.plan.language))))
         withheld = cited.text.removeprefix(absent).strip()
         return replace(cited, status="insufficient_evidence", text=said, withheld=withheld)
     return replace(cited, text=text)
@@ -299,9 +285,9 @@ def refusal(evidence: Evidence, absent: str) -> str:
     # What other sections say is no answer to what one says that does not exist.
     too_far = not evidence.hits or evidence.ground == "none"
     if too_far or (absent and not any(hit.named for hit in evidence.hits)):
-        return absent or insufficient(language)
+        return absent or prompts.insufficient(language)
     named = unnamed(evidence, load_gazetteer())
-    return f"{insufficient(language)} {nothing_on(named, language)}" if named else ""
+    return f"{prompts.insufficient(language)} {prompts.nothing_on(named, language)}" if named else ""
 
 
 def fit_sources(sources: Sequence[Source], room: int, count_tokens: Callable[[str], int]) -> tuple[list[Source], int]:
@@ -322,7 +308,7 @@ def _fitting_contexts(
     kept: list[Source] = []
     taken = 0
     for source in sources:
-        cost = count_tokens(source_block(source)) if source.index_context else room + 1
+        cost = count_tokens(prompts.source_block(source)) if source.index_context else room + 1
         if taken + cost <= room:
             kept.append(source)
             taken += cost
@@ -387,15 +373,15 @@ def token_counter(embedder: Embedder) -> Callable[[str], int]:
 
 def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple[Source | None, int]:
     """Return the source, a piece of it, or None, whatever takes no more than `room` tokens, and how many it takes."""
-    cost = count_tokens(source_block(source))
+    cost = count_tokens(prompts.source_block(source))
     if cost <= room:
         return source, cost
-    empty = count_tokens(source_block(replace(source, text="")))
+    empty = count_tokens(prompts.source_block(replace(source, text="")))
     limit = int(len(source.text) * 0.95 * (room - empty) / max(cost - empty, 1))
     piece = _cut(source, limit) if limit >= _SHORTEST_CUT else None
     if piece is None:
         return None, 0
-    cost = count_tokens(source_block(piece))
+    cost = count_tokens(prompts.source_block(piece))
     return (piece, cost) if cost <= room else (None, 0)
 
 
@@ -433,11 +419,6 @@ def _without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
         yield held
 
 
-def _says_insufficient(text: str) -> bool:
-    """Whether the text holds the sentence for "not enough", in any of its languages and whatever the punctuation."""
-    plain_text = _plain(text)
-    return any(_plain(sentence) in plain_text for sentence in INSUFFICIENT.values())
-
-
 def _plain(text: str) -> str:
+    """Return the words of a text alone, whatever their case and the punctuation."""
     return " ".join(re.findall(r"\w+", text.casefold()))

@@ -8,7 +8,7 @@ from typing import Any
 
 from rag_engine.answering.chances import refusal_rates, share_right
 from rag_engine.answering.reference_list import CitedDocument, limits_of, references_of
-from rag_engine.answering.support.labels import fitted_support
+from rag_engine.answering.support import fitted_support
 from rag_engine.prompts import absent_sections
 from rag_engine.types import (
     Answer,
@@ -17,7 +17,6 @@ from rag_engine.types import (
     DocumentRecord,
     Evidence,
     Hit,
-    Linked,
     QueryPlan,
     SentenceSupport,
     Source,
@@ -39,6 +38,8 @@ def search_json(evidence: Evidence) -> Json:
 
 def answer_json(answer: Answer) -> Json:
     """Return the reply of a question."""
+    # Nobody has measured the labels of a second model.
+    judged = answer.judge is not None and not answer.judge.failed
     return {
         "status": answer.status,
         "ground": answer.evidence.ground,
@@ -48,7 +49,7 @@ def answer_json(answer: Answer) -> Json:
         "references": [reference_json(reference) for reference in references_of(answer.citations)],
         "evidence": _sources_json(answer.evidence),
         "support": [support_json(one, answer.text) for one in answer.support],
-        "support_accuracy": None if not answer.support or _is_judged(answer) else fitted_support().right,
+        "support_accuracy": None if not answer.support or judged else fitted_support().right,
         "judge": asdict(answer.judge) if answer.judge else None,
         "withheld": answer.withheld,
         "quotations": answer.quotations,
@@ -96,11 +97,6 @@ def error_json(message: str) -> Json:
         "warnings": [],
         "seconds": {},
     }
-
-
-def _is_judged(answer: Answer) -> bool:
-    """Whether a second model labelled the sentences, whose labels nobody has measured."""
-    return answer.judge is not None and not answer.judge.failed
 
 
 def support_json(support: SentenceSupport, text: str) -> Json:
@@ -163,17 +159,9 @@ def source_json(source: Source, language: str, *, with_reader: bool) -> Json:
         "headings": list(source.headings),
         "text": source.text,
         "hits": [hit_json(hit) for hit in source.hits],
-        "linked": [linked_json(linked) for linked in source.linked],
-    }
-
-
-def linked_json(linked: Linked) -> Json:
-    """Return a passage that another one refers to."""
-    return {
-        "label": linked.label,
-        **_named(linked.document),
-        "page": linked.page,
-        "text": linked.text,
+        "linked": [
+            {"label": one.label, **_named(one.document), "page": one.page, "text": one.text} for one in source.linked
+        ],
     }
 
 

@@ -78,7 +78,9 @@ def _rows(found: Iterable[Region]) -> list[Region]:
     rows: list[Region] = []
     for region in found:
         if rows and rows[-1].page == region.page and _adjacent(rows[-1].box, region.box):
-            rows[-1] = Region(region.page, _union(rows[-1].box, region.box))
+            one, other = rows[-1].box, region.box
+            box = Box(min(one.x0, other.x0), min(one.y0, other.y0), max(one.x1, other.x1), max(one.y1, other.y1))
+            rows[-1] = Region(region.page, box)
         else:
             rows.append(region)
     return rows
@@ -90,7 +92,3 @@ def _adjacent(one: Box, other: Box) -> bool:
     shared = min(one.y1, other.y1) - max(one.y0, other.y0)
     gap = max(one.x0, other.x0) - min(one.x1, other.x1)
     return shared >= 0.5 * height and gap <= height
-
-
-def _union(one: Box, other: Box) -> Box:
-    return Box(min(one.x0, other.x0), min(one.y0, other.y0), max(one.x1, other.x1), max(one.y1, other.y1))

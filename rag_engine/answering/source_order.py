@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rag_engine.answering.replies.marks import CHECKED_MARK, check_marks, settled_end
-from rag_engine.answering.replies.written_references import UnlistedWords
+from rag_engine.answering.replies import CHECKED_MARK, UnlistedWords, check_marks, settled_end
 from rag_engine.types import Evidence, Source
 
 

@@ -14,8 +14,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from rag_engine.backends.model_runtime import INPUTS
-from rag_engine.backends.openvino_graph import WORDS
+from rag_engine.backends.model_runtime import INPUTS, WORDS
 
 _OPSET, _IR = 17, 8
 _DATA_SUFFIX = ".weights"

@@ -2,30 +2,55 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rag_engine.backends.model_runtime import INPUTS, Compute, TokenIds
-from rag_engine.backends.tokenizer.load import load_tokenizer
-from rag_engine.backends.tokenizer.tokens import TokenizedText
+from rag_engine.backends.tokenizer import TokenizedText, load_tokenizer
 from rag_engine.protocols import Vectors
 
 # Texts tokenised at once: enough to sort by length, few enough to hold in memory.
 _WINDOW = 1024
 
 
-class ExportedModel:
-    """A graph and its tokenizer; safe to call from several threads. `inputs` are the graph's among INPUTS."""
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Settings of an exported model, kept beside its graph; `failure` says why there is no graph, or is empty.
 
-    def __init__(
-        self, folder: Path, compute: Compute, max_tokens: int, padding_id: int, inputs: Sequence[str], batch_tokens: int
-    ) -> None:
+    `inputs` are the graph's among INPUTS. The dimension and the prefixes are an encoder's; `languages` are those in
+    which a cross-encoder was measured to help, None for all.
+    """
+
+    max_tokens: int
+    padding_id: int
+    inputs: Sequence[str] = INPUTS[:2]
+    dimension: int = 0
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    languages: Sequence[str] | None = None
+    failure: str = ""
+
+    @classmethod
+    def read(cls, file: Path) -> ModelSettings:
+        """Return the settings that a file holds."""
+        return cls(**json.loads(file.read_text(encoding="utf-8")))
+
+    def write(self, file: Path) -> None:
+        """Write the settings into a file."""
+        file.write_text(json.dumps(asdict(self), indent=2), encoding="utf-8")
+
+
+class ExportedModel:
+    """A graph and its tokenizer; safe to call from several threads."""
+
+    def __init__(self, folder: Path, compute: Compute, settings: ModelSettings, batch_tokens: int) -> None:
         self._tokenizer = load_tokenizer(folder)
-        self._compute, self._max_tokens, self._padding_id, self._inputs = compute, max_tokens, padding_id, inputs
-        self._batch_tokens = batch_tokens
+        self._compute, self._settings, self._batch_tokens = compute, settings, batch_tokens
 
     def count_tokens(self, text: str) -> int:
         """Tokens of the whole text, special tokens included, also beyond what the model reads."""
@@ -50,7 +75,7 @@ class ExportedModel:
     def _read(self, texts: Sequence[Any]) -> list[TokenizedText]:
         """Return the tokens of each text or pair of texts, as many as the model reads."""
         paired = bool(texts) and not isinstance(texts[0], str)
-        return (self._tokenizer.read_pairs if paired else self._tokenizer.read)(texts, self._max_tokens)
+        return (self._tokenizer.read_pairs if paired else self._tokenizer.read)(texts, self._settings.max_tokens)
 
     def _computed(self, read: Sequence[TokenizedText]) -> Iterator[tuple[list[int], Vectors]]:
         for rows in batches([len(one.ids) for one in read], self._batch_tokens):
@@ -59,12 +84,13 @@ class ExportedModel:
     def _padded(self, read: Sequence[TokenizedText]) -> dict[str, TokenIds]:
         # The runtimes prepare kernels for every new shape; multiples of eight keep the shapes few.
         shape = (len(read), -(-max(len(one.ids) for one in read) // 8) * 8)
-        ids = np.full(shape, self._padding_id, dtype=np.int64)
+        ids = np.full(shape, self._settings.padding_id, dtype=np.int64)
         mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         for row, one in enumerate(read):
             count = len(one.ids)
             ids[row, :count], mask[row, :count], types[row, :count] = one.ids, 1, one.types
-        return {name: array for name, array in zip(INPUTS, (ids, mask, types), strict=True) if name in self._inputs}
+        arrays = zip(INPUTS, (ids, mask, types), strict=True)
+        return {name: array for name, array in arrays if name in self._settings.inputs}
 
 
 def batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:

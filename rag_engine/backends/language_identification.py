@@ -78,7 +78,9 @@ def identify_language(text: str, likely: Mapping[str, float] | None = None) -> s
     with _LOADING:
         identifier = _identifier()
     if len(words) <= _CITATION and not any(fold(word) in identifier.weights for word in words):
-        sample = _uncited(sample)
+        # The letters of abbreviations look like those of some language.
+        plain = _CITED.sub(" ", sample)
+        sample = plain if len(_WORD.findall(plain)) > 1 else sample
     trigrams = _by_trigrams(sample, identifier)
     if not any(trigrams.values()):
         return ""
@@ -89,23 +91,12 @@ def identify_language(text: str, likely: Mapping[str, float] | None = None) -> s
             listed = identifier.words.get(language, frozenset())
             scores[language] += _WORD_WEIGHT * sum(identifier.weights[word] for word in folded if word in listed)
             scores[language] += _USUAL_WEIGHT if language in _USUAL else 0.0
-            scores[language] += _likelihood(language, likely or {})
+            if likely and language in likely:
+                # A little less the fewer documents the collection has in it.
+                scores[language] += _LIKELY_WEIGHT + max(_RAREST, math.log(likely[language] / max(likely.values())))
         scores["es"] += _SPANISH_WEIGHT if _SPANISH_SIGNS.search(sample) else 0.0
     best = max(scores, key=lambda language: scores[language])
     return "no" if best == "nb" else best
-
-
-def _uncited(sample: str) -> str:
-    """Return a text without abbreviations, whose letters look like those of some language, if enough is left."""
-    plain = _CITED.sub(" ", sample)
-    return plain if len(_WORD.findall(plain)) > 1 else sample
-
-
-def _likelihood(language: str, likely: Mapping[str, float]) -> float:
-    """Return what a language gains for being one of the collection's, a little less the fewer documents it has."""
-    if language not in likely:
-        return 0.0
-    return _LIKELY_WEIGHT + max(_RAREST, math.log(likely[language] / max(likely.values())))
 
 
 def _by_trigrams(sample: str, identifier: _Identifier) -> dict[str, float]:

@@ -1,16 +1,22 @@
-"""A model's reply read as the JSON object it was asked for."""
+"""A reply of a model: read as it comes over the network, and as the JSON object it was asked for."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from concurrent.futures import wait
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any, TypeVar
 
 import jsonschema
 
-from rag_engine.errors import ReplyError
+from rag_engine.errors import BackendError, ReplyError
 from rag_engine.text.repetition import CHECKED_EVERY, repetition_start
+from rag_engine.waiting import still_waiting
 
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 # A text in quotation marks, or a brace outside of one.
@@ -19,15 +25,14 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _Pairs = list[tuple[str, Any]]
 
 
-def _nothing(*_: object) -> tuple[()]:
-    """Find no fault."""
-    return ()
-
-
 # A value outside a closed list or longer than asked costs that value, which the caller judges, not the whole reply.
 _Shape = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
-    jsonschema.Draft202012Validator, dict.fromkeys(("enum", "maxItems", "maxLength"), _nothing)
+    jsonschema.Draft202012Validator, dict.fromkeys(("enum", "maxItems", "maxLength"), lambda *_: ())
 )
+
+ReplyPart = TypeVar("ReplyPart")
+
+_PULSE_SECONDS = 1.0
 
 
 def joined(pieces: Iterable[str], *, model: str) -> str:
@@ -49,6 +54,19 @@ def joined(pieces: Iterable[str], *, model: str) -> str:
                 model=model,
             )
     return reply
+
+
+def check_whole(reason: str | None, *, model: str, tokens: int) -> None:
+    """Raise BackendError where a server gave no reason why a reply ends, or its limit of tokens."""
+    if reason is None:
+        raise BackendError("{model} stopped before it had finished.", help="Ask again.", retryable=True, model=model)
+    if reason == "length":
+        raise BackendError(
+            "{model} reached its limit of {tokens} tokens.",
+            help="Ask for a shorter answer or for one part of the question.",
+            model=model,
+            tokens=tokens,
+        )
 
 
 def read_object(reply: str, schema: dict[str, object], *, model: str) -> dict[str, object]:
@@ -82,18 +100,13 @@ def parse_object(reply: str) -> dict[str, object] | None:
     block, the text from an opening brace to the one that balances it, and all of these with duplicate keys removed,
     of which the first stays.
     """
-    for pairs in (_unique, _first):
-        for text in _candidates(reply):
+    candidates = [reply.strip(), *(match[1].strip() for match in _FENCE.finditer(reply)), *_balanced(reply)]
+    for pairs in (_unique, lambda pairs: dict(reversed(pairs))):
+        for text in candidates:
             found = _decode(text, pairs)
             if found is not None:
                 return found
     return None
-
-
-def _candidates(reply: str) -> Iterator[str]:
-    yield reply.strip()
-    yield from (match[1].strip() for match in _FENCE.finditer(reply))
-    yield from _balanced(reply)
 
 
 def _balanced(reply: str) -> Iterator[str]:
@@ -137,11 +150,64 @@ def _unique(pairs: _Pairs) -> dict[str, Any]:
     return found
 
 
-def _first(pairs: _Pairs) -> dict[str, Any]:
-    """Return the object with the first value of each key."""
-    return dict(reversed(pairs))
-
-
 def _refuse(constant: str) -> None:
     """Refuse NaN and the infinities, which Python reads and JSON does not have."""
     raise ValueError(constant)
+
+
+def read_parts(parts: AsyncIterator[ReplyPart], *, seconds: float) -> Iterator[ReplyPart]:
+    """Yield the parts of a reply as they come; TimeoutError when `seconds` have passed and another is waited for.
+
+    About once a second, whether parts come or not, whoever listens is called (rag_engine/waiting.py). What that raises,
+    an interrupt, and the closing of this iterator end the request at once, so that its server is free for the next.
+    """
+    started = called = monotonic()
+    with _event_loop() as loop:
+        while True:
+            coming = asyncio.run_coroutine_threadsafe(_next(parts), loop)
+            while not coming.done():
+                left = started + seconds - monotonic()
+                if left <= 0:
+                    raise TimeoutError
+                wait([coming], min(left, _PULSE_SECONDS))
+                if monotonic() - called >= _PULSE_SECONDS:
+                    called = monotonic()
+                    still_waiting(called - started)
+            part = coming.result()
+            if part is None:
+                return
+            yield part
+
+
+@contextmanager
+def _event_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """Give an event loop that runs in a thread of its own; what it still does at the end is cancelled.
+
+    The asking thread may have a running loop already, as in a notebook, and a blocking read could not be left.
+    """
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="read a reply", daemon=True)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        asyncio.run_coroutine_threadsafe(_cancel_tasks(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _next(parts: AsyncIterator[ReplyPart]) -> ReplyPart | None:
+    return await anext(parts, None)
+
+
+async def _cancel_tasks() -> None:
+    """Cancel every other task of the loop and close its generators, which hangs up."""
+    # A connection attempt that has not begun could not be cancelled without a warning of the client's library.
+    await asyncio.sleep(0)
+    # A task that is cancelled may begin another.
+    while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()

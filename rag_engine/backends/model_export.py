@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from filelock import FileLock
 
-from rag_engine.backends.tokenizer.load import save_tokenizer
+from rag_engine.backends.tokenizer import save_tokenizer
 from rag_engine.confinement.parent import end_with_parent
 from rag_engine.errors import BackendError
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag_engine.backends.model_export import first_line
-from rag_engine.config import DATA
 from rag_engine.errors import BackendError
+from rag_engine.text.tables import read_table
 
 # What a model is made of; the hub's other files are exports to runtimes that we make ourselves.
 _FILES = ("*.json", "*.txt", "*.model", "*model*.safetensors", "*pytorch_model*.bin")
@@ -42,17 +41,12 @@ def package_folder(package: str, held: str, cure: str) -> Path:
     return Path(spec.origin).parent
 
 
-def recorded_models() -> dict[str, dict[str, str]]:
-    """Return what data/models.toml records of the models that come in packages or with Sextant."""
-    return tomllib.loads((DATA / "models.toml").read_text(encoding="utf-8"))
-
-
 def checked_weights(model: str, folder: Path) -> Path:
     """Return the file of a recorded model in its package's folder; BackendError where its content is not the recorded.
 
     Seventy megabytes take a twentieth of a second; the encoder and the reranker are only unpacked once.
     """
-    record = recorded_models()[model]
+    record: dict[str, str] = read_table("models")[model]
     file = folder / record["file"]
     if not file.is_file() or _digest(file).hex() != record["sha256"]:
         raise BackendError(

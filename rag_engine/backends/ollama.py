@@ -10,8 +10,7 @@ from typing import Any, Literal
 import httpx
 import ollama
 
-from rag_engine.backends.llm_reply import joined, read_object
-from rag_engine.backends.reply_stream import read_parts
+from rag_engine.backends.llm_reply import check_whole, joined, read_object, read_parts
 from rag_engine.config import CONTEXT_STEP, REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.token_usage import report_tokens
@@ -101,17 +100,7 @@ class OllamaGenerator:
             raise BackendError(
                 "{model} sent what is not Ollama's protocol: {error}.", retryable=True, model=self.name, error=error
             ) from error
-        if reason is None:
-            raise BackendError(
-                "{model} stopped before it had finished.", help="Ask again.", retryable=True, model=self.name
-            )
-        if reason == "length":
-            raise BackendError(
-                "{model} reached its limit of {tokens} tokens.",
-                help="Ask for a shorter answer or for one part of the question.",
-                model=self.name,
-                tokens=int(options["num_predict"]),
-            )
+        check_whole(reason, model=self.name, tokens=int(options["num_predict"]))
 
     async def _parts(
         self, system: str, user: str, options: dict[str, float], seconds: float, schema: dict[str, object] | None

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from rag_engine.backends.llm_reply import joined, read_object
-from rag_engine.backends.reply_stream import read_parts
+from rag_engine.backends.llm_reply import check_whole, joined, read_object, read_parts
 from rag_engine.config import REPLY_TOKENS, GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.token_usage import report_tokens
@@ -89,7 +88,9 @@ class OpenAIGenerator:
                     reason = choice.finish_reason or reason
                     if choice.delta.content:
                         yield choice.delta.content
-                _report_usage(chunk)
+                # Some endpoints tell them with the last chunk.
+                if chunk.usage:
+                    report_tokens(chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
                 if monotonic() > deadline and reason is None:
                     raise self._slow(seconds)
         except (TimeoutError, openai.APITimeoutError, httpx.TimeoutException) as error:
@@ -100,17 +101,7 @@ class OpenAIGenerator:
             raise BackendError(
                 "{model} sent what is not OpenAI's protocol: {error}.", retryable=True, model=self.name, error=error
             ) from error
-        if reason is None:
-            raise BackendError(
-                "{model} stopped before it had finished.", help="Ask again.", retryable=True, model=self.name
-            )
-        if reason == "length":
-            raise BackendError(
-                "{model} reached its limit of {tokens} tokens.",
-                help="Ask for a shorter answer or for one part of the question.",
-                model=self.name,
-                tokens=tokens,
-            )
+        check_whole(reason, model=self.name, tokens=tokens)
 
     async def _parts(
         self,
@@ -206,12 +197,6 @@ class OpenAIGenerator:
             url=url,
             error=str(error).rstrip("."),
         )
-
-
-def _report_usage(chunk: ChatCompletionChunk) -> None:
-    """Report the tokens that the endpoint tells with the last chunk, where it does."""
-    if chunk.usage:
-        report_tokens(chunk.usage.prompt_tokens, chunk.usage.completion_tokens)
 
 
 def find_openai(config: GenerationConfig) -> OpenAIGenerator | None:

@@ -12,16 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
-from rag_engine.book_index.matching import (
-    KeyedWord,
-    entry_name,
-    find_literal,
-    find_phrase,
-    find_together,
-    is_symbolic,
-    phrases_of,
-    words_of,
-)
+from rag_engine.book_index import matching
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import ExtractedText, Parent
 
@@ -49,7 +40,7 @@ class IndexRecord:
     @property
     def entry(self) -> str:
         """The entry as a reader looks it up: "loss and damage, finance for"."""
-        return entry_name(self.term, self.subterm)
+        return matching.entry_name(self.term, self.subterm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +106,7 @@ class _Places:
                 spans[-1] = (spans[-1][0], line.end)
             else:
                 spans.append((line.start, line.end))
-        self._words: dict[int, list[list[KeyedWord]]] = {}
+        self._words: dict[int, list[list[matching.KeyedWord]]] = {}
         self._sentences = sentence_spans(extracted.text, language)
         self._sentence_starts = [start for start, _ in self._sentences]
         self._children = sorted(
@@ -141,25 +132,27 @@ class _Places:
 
     def _find(self, record: IndexRecord, page: int, spans: Sequence[Span]) -> Span | None:
         if page not in self._words:
-            self._words[page] = [words_of(self._text, self._language, *span) for span in spans]
-        for phrase in phrases_of(record.term, record.subterm):
+            self._words[page] = [matching.words_of(self._text, self._language, *span) for span in spans]
+        for phrase in matching.phrases_of(record.term, record.subterm):
             if found := next(self._places(phrase, page, spans), None):
                 return found
         return None
 
     def _places(self, phrase: str, page: int, spans: Sequence[Span]) -> Iterator[Span]:
         """Yield where a page has a phrase: letter by letter for a sign, as a phrase, and within one sentence."""
-        if is_symbolic(phrase):
-            yield from filter(None, (find_literal(self._text, phrase, *span) for span in spans))
-        sought = tuple(word.key for word in words_of(phrase, self._language))
+        if matching.is_symbolic(phrase):
+            yield from filter(None, (matching.find_literal(self._text, phrase, *span) for span in spans))
+        sought = tuple(word.key for word in matching.words_of(phrase, self._language))
         if not sought:
             return
-        yield from filter(None, (find_phrase(words, sought) for words in self._words[page]))
+        yield from filter(None, (matching.find_phrase(words, sought) for words in self._words[page]))
         if len(sought) > 1:
             for words, span in zip(self._words[page], spans, strict=True):
-                yield from filter(None, (find_together(part, sought) for part in self._sentences_in(words, span)))
+                yield from filter(
+                    None, (matching.find_together(part, sought) for part in self._sentences_in(words, span))
+                )
 
-    def _sentences_in(self, words: Sequence[KeyedWord], span: Span) -> Iterator[Sequence[KeyedWord]]:
+    def _sentences_in(self, words: Sequence[matching.KeyedWord], span: Span) -> Iterator[Sequence[matching.KeyedWord]]:
         first = max(0, bisect_right(self._sentence_starts, span[0]) - 1)
         beyond = bisect_left(self._sentence_starts, span[1])
         starts = [word.start for word in words]

@@ -20,6 +20,13 @@ _SYMBOL = re.compile(r"[^\w\s,;.:()'’\"“”«»/&-]")
 _LETTER = re.compile(r"[^\W\d_]")
 # Words of a phrase that are apart belong together only where the phrase says enough.
 _WIDEST = 12
+_LONGEST_PHRASE = 8
+# A reference may lead to an entry that is one itself.
+_FARTHEST_REFERENCE = 3
+# A word of another language must be at least so long to be taken for a name that both share.
+_SHORTEST_SHARED = 4
+
+TermKey = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +123,6 @@ def find_together(words: Sequence[KeyedWord], sought: Sequence[str]) -> Span | N
             if len(last) == len(wanted) and at - first < _WIDEST:
                 return words[first].start, word.end
     return None
-
-
-_LONGEST_PHRASE = 8
-# A reference may lead to an entry that is one itself.
-_FARTHEST_REFERENCE = 3
-# A word of another language must be at least so long to be taken for a name that both share.
-_SHORTEST_SHARED = 4
-
-TermKey = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

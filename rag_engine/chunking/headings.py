@@ -126,16 +126,12 @@ def _is_title(words: str, block: Block, lines: Sequence[Line], body: float, *, m
         return False
     if words.isupper() and _WORD.search(words):
         # On more than two lines it is a text that somebody shouts.
-        return len(words) <= _LONGEST_CAPITALS and _line_count(block, lines) <= 2
+        first, beyond = (bisect_left(lines, place, key=attrgetter("start")) for place in (block.start, block.end))
+        return len(words) <= _LONGEST_CAPITALS and beyond - first <= 2
     # Where a format marks its headings, numbered lines are items of a list.
     outlined = label["decimal"] or label["roman"]
     rest = words[label.end() :].lstrip(" .)–-")
     return not marked and bool(outlined) and len(words) <= _LONGEST_NUMBERED and rest[:1].isupper()
-
-
-def _line_count(block: Block, lines: Sequence[Line]) -> int:
-    first, beyond = (bisect_left(lines, place, key=attrgetter("start")) for place in (block.start, block.end))
-    return beyond - first
 
 
 def _level(words: str, block: Block, stack: Sequence[_HeadingLevel], body: float) -> _HeadingLevel:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from rag_engine.chunking.enumerations import opening_of
 from rag_engine.text.url_masking import masked
 from rag_engine.types import Metadata
 
@@ -21,6 +20,14 @@ _BEGINNING = 200
 
 # A paragraph's number as it is printed before it, alone or with a letter: 3, 9(e).
 _BARE_NUMBER = re.compile(r"^\d+(?=\(|$)")
+
+# A line that begins an item: a bullet, a dash, a number or one or two letters with a dot or bracket behind.
+_ITEM = re.compile(r"\s*(?:[•▪●○■□◦‣·–—*-]\s|\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})(?:[.)]|\.\))\s)")
+_OPENING = re.compile(r"[:：]\s*$")
+_SENTENCE = re.compile(r"(?:.*[.;!?]\s)?(.*)", re.DOTALL)
+# How far back the opening words are looked for, and how short they may be to say something.
+_FARTHEST = 4000
+_SHORTEST = 12
 
 
 class Sectioned(Protocol):
@@ -127,14 +134,12 @@ def _new(given: Iterable[str], *present: str) -> list[str]:
     texts = [_folded(text) for text in present]
     parts: list[str] = []
     for part in dict.fromkeys(_cut(" ".join(one.split())) for one in given):
-        if part and not any(_says(text, _folded(part)) for text in (*texts, *map(_folded, parts))):
+        # As whole words: "Article 1" is not in "Article 12".
+        folded = _folded(part)
+        whole = rf"(?<!\w){re.escape(folded)}(?!\w)"
+        if part and not any(folded in text and re.search(whole, text) for text in (*texts, *map(_folded, parts))):
             parts.append(part)
     return parts
-
-
-def _says(text: str, part: str) -> bool:
-    """Return whether the part is in the text as whole words: "Article 1" is not in "Article 12"."""
-    return part in text and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
 
 
 def _folded(text: str) -> str:
@@ -144,3 +149,28 @@ def _folded(text: str) -> str:
 def _cut(text: str) -> str:
     """Return the text itself, or its first words where it is too long."""
     return text if len(text) <= _LONGEST else text[: _LONGEST + 1].rpartition(" ")[0] or text[:_LONGEST]
+
+
+def opening_of(text: str, start: int) -> str:
+    """Return the sentence that opens the enumeration in which `start` is in an item, or "".
+
+    Lines are walked back from the one that `start` is in, as long as they are items or go on in lower case, to one that
+    ends in a colon.
+    """
+    begin = text.rfind("\n", 0, start) + 1
+    if not _ITEM.match(text, begin):
+        return ""
+    lines = text[max(0, begin - _FARTHEST) : begin].splitlines()
+    for place in range(len(lines) - 1, -1, -1):
+        line = lines[place].rstrip()
+        if not line:
+            continue
+        if _ITEM.match(line):
+            continue
+        if _OPENING.search(line):
+            found = _SENTENCE.match(line)
+            said = " ".join((found[1] if found else line).split())
+            return said if len(said) >= _SHORTEST else ""
+        if not line.lstrip()[0].islower():
+            return ""
+    return ""

@@ -131,5 +131,6 @@ def _parts(passage: _Passage, levels: Sequence[Sequence[int]], config: ChunkSize
             parts.append((start, end))
             start = end
     if start < passage.end:
-        parts[-1:] = [(parts[-1][0], passage.end)]
+        # A passage of titles alone is one part.
+        parts[-1:] = [(parts[-1][0] if parts else start, passage.end)]
     return parts

@@ -60,7 +60,8 @@ def semantic_chunks(
         start, end = starts[first], sentences[beyond - 1][1]
         if index and first not in gaps:
             lowest = max(start - config.parent_overlap, starts[topics[index - 1][0]] + 1)
-            start = _overlap_start(text, starts, lowest, start)
+            word = _WORD_START.search(text, lowest, start)
+            start = _first(starts, lowest, start) or (word.start() if word else start)
         inside = sentences[bisect_right(starts, start) - 1 : beyond]
         parent_text = text[start:end]
         children = cut_children(parent_text, [(max(0, a - start), b - start) for a, b in inside], config)
@@ -183,12 +184,6 @@ def _split(topic: Span, sentences: Sequence[Span], config: ChunkSizes) -> list[S
 
 def _characters(sentences: Sequence[Span], topic: Span) -> int:
     return sentences[topic[1] - 1][1] - sentences[topic[0]][0]
-
-
-def _overlap_start(text: str, sentence_starts: list[int], lowest: int, start: int) -> int:
-    """Return the first sentence start, else the first word start, from `lowest` on; at most `start`."""
-    word = _WORD_START.search(text, lowest, start)
-    return _first(sentence_starts, lowest, start) or (word.start() if word else start)
 
 
 def _first(values: list[int], lowest: int, beyond: int) -> int | None:

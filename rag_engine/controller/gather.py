@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import abc
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, combinations, zip_longest
+from typing import Literal
 
+from rag_engine.answering.citations import shared_words, words
 from rag_engine.config import ControllerConfig
-from rag_engine.controller.loop import Retrieve, begin, search_on
-from rag_engine.controller.memory import SubQuestion
-from rag_engine.controller.merge import merge_evidence
-from rag_engine.controller.model_reading import ModelReader
-from rag_engine.controller.plan import plan_by_model, plan_by_rules
-from rag_engine.controller.read import Read, SentenceReader, Similarity
+from rag_engine.controller.memory import (
+    IssuedQuery,
+    Place,
+    Proposition,
+    SubQuestion,
+    SubQuestionState,
+    WorkingMemory,
+    place_of,
+    with_evidence,
+)
+from rag_engine.controller.read import ModelReader, Read, SentenceReader, Similarity
+from rag_engine.controller.sub_questions import part_words, plan_by_model, plan_by_rules
 from rag_engine.errors import BackendError
 from rag_engine.geography import Gazetteer
 from rag_engine.protocols import Embedder, Generator
+from rag_engine.text.folding import fold
 from rag_engine.token_usage import CountedModel
-from rag_engine.types import ControllerStep, Evidence
+from rag_engine.types import ControllerStep, Evidence, Hit, ResidualGap, Source
+
+Retrieve = Callable[[str], Evidence]
+
+LoopDecision = Literal["continue", "confident", "resolved", "budget", "exhausted"]
+
+# Words in common from which two statements of different documents are about the same matter.
+_SAME_MATTER = 0.6
+_NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:[.,]\d+)*(?![\w/-])")
+_TOKEN = re.compile(r"[\w'’]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +104,205 @@ def _with_model(
         return plan_by_model(first.plan, model, tools.gazetteer, seconds=tools.seconds), read, ()
     except BackendError as error:
         return parts, read, (f"The question was taken apart by rules: {error}",)
+
+
+def begin(
+    first: Evidence, sub_questions: tuple[SubQuestion, ...], read: Read, config: ControllerConfig
+) -> WorkingMemory:
+    """Return the memory of the question's own search: its evidence, what it says on each part, and how they stand."""
+    memory = with_evidence(WorkingMemory(sub_questions), IssuedQuery(first.plan.question, None, first))
+    return _reflected(memory, tuple(enumerate(sub_questions)), first.sources, read, config)
+
+
+def search_on(
+    memory: WorkingMemory, retrieve: Retrieve, read: Read, config: ControllerConfig
+) -> abc.Generator[ControllerStep, None, WorkingMemory]:
+    """Yield each step as it is taken, and return the memory in which the loop has ended.
+
+    A search may raise a SextantError, which ends the loop as it ends any other search.
+    """
+    covered = len(memory.sub_questions) - len(memory.unresolved)
+    yield ControllerStep("plan", 0, done=covered, of=len(memory.sub_questions), confidence=memory.confidence)
+    while (decision := decide(memory, config)) == "continue":
+        gap = choose_gap(memory)
+        assert gap is not None, "there is a gap as long as the decision is to continue"
+        number, query = gap
+        turn = memory.iteration + 1
+        yield ControllerStep("retrieve", turn, query, confidence=memory.confidence)
+        found = retrieve(query)
+        known = memory.pool().keys()
+        new = tuple(source for source in found.sources if place_of(source) not in known)
+        memory = with_evidence(memory, IssuedQuery(query, number, found))
+        yield ControllerStep("read", turn, query, len(new), len(memory.pool()), memory.confidence)
+        # What is found for one part may answer another; what was found before was read for all of them.
+        waiting = tuple((one, memory.sub_questions[one]) for one in memory.unresolved)
+        memory = _reflected(memory, waiting, new, read, config)
+        covered = len(memory.sub_questions) - len(memory.unresolved)
+        text = memory.sub_questions[number].text
+        yield ControllerStep("reflect", turn, text, covered, len(memory.sub_questions), memory.confidence)
+    covered = len(memory.sub_questions) - len(memory.unresolved)
+    yield ControllerStep("decide", memory.iteration, decision, covered, len(memory.sub_questions), memory.confidence)
+    return memory
+
+
+def _reflected(
+    memory: WorkingMemory,
+    asked: tuple[tuple[int, SubQuestion], ...],
+    sources: tuple[Source, ...],
+    read: Read,
+    config: ControllerConfig,
+) -> WorkingMemory:
+    """Return the memory with what the sources say on the sub-questions, and how each stands now."""
+    reading = read(asked, sources)
+    warnings = tuple(dict.fromkeys((*memory.warnings, *reading.warnings)))
+    known = tuple(dict.fromkeys((*memory.propositions, *reading.propositions)))
+    return reflect(replace(memory, warnings=warnings, propositions=known), config)
+
+
+def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, seconds: float) -> Evidence:
+    """Return the pool as the evidence of the question: all of it, with what stayed unresolved.
+
+    The rankings of the sub-questions take turns, place by place, and that of the question itself comes after them.
+    """
+    pool, first = memory.pool(), memory.issued[0].found
+    # Of the question's own search every source is in the last ranking, of the others in those of their sub-questions.
+    turns = zip_longest(*_rankings(memory), [place_of(source) for source in first.sources])
+    order = dict.fromkeys(place for turn in turns for place in turn if place is not None)
+    hits = _hits(memory)
+    kept = _without_repeated_contexts([replace(pool[place], hits=hits[place]) for place in order])
+    sources = tuple(replace(source, n=n) for n, source in enumerate(kept, 1))
+    found = [query.found for query in memory.issued]
+    return replace(
+        first,
+        hits=tuple(source.hits[0] for source in sources if not source.index_context),
+        sources=sources,
+        warnings=tuple(dict.fromkeys((*chain.from_iterable(one.warnings for one in found), *memory.warnings))),
+        seconds={**first.seconds, "controller": seconds, "retrieval": first.seconds.get("retrieval", 0.0) + seconds},
+        steps=tuple(steps),
+        gaps=tuple(
+            ResidualGap(memory.sub_questions[number].text, memory.states[number] == "contradicted")
+            for number in memory.unresolved
+        ),
+    )
+
+
+def _without_repeated_contexts(sources: Sequence[Source]) -> list[Source]:
+    """Return the sources with the sentences of an index last, but for those that are in another one."""
+    whole = [source for source in sources if not source.index_context]
+    children = {hit.child_id for source in whole for hit in source.hits}
+    for source in sources:
+        if source.index_context and source.hits[0].child_id not in children:
+            children.add(source.hits[0].child_id)
+            whole.append(source)
+    return whole
+
+
+def _rankings(memory: WorkingMemory) -> list[list[Place]]:
+    """Return the sources of each sub-question, best first: those of its own searches, else by what they say on it."""
+    rankings: list[list[Place]] = []
+    for number in range(len(memory.sub_questions)):
+        own = [place_of(source) for query in memory.issued if query.about == number for source in query.found.sources]
+        said = sorted((one for one in memory.propositions if one.about == number), key=lambda one: -one.support)
+        rankings.append(list(dict.fromkeys((*own, *(one.place for one in said)))))
+    return rankings
+
+
+def _hits(memory: WorkingMemory) -> dict[Place, tuple[Hit, ...]]:
+    """Return the hits of each source over all queries, what a question names and then the most similar first."""
+    found: dict[Place, list[Hit]] = {}
+    for query in memory.issued:
+        for source in query.found.sources:
+            found.setdefault(place_of(source), []).extend(source.hits)
+    best: dict[Place, tuple[Hit, ...]] = {}
+    for place, hits in found.items():
+        children: dict[str, Hit] = {}
+        for hit in sorted(hits, key=lambda hit: (not hit.named, -hit.similarity)):
+            children.setdefault(hit.child_id, hit)
+        best[place] = tuple(children.values())
+    return best
+
+
+def reflect(memory: WorkingMemory, config: ControllerConfig) -> WorkingMemory:
+    """Return the memory with the state of every sub-question and the confidence that follows from them."""
+    states = tuple(
+        state_of([one for one in memory.propositions if one.about == number], config)
+        for number in range(len(memory.sub_questions))
+    )
+    return replace(memory, states=states, confidence=confidence(states, config))
+
+
+def state_of(propositions: Sequence[Proposition], config: ControllerConfig) -> SubQuestionState:
+    """Return "open" without a proposition that fits well enough, "contradicted" where two of those disagree."""
+    supporting = [one for one in propositions if one.support >= config.least_support]
+    if not supporting:
+        return "open"
+    return "contradicted" if any(disagree(*pair) for pair in combinations(supporting, 2)) else "covered"
+
+
+def confidence(states: Sequence[SubQuestionState], config: ControllerConfig) -> float:
+    """Return h = w_cov x coverage + w_agr x agreement, from 0 to 1.
+
+    Coverage is the share of sub-questions with a supporting proposition, agreement the share of those that nothing
+    contradicts; without one of them both are 0.
+    """
+    supported = sum(state != "open" for state in states)
+    if not supported:
+        return 0.0
+    agreement = sum(state == "covered" for state in states) / supported
+    return config.coverage_weight * supported / len(states) + config.agreement_weight * agreement
+
+
+def disagree(one: Proposition, other: Proposition) -> bool:
+    """Whether two statements of different documents are about the same matter and differ in a number or a negation.
+
+    Only statements in one language are compared, and by their words alone: what is put in other words passes.
+    """
+    if one.document_id == other.document_id or one.language != other.language:
+        return False
+    if shared_words(_matter(one.text), _matter(other.text)) < _SAME_MATTER:
+        return False
+    numbers = set(_NUMBER.findall(one.text)), set(_NUMBER.findall(other.text))
+    return (all(numbers) and numbers[0].isdisjoint(numbers[1])) or _negated(one) != _negated(other)
+
+
+def choose_gap(memory: WorkingMemory) -> tuple[int, str] | None:
+    """Return the sub-question to address next and the query for it; None where every query has been issued.
+
+    The least asked comes first, among equals an open one before a contradicted one.
+    """
+    asked = [query.about for query in memory.issued]
+    waiting = [number for number in memory.unresolved if asked.count(number) < len(_queries(memory, number))]
+    if not waiting:
+        return None
+    chosen = min(waiting, key=lambda number: (asked.count(number), memory.states[number] == "contradicted", number))
+    return chosen, _queries(memory, chosen)[asked.count(chosen)]
+
+
+def decide(memory: WorkingMemory, config: ControllerConfig) -> LoopDecision:
+    """Return whether to go on, or why not: sure enough, nothing unresolved, budget spent, or no query left to issue.
+
+    The budget alone guarantees an end, for confidence may fall when a contradiction is found.
+    """
+    if not memory.unresolved:
+        return "resolved"
+    if memory.confidence >= config.threshold:
+        return "confident"
+    if memory.iteration >= config.budget:
+        return "budget"
+    return "continue" if choose_gap(memory) else "exhausted"
+
+
+def _queries(memory: WorkingMemory, number: int) -> tuple[str, ...]:
+    return memory.sub_questions[number].queries
+
+
+def _matter(text: str) -> set[str]:
+    """Return the words of a statement without its numbers."""
+    return {word for word in words(text) if not word[0].isdigit()}
+
+
+def _negated(proposition: Proposition) -> bool:
+    known = part_words(proposition.language)
+    negations = {fold(word) for word in known.negations} if known else set()
+    # An odd number of negations negates.
+    return sum(fold(word) in negations for word in _TOKEN.findall(proposition.text)) % 2 == 1

@@ -95,8 +95,3 @@ def with_evidence(memory: WorkingMemory, query: IssuedQuery) -> WorkingMemory:
     """Return the memory with a query and what it found added."""
     iteration = memory.iteration + (query.about is not None)
     return replace(memory, issued=(*memory.issued, query), iteration=iteration)
-
-
-def with_propositions(memory: WorkingMemory, read: tuple[Proposition, ...]) -> WorkingMemory:
-    """Return the memory with propositions added, none of them twice."""
-    return replace(memory, propositions=tuple(dict.fromkeys((*memory.propositions, *read))))

@@ -10,22 +10,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
-from rag_engine.chunking.sections.labels import normal_label
+from rag_engine import prompts
+from rag_engine.answering.abstention import YEAR, years_of
+from rag_engine.answering.citations import words
 from rag_engine.chunking.sections.references import Reference, named_sections
-from rag_engine.controller.phrasing import PartWords, part_words
-from rag_engine.geography import Gazetteer, place_mentions
+from rag_engine.chunking.sections.rules import normal_label
+from rag_engine.controller.memory import SubQuestion
+from rag_engine.errors import BackendError
+from rag_engine.geography import Gazetteer, find_places, place_mentions
+from rag_engine.protocols import Generator
 from rag_engine.text.folding import fold
 from rag_engine.text.sentences import Span
 from rag_engine.text.stopwords import stopwords
+from rag_engine.text.tables import read_table
+from rag_engine.types import QueryPlan
+
+_CHARACTERS = (5, 300)
 
 # Sub-questions at most: a longer list is searched as one.
 MOST = 8
 # Words before the first asking word that belong to every part: "In Italy and Germany, who ...".
 _LONGEST_LEAD = 9
 _SENTENCE = re.compile(r"(?<=[?？])\s+(?=\S)")
-_YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
 # A word with a capital and those that follow it, of which small ones may stand between: "Sharm el-Sheikh".
 _NAME = re.compile(r"(?<![\w'’])[^\W\d_a-zß-öø-ÿ][\w'’.-]*(?:\s[^\W\d_a-zß-öø-ÿ][\w'’.-]*)*")
 _WORD = re.compile(r"\w+")
@@ -35,6 +44,59 @@ _END = re.compile(r"\s?[?？]$")
 _LOOSE = re.compile(r"^[¿\s,;]+|[\s,;?？!.…]+$")
 
 PartSplit = Callable[[str], list[str]]
+
+
+def plan_by_rules(plan: QueryPlan, gazetteer: Gazetteer) -> tuple[SubQuestion, ...]:
+    """Return the parts of a question as the rules see them; a single one where it has no parts."""
+    texts = sub_questions(plan.queries[0], plan.language, gazetteer)
+    return _with_queries(texts, plan, gazetteer)
+
+
+def plan_by_model(
+    plan: QueryPlan, generator: Generator, gazetteer: Gazetteer, *, seconds: float
+) -> tuple[SubQuestion, ...]:
+    """Return the parts of a question as a language model sees them; BackendError where its reply cannot be used.
+
+    Every part must have a word of the question, so that a model can neither invent a part nor answer it.
+    """
+    reply = generator.complete_json(
+        prompts.SUB_QUESTION_RULES, prompts.planner_message(plan.question), prompts.SUB_QUESTION_SCHEMA, seconds=seconds
+    )
+    listed = reply.get("sub_questions")
+    texts = [" ".join(one.split()) for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+    asked = words(plan.question)
+    shortest, longest = _CHARACTERS
+    good = [text for text in dict.fromkeys(texts) if shortest <= len(text) <= longest and words(text) & asked]
+    if not 2 <= len(good) <= MOST or len(good) < len(texts):
+        raise BackendError(
+            "the model's list of sub-questions has {count} of {total} that can be used.",
+            count=len(good),
+            total=len(texts),
+        )
+    return _with_queries(good, plan, gazetteer)
+
+
+def _with_queries(texts: tuple[str, ...] | list[str], plan: QueryPlan, gazetteer: Gazetteer) -> tuple[SubQuestion, ...]:
+    return tuple(
+        SubQuestion(
+            text=text,
+            queries=tuple(dict.fromkeys((text, _in_context(text, plan)))),
+            language=plan.language,
+            scope=find_places(text, gazetteer, plan.language),
+            sections=named_labels(text, plan.language),
+            years=tuple(years_of(text)),
+        )
+        for text in texts
+    )
+
+
+def _in_context(text: str, plan: QueryPlan) -> str:
+    """Return the part with the words that the question has before it: what "it" and "the law" are is said there."""
+    own = words(text)
+    before = plan.queries[0].split("?")[0].split(",")[0].split()
+    stop_words = stopwords(plan.language)
+    added = [word for word in before if fold(word.strip("¿.,;:'’")) not in stop_words and not words(word) <= own]
+    return " ".join((text, *added))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +134,7 @@ def _splits(language: str, words: PartWords, gazetteer: Gazetteer) -> tuple[Part
         lambda text: _clauses(text, words),
         lambda text: _sections(text, language, words),
         lambda text: _alike(text, _places(text, gazetteer, language), words),
-        lambda text: _alike(text, [_Item(*one.span(), one.group()) for one in _YEAR.finditer(text)], words),
+        lambda text: _alike(text, [_Item(*one.span(), one.group()) for one in YEAR.finditer(text)], words),
         lambda text: _alike(text, _names(text, language, words), words),
         lambda text: _repeated(text, words.prepositions, words),
         lambda text: _repeated(text, (words.determiner,), words, after=words.prepositions),
@@ -90,10 +152,15 @@ def _clauses(text: str, words: PartWords) -> list[str]:
     pieces = _between(text, [cut.span() for cut in cuts])
     if len(pieces) < 2:
         return pieces
-    if not _asks_somewhere(pieces[0], words) and len(pieces[0].split()) <= _LONGEST_LEAD:
-        return [f"{pieces[0]}, {piece}" for piece in pieces[1:]]
-    lead = _lead(pieces[0], words)
-    return [pieces[0], *(f"{lead}{piece}" for piece in pieces[1:])]
+    first = pieces[0]
+    starts = (found.start() for found in _WORD_START.finditer(first))
+    asked = next((start for start in starts if words.asks.match(first, start)), None)
+    if asked is None and len(first.split()) <= _LONGEST_LEAD:
+        return [f"{first}, {piece}" for piece in pieces[1:]]
+    # What comes before the asking word of the first part, unless that is too much.
+    lead = first[: asked or 0]
+    lead = lead if len(lead.split()) <= _LONGEST_LEAD else ""
+    return [first, *(f"{lead}{piece}" for piece in pieces[1:])]
 
 
 def _asking(text: str, cuts: Sequence[re.Match[str]], words: PartWords) -> list[str]:
@@ -105,17 +172,6 @@ def _asking(text: str, cuts: Sequence[re.Match[str]], words: PartWords) -> list[
             spans.append(cut.span())
             start = cut.end()
     return _between(text, spans)
-
-
-def _asks_somewhere(piece: str, words: PartWords) -> bool:
-    return any(words.asks.match(piece, found.start()) for found in _WORD_START.finditer(piece))
-
-
-def _lead(piece: str, words: PartWords) -> str:
-    """Return what comes before the asking word of the first part; "" if nothing or too much does."""
-    starts = [found.start() for found in _WORD_START.finditer(piece) if words.asks.match(piece, found.start())]
-    lead = piece[: starts[0]] if starts else ""
-    return lead if len(lead.split()) <= _LONGEST_LEAD else ""
 
 
 def _sections(text: str, language: str, words: PartWords) -> list[str]:
@@ -250,3 +306,63 @@ def _as_question(part: str, question: str, language: str) -> str:
     capital = "İ" if language == "tr" and plain.startswith("i") else plain[:1].upper()
     signs = _END.search(question.rstrip())
     return f"{'¿' if question.lstrip().startswith('¿') else ''}{capital}{plain[1:]}{signs[0] if signs else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class PartWords:
+    """The words of one language that join the parts of a question or open one, ready to use.
+
+    `join` matches a comma, a semicolon or a joining word between two parts, with a group `word` where there is one;
+    `gap` all that may stand between two items of a list; `asks` the start of a part that asks (or, with `anywhere`, an
+    asking word); `prepositions` and `determiner` what opens an item of a list; `undivided` the words after which a list
+    is one thing ("the difference between"), `auxiliaries` those after which it is a subject, whose verb follows.
+    """
+
+    join: re.Pattern[str]
+    gap: re.Pattern[str]
+    asks: re.Pattern[str]
+    anywhere: bool
+    prepositions: tuple[re.Pattern[str], ...]
+    determiner: re.Pattern[str]
+    undivided: re.Pattern[str]
+    auxiliaries: tuple[re.Pattern[str], ...]
+    negations: frozenset[str]
+
+
+@cache
+def part_words(language: str) -> PartWords | None:
+    """Return the words of a language; None for one that the table does not have."""
+    table = read_table("sub_questions").get(language)
+    if table is None:
+        return None
+    joins = _any_of(table["joins"])
+    prepositions = [_any_of(row) for row in table["prepositions"]]
+    before = rf"(?:(?:{'|'.join(prepositions)})\s*)?" if prepositions else ""
+    openers = "|".join([*prepositions, _any_of(table["determiners"])])
+    asks = rf"[¿\s]*{before}(?:{'|'.join(table['asks'])})(?![\w])"
+    anywhere = bool(table.get("anywhere"))
+    return PartWords(
+        join=_compile(rf"\s*[,;]\s*(?:(?P<word>{joins})\s+)?|\s+(?P<alone>{joins})\s+"),
+        # A word may stand for the noun of the last item: "la Costituzione italiana e quella tedesca".
+        gap=_compile(rf"(?:\s*[,;]\s*(?:{joins}\s+)?|\s+{joins}\s+)(?:(?:{openers})\s*){{0,3}}(?:[\w'’]{{1,6}}\s+)?"),
+        asks=_compile(rf"(?<!\w)(?:{'|'.join(table['asks'])})(?!\w)" if anywhere else asks),
+        anywhere=anywhere,
+        prepositions=tuple(_compile(rf"(?<![\w'’]){one}") for one in prepositions),
+        determiner=_compile(rf"(?<![\w'’]){_any_of(table['determiners'])}"),
+        undivided=_compile(rf"(?<!\w){_any_of(table['undivided'])}"),
+        auxiliaries=tuple(_compile(_any_of([word])) for word in table.get("auxiliaries", ())),
+        negations=frozenset(table["negations"]),
+    )
+
+
+def _any_of(words: Sequence[str]) -> str:
+    """Return a pattern of these words, which matches nothing without any; an apostrophe at their end needs no blank."""
+    patterns = [
+        re.escape(word[:-1]) + "['’]" if word.endswith("'") else rf"{re.escape(word)}(?![\w'’])"
+        for word in sorted(words, key=len, reverse=True)
+    ]
+    return f"(?:{'|'.join(patterns) or '(?!)'})"
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

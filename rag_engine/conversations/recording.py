@@ -10,7 +10,7 @@ from rag_engine.answering.citations import answer_sentences, citation_at, shared
 from rag_engine.conversations.reply import Reply, failed_reply, reply_of, reply_of_form
 from rag_engine.conversations.store import Conversation, end_turn
 from rag_engine.errors import SextantError
-from rag_engine.planning.rewriting import FollowUp
+from rag_engine.planning.follow_up import FollowUp
 from rag_engine.text.sentences import sentence_spans
 from rag_engine.types import Answer, Citation, ControllerStep, Evidence, Source, StructuredAnswer
 

@@ -18,8 +18,7 @@ from rag_engine.evaluation.temporary_collection import IndexedCorpus
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import LoadReranker, VectorIndex
-from rag_engine.retrieval.ranked import Ranked
-from rag_engine.retrieval.ranking import rank
+from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.reranking import DEPTH as RERANK_DEPTH
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.collection import CollectionView

@@ -8,27 +8,33 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
+from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
-from rag_engine.grounding.entries import EntryPlace, ListedEntry, index_entries
-from rag_engine.grounding.evidence import cached_queries, entry_evidence
 from rag_engine.grounding.knowledge import (
+    EntryPlace,
     GroundedContext,
     GroundedEntry,
     GroundedQuote,
     GroundedSource,
     Grounding,
     KnowledgeBase,
+    ListedEntry,
+    index_entries,
 )
-from rag_engine.protocols import Embedder, Generator
+from rag_engine.prompts import entry_question, entry_wish
+from rag_engine.protocols import Embedder, Generator, Vectors
+from rag_engine.retrieval.exact_search import nearest
+from rag_engine.retrieval.retrieve import hit_of, source_of
+from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.text.wording import ENGLISH, Wording
-from rag_engine.types import Answer, DocumentRecord, Evidence, Source
+from rag_engine.types import Answer, DocumentRecord, Evidence, Hit, IndexListing, QueryPlan, Source
 
 # What is built in another way is built anew.
 VERSION = 1
@@ -41,6 +47,10 @@ _QUOTES = 3
 GroundingProgress = Callable[[int, int, str], None]
 # The pages of a document that are its index.
 IndexPages = Callable[[DocumentRecord], Collection[int]]
+
+PASSAGES = 3
+# Some more are looked at, for those on pages of the index are left out.
+_CANDIDATES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +157,8 @@ class _Builder:
 
         BackendError when the model fails.
         """
-        basis = _hash([self._embedder.name, *(_state(one) for one in entry.work), *map(_place, entry.places)])
+        places = [[one.document.document_id, one.page, one.start, one.end] for one in entry.places]
+        basis = _hash([self._embedder.name, *map(_state, entry.work), *places])
         if before is not None and self._generator and before.entry.generator == ExtractiveAnswerer.name:
             # Quoted for want of a language model, which answers now.
             before = None
@@ -168,7 +179,8 @@ class _Builder:
         return Grounding(self._written(entry, contexts, evidence), basis, fingerprint)
 
     def _written(self, entry: ListedEntry, contexts: list[str], evidence: Evidence) -> GroundedEntry:
-        answer = _last(self._engine.answer_from(evidence, self._generator))
+        *_, answer = self._engine.answer_from(evidence, self._generator)
+        assert isinstance(answer, Answer), "an answer always ends with itself"
         # The passages as they were ranked, under the numbers that the answer gave them.
         sources = answer.evidence.sources
         status, text = answer.status, answer.text if answer.status == "answered" else ""
@@ -189,7 +201,7 @@ class _Builder:
             language=entry.language,
             contexts=tuple(
                 GroundedContext(
-                    next(one.n for one in sources if _holds(one, place.document, place.start, place.end)),
+                    next(one.n for one in sources if holds(one, place)),
                     place.document.file,
                     place.page,
                     " ".join(context.split()),
@@ -210,12 +222,6 @@ class _Builder:
         if document.key not in self._texts:
             self._texts[document.key] = self._engine.catalog.text(document.key)
         return self._texts[document.key]
-
-
-def _last(parts: Iterable[object]) -> Answer:
-    *_, answer = parts
-    assert isinstance(answer, Answer), "an answer always ends with itself"
-    return answer
 
 
 def _source(source: Source) -> GroundedSource:
@@ -242,10 +248,6 @@ def _described(source: GroundedSource, document: DocumentRecord) -> GroundedSour
     )
 
 
-def _holds(source: Source, document: DocumentRecord, start: int, end: int) -> bool:
-    return source.document.key == document.key and source.start <= start and end <= source.end
-
-
 def _state(document: DocumentRecord) -> list[object]:
     """Return what decides into which passages a document is cut, and how it is cited."""
     known = document.metadata
@@ -253,9 +255,87 @@ def _state(document: DocumentRecord) -> list[object]:
     return [*cut, document.shown_title, known.authority, known.year, known.licence]
 
 
-def _place(place: EntryPlace) -> list[object]:
-    return [place.document.document_id, place.page, place.start, place.end]
-
-
 def _hash(value: object) -> str:
     return hashlib.sha256(json.dumps([VERSION, value], ensure_ascii=False).encode()).hexdigest()
+
+
+def cached_queries(entry: ListedEntry, contexts: Sequence[str]) -> list[str]:
+    """Return what is searched for an entry: its name with the sentences of each of its places."""
+    return [f"{entry.name}: {' '.join(text.split())}" for text in contexts]
+
+
+def entry_evidence(
+    entry: ListedEntry,
+    contexts: Sequence[str],
+    queries: Vectors,
+    view: CollectionView,
+    index_pages: Mapping[int, Collection[int]],
+) -> Evidence:
+    """Return the entry's best three passages as sources, then those sentences to which it leads that are in none.
+
+    `contexts` are the sentences of the entry's places, and `queries` the unit vectors of its cached queries, one a
+    place; `index_pages` has the pages of each document of its work that are the index itself. The question is what the
+    documents say about the entry.
+    """
+    work = {document.key: document for document in entry.work}
+    cosines: dict[int, float] = {}
+    for keys, values in nearest(view.snapshot, view.vectors, queries, _CANDIDATES, set(work)):
+        for key, cosine in zip(keys.tolist(), values.tolist(), strict=True):
+            cosines[key] = max(cosine, cosines.get(key, -1.0))
+    ranked = sorted(cosines, key=lambda key: (-cosines[key], key))
+    records = view.catalog.children(ranked)
+    left_out = {key: frozenset(index_pages.get(key, ())) for key in work}
+    read = [records[key] for key in ranked if key in records]
+    best = [one for one in read if not {one.page, one.last_page} <= left_out[one.document_key]][:PASSAGES]
+    sources = [
+        _passage(n, entry, record, work[record.document_key], cosines[record.key], view)
+        for n, record in enumerate(best, start=1)
+    ]
+    for place, text in zip(entry.places, contexts, strict=True):
+        if not any(holds(source, place) for source in sources):
+            sources.append(_context(len(sources) + 1, entry, place, text))
+    question = entry_question(entry.name, entry.language)
+    plan = QueryPlan(question, entry.language, (question,), output_instructions=entry_wish(entry.language))
+    return Evidence(plan, tuple(source.hits[0] for source in sources), tuple(sources))
+
+
+def _passage(
+    n: int, entry: ListedEntry, record: ChildRecord, document: DocumentRecord, cosine: float, view: CollectionView
+) -> Source:
+    similarity = view.manifest.calibration.similarity(cosine, languages_of(entry.language, document.metadata.language))
+    hit = replace(hit_of(record, document, cosine=cosine, similarity=similarity), dense_rank=n, fused=cosine)
+    # The child itself, not its parent: an entry is about few sentences.
+    return replace(
+        source_of(n, record.parent, (hit,)),
+        start=hit.start,
+        end=hit.end,
+        text=hit.text,
+        page=hit.page,
+        last_page=hit.last_page,
+    )
+
+
+def _context(n: int, entry: ListedEntry, place: EntryPlace, text: str) -> Source:
+    document = place.document
+    hit = Hit(
+        child_id=f"{document.document_id}_{place.start}",
+        document=document,
+        start=place.start,
+        end=place.end,
+        text=text,
+        page=place.page,
+        last_page=place.page,
+        cosine=0.0,
+        similarity=0.0,
+        dense_rank=None,
+        bm25=None,
+        sparse_rank=None,
+        fused=0.0,
+        indexed_under=(IndexListing(entry.name, place.page, glossary=place.glossary).explanation,),
+    )
+    return Source(n, document, place.start, place.end, text, place.page, place.page, (hit,), index_context=True)
+
+
+def holds(source: Source, place: EntryPlace) -> bool:
+    """Return whether a source holds the sentences to which an entry leads."""
+    return source.document.key == place.document.key and source.start <= place.start and place.end <= source.end

@@ -31,6 +31,7 @@ _WORDS, _TOPIC_WORDS, _TOPIC_LETTERS = range(5, 17), 3, 5
 # that are asked: they take no longer in a large collection, and keep the processor from a question that is asked
 # meanwhile for a few searches at most. More are read, since many suggest nothing, as tables do.
 _TRIED, _WANTED, _OF_ONE, _READ = 8, 5, 2, 40
+_SHOWN = 4
 # Characters of a text whose sentences are read.
 _OPENING = 60_000
 # Name under which the catalog keeps what was found, with the state of the collection that it was found in.
@@ -85,9 +86,7 @@ def forget_examples(engine: Engine) -> None:
         set_state(connection, _KEPT, "")
 
 
-def find_examples(
-    engine: Engine, language: str, only: Collection[str] = (), most: int = 4
-) -> tuple[ExampleQuestion, ...]:
+def find_examples(engine: Engine, language: str, only: Collection[str] = ()) -> tuple[ExampleQuestion, ...]:
     """Return questions that the collection answers, each from another document: most in a language, one in another.
 
     With `only` they are drawn from the documents of these ids. A candidate counts where the first quotation that
@@ -98,9 +97,9 @@ def find_examples(
     others = _in_turn([one for one in documents if one.metadata.language != language])
     within = {DOCUMENT: tuple(only)} if only else {}
     first = list(islice(_suggesting(engine, wanted), _WANTED if others else _TRIED))
-    found = list(islice(_answered(engine, first, within), most - 1 if others else most))
+    found = list(islice(_answered(engine, first, within), _SHOWN - 1 if others else _SHOWN))
     then = islice(_suggesting(engine, others), _TRIED - len(first))
-    return (*found, *islice(_answered(engine, then, within), most - len(found)))
+    return (*found, *islice(_answered(engine, then, within), _SHOWN - len(found)))
 
 
 def _in_turn(documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
+from typing import Literal, get_args
 
 import numpy as np
 
+from rag_engine import filters
 from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
-from rag_engine.filters import FilterObstacle, answering_documents, filter_obstacles
 from rag_engine.geography import load_gazetteer
-from rag_engine.passage_search.query import PassageQuery
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Vectors
-from rag_engine.retrieval.ranked import Ranked
-from rag_engine.retrieval.ranking import rank
+from rag_engine.retrieval.exact_search import nearest
+from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.key_words import WantedWords, wanted_words
@@ -27,6 +27,16 @@ from rag_engine.types import DocumentRecord, QueryPlan
 # Of passages that do not hold all of the words, at most so many are found by meaning: no score tells from where on they
 # are about something else, and further down few are about the query.
 NEAREST = 20
+
+SortOrder = Literal["relevance", "date"]
+SORT_ORDERS: tuple[SortOrder, ...] = get_args(SortOrder)
+
+_WORDS, _SORT, _MATCH = "words", "sort", "match"
+_ALL_WORDS = "words"
+_FILTERS = (*filters.FACETS, filters.DOCUMENT, filters.AS_OF, filters.VERSIONS)
+
+# Of all passages, so many of the nearest in meaning are looked through for those that a filter leaves.
+_DEPTH = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +108,7 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
     """
     started = time.perf_counter()
     snapshot = engine.collection.snapshot()
-    allowed = answering_documents(query.wanted, snapshot.facets, snapshot.documents, strict=False)
+    allowed = filters.answering_documents(query.wanted, snapshot.facets, snapshot.documents, strict=False)
     count = len(snapshot.documents if allowed is None else allowed)
     if not count or engine.collection.manifest() is None:
         return FoundPassages(query, (), count, len(snapshot.documents))
@@ -210,21 +220,118 @@ def _date(document: DocumentRecord) -> str:
     return metadata.date or str(metadata.year or "")
 
 
-def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[FilterObstacle, ...]:
+def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[filters.FilterObstacle, ...]:
     """Return the facets of a filter that exclude all that would be found without one of them, the most first.
 
     They count documents: those that the rest of the filter allows, or where the filter allows some and none holds the
     words, those that hold them.
     """
     snapshot = engine.collection.snapshot()
-    obstacles = filter_obstacles(query.wanted, snapshot.facets, snapshot.documents)
+    obstacles = filters.filter_obstacles(query.wanted, snapshot.facets, snapshot.documents)
     if obstacles or not query.words:
         return obstacles
-    found: list[FilterObstacle] = []
+    found: list[filters.FilterObstacle] = []
     for name, values in query.wanted.items():
         rest = query.without(name)
-        if not filter_obstacles(rest.wanted, snapshot.facets, snapshot.documents) and (
+        if not filters.filter_obstacles(rest.wanted, snapshot.facets, snapshot.documents) and (
             count := len(find_passages(engine, rest).documents)
         ):
-            found.append(FilterObstacle(name, values, count))
+            found.append(filters.FilterObstacle(name, values, count))
     return tuple(sorted(found, key=lambda one: -one.documents))
+
+
+@dataclass(frozen=True, slots=True)
+class PassageQuery:
+    """Words to search for, the filter and the order; without words, the documents that the filter allows.
+
+    With `words_only` a passage has to hold the words, however near it is in meaning.
+    """
+
+    words: str = ""
+    wanted: filters.Filter = field(default_factory=dict)
+    sort: SortOrder = "relevance"
+    words_only: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.wanted)
+
+    def parameters(self) -> dict[str, list[str]]:
+        """Return the parameters of the address that reproduces the search; what is usual is left out."""
+        named: dict[str, list[str]] = {
+            _WORDS: [self.words] if self.words else [],
+            _SORT: [self.sort] if self.sort != "relevance" else [],
+        }
+        named |= {_MATCH: [_ALL_WORDS] if self.words_only else []}
+        named |= {name: list(self.wanted[name]) for name in _FILTERS if name in self.wanted}
+        return {name: values for name, values in named.items() if values}
+
+    def without(self, name: str) -> PassageQuery:
+        """Return the query without one of the facets of its filter."""
+        return replace(self, wanted=filters.without(self.wanted, name))
+
+    def toggled(self, name: str, value: str) -> PassageQuery:
+        """Return the query with a value of a facet chosen, or without it where it was."""
+        before = self.wanted.get(name, ())
+        after = tuple(one for one in before if one != value) if value in before else (*before, value)
+        return self.with_values(name, after)
+
+    def with_values(self, name: str, values: Sequence[str]) -> PassageQuery:
+        """Return the query with these values of a facet; none leave it out."""
+        rest = filters.without(self.wanted, name)
+        return replace(self, wanted={**rest, name: tuple(values)} if values else rest)
+
+
+def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
+    """Return the query that the parameters of an address name; what cannot be read counts as not named."""
+    words = " ".join(" ".join(parameters.get(_WORDS, ())).split())
+    sort = next((one for one in SORT_ORDERS if one in parameters.get(_SORT, ())), SORT_ORDERS[0])
+    named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}
+    named[filters.AS_OF] = tuple(filter(filters.is_date, named[filters.AS_OF]))
+    words_only = _ALL_WORDS in parameters.get(_MATCH, ())
+    return PassageQuery(words, {name: values for name, values in named.items() if values}, sort, words_only)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHits:
+    """Documents by key: those that hold all words, and of those near in meaning the places of their passages.
+
+    A place counts passages without all of the words from the nearest in the collection, and is a document's own; a
+    document has at most 20.
+    """
+
+    worded: frozenset[int]
+    near: Mapping[int, tuple[int, ...]]
+
+    def count(self, documents: Collection[int]) -> int:
+        """Return in how many of the documents something is found where these alone are searched."""
+        places = {place: key for key in documents for place in self.near.get(key, ())}
+        return len(self.worded.intersection(documents).union(places[one] for one in nsmallest(NEAREST, places)))
+
+
+def find_document_hits(engine: Engine, found: FoundPassages) -> DocumentHits:
+    """Return the documents that the words of a search hit, whatever its filter; one search serves for each facet."""
+    query, snapshot = found.query, engine.collection.snapshot()
+    if not found.wanted:
+        # A filter that allows no document ended the search before its words were read.
+        found = find_passages(engine, PassageQuery(query.words))
+    keys, _ = worded_children(engine, found.wanted, None, snapshot)
+    worded = frozenset(snapshot.owner_of(key) for key in keys)
+    return DocumentHits(worded, {} if query.words_only else _near_places(engine, found, set(keys)))
+
+
+def _near_places(engine: Engine, found: FoundPassages, worded: Collection[int]) -> dict[int, tuple[int, ...]]:
+    if not found.vector.size:
+        return {}
+    view = engine.collection.view()
+    documents, calibration = view.snapshot.documents, view.manifest.calibration
+    floor = engine.config.retrieval.similarity_floor
+    [(keys, cosines)] = nearest(view.snapshot, view.vectors, found.vector, _DEPTH, None)
+    places: dict[int, list[int]] = {}
+    for place, (key, cosine) in enumerate(zip(keys.tolist(), cosines.tolist(), strict=True)):
+        owner = view.snapshot.owner_of(key)
+        pair = languages_of(found.language, documents[owner].metadata.language)
+        if key not in worded and calibration.similarity(cosine, pair) >= floor:
+            kept = places.setdefault(owner, [])
+            if len(kept) < NEAREST:
+                kept.append(place)
+    return {key: tuple(kept) for key, kept in places.items()}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from rag_engine.answering.reference_list import limits_of
 from rag_engine.engine import Engine
 from rag_engine.passage_search.find import FoundPassages, PassageMatch
 from rag_engine.protocols import Vectors
@@ -108,3 +110,43 @@ def _nearest(text: str, language: str, packed: bytes, vector: Vectors, marks: Se
         return 0, len(text)
     marked = [place for place, (start, end) in enumerate(places) if any(a < end and b > start for a, b in marks)]
     return places[max(marked or range(len(places)), key=lambda place: float(cosines[place]))]
+
+
+def found_json(found: FoundPassages, passages: Iterable[MarkedPassage]) -> dict[str, Any]:
+    """Return a search, how much it found, and those of its passages that are given."""
+    query = found.query
+    return {
+        "words": query.words,
+        "filter": {name: list(values) for name, values in query.wanted.items()},
+        "sort": query.sort,
+        "words_only": query.words_only,
+        "documents": {"allowed": found.allowed, "held": found.held, "found": len(found.documents)},
+        "total": len(found),
+        "with_all_words": found.worded,
+        "passages": [_passage_json(passage) for passage in passages],
+        "warnings": list(found.warnings),
+        "seconds": round(found.seconds, 3),
+    }
+
+
+def _passage_json(passage: MarkedPassage) -> dict[str, Any]:
+    hit, document = passage.hit, passage.hit.document
+    metadata = document.metadata
+    return {
+        "rank": passage.match.rank,
+        "all_words": passage.match.worded,
+        "child_id": hit.child_id,
+        "document_id": document.document_id,
+        "file": document.file,
+        "title": metadata.title,
+        "authority": metadata.authority,
+        "year": metadata.year,
+        "language": metadata.language,
+        "licence": metadata.licence,
+        "limits": list(limits_of(metadata.licence)),
+        "page": hit.page,
+        "section": hit.section,
+        "text": hit.text,
+        "marks": [list(span) for span in passage.marks],
+        "sentence": list(passage.sentence),
+    }

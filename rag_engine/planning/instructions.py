@@ -55,7 +55,7 @@ class Separated:
 @cache
 def load_phrasing() -> Phrasing:
     """Return the phrasing tables, read once."""
-    table = read_table("phrasing")
+    table = {**read_table("phrasing")}
     acronyms = table.pop("acronyms")
     number = "(?:[0-9]+|" + "|".join(word for entry in table.values() for word in entry["numbers"].split()) + ")"
 
@@ -90,7 +90,8 @@ def separate(question: str, phrasing: Phrasing) -> Separated:
     opens a sentence counts as asked for, then every clause does, so that something is left to look for. What the
     question quotes is material: no part of it is an instruction.
     """
-    quotations = dict(zip((one for one in _STAND_INS if one not in question), _quotations(question), strict=False))
+    quoted = (match.group() for match in QUOTED.finditer(question))
+    quotations = dict(zip((one for one in _STAND_INS if one not in question), quoted, strict=False))
     for stand_in, quotation in quotations.items():
         question = question.replace(quotation, stand_in)
     separated = _separate(question, phrasing)
@@ -114,10 +115,6 @@ def carried(instructions: str, question: str, phrasing: Phrasing) -> str:
     return " ".join(instructions.split()) if kept and kept == clauses else "; ".join(kept)
 
 
-def _quotations(question: str) -> list[str]:
-    return [match.group() for match in QUOTED.finditer(question)]
-
-
 def _restored(text: str, quotations: Mapping[str, str]) -> str:
     for stand_in, quotation in quotations.items():
         text = text.replace(stand_in, quotation)
@@ -133,7 +130,10 @@ def _separate(question: str, phrasing: Phrasing) -> Separated:
             for part in (pattern, phrasing.phrase):
                 if part is not None:
                     rest = _take(part, rest, taken)
-            kept.append(_tidy(phrasing.courtesy.sub(" ", rest)))
+            # On one line, without the commas and conjunctions that held what was taken out.
+            rest = " ".join(phrasing.courtesy.sub(" ", rest).split())
+            rest = _LOOSE_END.sub("", _LOOSE_START.sub("", rest))
+            kept.append(re.sub(r"\s+(?=[,.?!;])", "", rest).strip())
         cleaned = " ".join(sentence for sentence in kept if re.search(r"\w", sentence))
         if cleaned:
             return Separated(cleaned, "; ".join(taken))
@@ -151,12 +151,6 @@ def _take(pattern: re.Pattern[str], sentence: str, taken: list[str]) -> str:
         return " " + "".join(re.findall(r"\?\s*$", match.group()))
 
     return pattern.sub(take, sentence)
-
-
-def _tidy(sentence: str) -> str:
-    """Return the sentence on one line without the commas and conjunctions that held what was taken out."""
-    sentence = _LOOSE_END.sub("", _LOOSE_START.sub("", " ".join(sentence.split())))
-    return re.sub(r"\s+(?=[,.?!;])", "", sentence).strip()
 
 
 def _sentences(text: str) -> list[str]:

@@ -92,7 +92,9 @@ def _plan_by_rules(
     separated = separate(question, phrasing)
     sought = separated.question
     acronyms = _acronyms(sought, language, gazetteer, phrasing)
-    quoted = _quoted(sought)
+    # In quotation marks of any style.
+    quotes = (next(filter(None, match.groups())) for match in QUOTED.finditer(sought))
+    quoted = [" ".join(quote.split()).strip(" .,;") for quote in quotes if re.search(r"\w", quote)]
     content = _content_words(phrasing.example.sub(r" \1", sought), language, acronyms, phrasing)[:CONTENT_WORDS]
     terms = _terms(sought, language, acronyms, quoted, phrasing)
     return QueryPlan(
@@ -190,12 +192,6 @@ def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing
         if fold(word) not in stop_words or word in known or find_places(word, gazetteer):
             found[word] = None
     return list(found)
-
-
-def _quoted(text: str) -> list[str]:
-    """Return what is in quotation marks of any style."""
-    quotes = (next(group for group in match.groups() if group) for match in QUOTED.finditer(text))
-    return list(dict.fromkeys(" ".join(quote.split()).strip(" .,;") for quote in quotes if re.search(r"\w", quote)))
 
 
 def _terms(text: str, language: str, acronyms: Sequence[str], quoted: Sequence[str], phrasing: Phrasing) -> list[str]:

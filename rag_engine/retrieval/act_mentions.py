@@ -5,23 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
-from rag_engine.retrieval.act_lexicon import NameWord, name_words
-from rag_engine.retrieval.act_names import (
-    NUMBER,
-    NUMBER_AFTER,
-    NUMBER_WORD,
-    SHORT,
-    ActNames,
-    behind_kind,
-    capitals,
-    forms,
-    names_of,
-    same,
-)
+from rag_engine.retrieval.act_lexicon import NameWord, compound, load_lexicon, name_words
 from rag_engine.storage.section_index import Act
-from rag_engine.text.folding import fold
+from rag_engine.text.folding import fold, fold_case
 
 # What has a number behind it is that act and no other of its kind.
 _NUMBERED_ACT = re.compile(r"\)?\s*,?\s*(?:n[ro]?\s?[.º°]?\s*)?\d", re.IGNORECASE)
@@ -29,6 +18,38 @@ _SHOUTED = 3
 _WIDEST = 9
 # Named alone, these mean the one that there is.
 _ALONE = frozenset({"constitution", "basic law"})
+
+_BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
+# Brackets with a number behind them, as in (EU) 2021/1119, belong to the number.
+_CALLED = re.compile(r"[(\[]([^()\[\]]*)[)\]](?!\s*(?:n[ro]?[.º°]?\s*)?\d)", re.IGNORECASE)
+_QUOTED = re.compile('[‘“„"«]\\s*([^‘’“”„"«»]{4,80}?)\\s*[’”“"»]')
+_SEPARATOR = re.compile(r"\s+[-–—]\s+|[,;]\s*")
+_NUMBERED = re.compile(r"\S*\d\S*(?:\s+sayılı\b)?", re.IGNORECASE)
+# What follows says what the act does to others.
+_TAIL = re.compile(
+    r",?\s(?:to the|amending|establishing|repealing|laying down|implementing|supplementing|che modifica|modifiant|"
+    r"por el que|por la que|que altera|zur Änderung|zur Durchführung)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+NUMBER = re.compile(
+    r"(?<![\w/.])\d{1,3}(?:[.,]\d{3})+(?:/\d+)?|(?<![\w/.])\d+/\d+(?![\w/])|(?<![\w/.])\d+(?![\w/]|\.\d)"
+)
+# A bare number is an act's behind one of these words or in front of "sayılı".
+NUMBER_WORD = re.compile(
+    r"(?:\bn[ro]?\s?[.º°]?|№|\bnumber|\bnummer|\bnum[ée]ro|\bnumara\w*\s*\|?\s*:?|\bsayılı|:)\s*$", re.IGNORECASE
+)
+NUMBER_AFTER = re.compile(r"\s+(?:sayılı|numaralı)\b", re.IGNORECASE)
+_YEAR = re.compile(r"1[6-9]\d\d|20\d\d")
+# The Code of Criminal Procedure is also cited as the Criminal Procedure Code.
+_CODE_OF = re.compile(r"(?:the\s+)?(\w+)\s+of\s+(?:the\s+)?(.+)", re.IGNORECASE)
+SHORT = re.compile(r"(?<!\w)[^\W\d_](?:[^\W\d_]|[.-](?=[^\W\d_])){1,6}\.?(?!\w)")
+# What German writes together and abbreviates apart: Strafgesetzbuch is StGB.
+_COMPOUND = re.compile(r"(?<=[a-zäöüß]{4})s?-?(gesetz|buch|ordnung|verordnung)", re.IGNORECASE)
+_LONG_WORD = 12
+# A title with so large a share of capitals is printed in them.
+_CAPITALS = 0.3
+# Two initials may be anything.
+_SHORTEST_INITIALS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +69,7 @@ def find_acts(question: str, acts: Sequence[Act], sections: Sequence[tuple[int, 
     only a part of an act's names counts where a single act bears them all and nothing beside it says otherwise.
     """
     question = unicodedata.normalize("NFC", question)
-    named = [(act, names_of(act)) for act in acts]
+    named = [(act, _names_of((act.name, *act.titles), act.countries, act.opening)) for act in acts]
     found = [*_by_number(question, named), *_by_abbreviation(question, named, sections), *_by_name(question, named)]
     mentions: list[ActMention] = []
     for mention in sorted(found, key=lambda one: (one.start - one.end, one.start)):
@@ -152,3 +173,184 @@ def _described(run: Sequence[NameWord], start: int, end: int, named: Sequence[tu
         said = {word.word for word in window}
         fitting = [(act, names) for act, names in fitting if said <= {word.word for word in names.described}]
     return [act for act, _ in fitting] if len(fitting) == 1 else []
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ActNames:
+    """Ways of naming an act: phrases of words, capitals of abbreviations, its number.
+
+    `phrases` name it alone; `initials` are those that nobody prints, which count beside a section only. `described`
+    holds all words of its names and countries, of which a question may use some.
+    """
+
+    phrases: tuple[tuple[NameWord, ...], ...]
+    described: tuple[NameWord, ...]
+    kinds: frozenset[str]
+    abbreviations: frozenset[str]
+    initials: frozenset[str]
+    numbers: frozenset[str]
+
+
+@lru_cache(maxsize=10_000)
+def _names_of(titles: tuple[str, ...], countries: tuple[str, ...], opening: str) -> ActNames:
+    """Return the ways of naming an act; worked out once for each name, title and opening."""
+    given = dict.fromkeys(titles)
+    called = [part for one in given for part in _called(one)] + list(_called_in(opening))
+    written = list(dict.fromkeys(filter(None, [*map(_plain, given), *called])))
+    initials = frozenset(short for one in written for short in _initials(one))
+    shorts = {short for one in (*written, *given) for short in abbreviations(one)} | set(_printed_alone(opening))
+    shorts |= {short for short in initials if len(short) > _SHORTEST_INITIALS}
+    phrases = [words for one in written if _is_telling(words := _words(one))]
+    for known, short_forms in _known():
+        if any(same(words, one) for words in phrases for one in known):
+            phrases += known
+            shorts |= short_forms
+    named = [_words(one) for one in (*written, *countries)]
+    heads = [next((_widened(word) for word in words if word.kind), None) for words in named]
+    numbers = next((numbers for one in given if (numbers := _own_number(one))), None) or _number_in(opening)
+    return ActNames(
+        phrases=tuple(dict.fromkeys(map(tuple, phrases))),
+        described=tuple(_widened(word) for words in named for word in words),
+        kinds=frozenset(meaning for word in heads if word for meaning in word.meanings),
+        abbreviations=frozenset(shorts),
+        initials=initials,
+        numbers=numbers,
+    )
+
+
+@cache
+def _known() -> tuple[tuple[list[tuple[NameWord, ...]], frozenset[str]], ...]:
+    """Return the names of well-known acts and their abbreviations."""
+    return tuple(
+        ([_words(one) for one in names], frozenset(fold(short.replace(".", "")).upper() for short in shorts))
+        for names, shorts in load_lexicon().known
+    )
+
+
+def _widened(word: NameWord) -> NameWord:
+    """Return a word of an act's own name with what else describes it."""
+    wider = load_lexicon().wider
+    return replace(word, meanings=word.meanings | {wider[one] for one in word.meanings if one in wider})
+
+
+def _plain(name: str) -> str:
+    """Return a name without its number, its date, what is in brackets and what it does to other acts."""
+    plain = " ".join(_TAIL.sub("", _BRACKETED.sub(" ", name)).split())
+    # Capitals throughout say nothing.
+    plain = fold_case(plain) if plain.isupper() and " " in plain else plain
+    return next((part for piece in _NUMBERED.split(plain) if (part := piece.strip(" ,.–-"))), plain)
+
+
+def _called(name: str) -> Iterator[str]:
+    """Yield what a title says that its act is called: in brackets or between quotation marks, and turned."""
+    for pattern in (_CALLED, _QUOTED):
+        for found in pattern.findall(name):
+            yield from (part.strip("‘’“”„\"'") for part in _SEPARATOR.split(found))
+    code = _CODE_OF.fullmatch(_plain(name))
+    if code:
+        yield f"{code.group(2)} {code.group(1)}"
+
+
+def _called_in(opening: str) -> Iterator[str]:
+    """Yield the names that the lines in front of the first section give with their abbreviation behind them."""
+    for line in opening.splitlines():
+        for match in re.finditer(r"([^()\n.;:]{6,150}?)\s*\(([^()\s]{2,8})\)", line):
+            name, short = match.group(1).strip(), capitals(match.group(2))
+            initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", name) if word[0].isupper()).upper()
+            if len(short) > 1 and initials.startswith(short) and any(word.kind for word in _words(name)):
+                yield name
+                yield match.group(2)
+
+
+def _printed_alone(opening: str) -> Iterator[str]:
+    """Yield abbreviations that have a line of their own in front of the first section."""
+    for line in opening.splitlines():
+        if SHORT.fullmatch(line.strip()) and len(capitals(line)) > 1:
+            yield capitals(line)
+
+
+def _words(name: str) -> tuple[NameWord, ...]:
+    """Return the words of a name; of one that names the act that it belongs to, those of its own."""
+    words = [word for run in name_words(name) for word in run]
+    kinds = [place for place, word in enumerate(words) if word.kind]
+    others = [place for place in kinds[1:] if words[place].meanings.isdisjoint(words[kinds[0]].meanings)]
+    if others:
+        end = kinds[0] + 1
+        words = words[: end if end > 1 else min(end + 1, others[0])]
+    return tuple(words)
+
+
+def _is_telling(words: Sequence[NameWord]) -> bool:
+    """Return whether these words name one act: several, one that is long, or one that only one act has."""
+    if len(words) == 1:
+        return "basic law" in words[0].meanings or (len(words[0].word) >= _LONG_WORD and not words[0].kind)
+    return len(words) > 1
+
+
+def _initials(name: str) -> Iterator[str]:
+    """Yield the initials of a name's words, those of the parts of compounds too (StGB for the Strafgesetzbuch)."""
+    ignored = load_lexicon().ignored
+    split = _COMPOUND.sub(r" \1", name)
+    words = [word for word in map(fold, re.findall(r"[^\W\d_]+", split)) if word not in ignored]
+    parts = [[part for part, _ in compound(word)] for word in words]
+    for some in (words, [part for each in parts for part in each], parts[0] if parts else []):
+        if len(some) > 1:
+            yield "".join(word[0] for word in some).upper()
+
+
+def abbreviations(text: str) -> Iterator[str]:
+    """Yield the capitals of the words that have two or more (StGB gives SGB); none of a text printed in capitals."""
+    shouted = sum(map(str.isupper, text)) > _CAPITALS * sum(map(str.isalpha, text))
+    for match in () if shouted and " " in text else SHORT.finditer(text):
+        if len(capitals(match.group())) > 1:
+            yield capitals(match.group())
+
+
+def capitals(word: str) -> str:
+    """Return the capitals of an abbreviation, without accents."""
+    return fold("".join(filter(str.isupper, word))).upper()
+
+
+def _own_number(name: str) -> frozenset[str]:
+    """Return the number of an act in the forms in which it is written; those behind it are other acts'."""
+    for match in NUMBER.finditer(name):
+        numbered = not match.group().isdecimal() or NUMBER_WORD.search(name[: match.start()])
+        if (numbered or NUMBER_AFTER.match(name, match.end())) and not _YEAR.fullmatch(match.group()):
+            return forms(match.group())
+    return frozenset()
+
+
+def _number_in(opening: str) -> frozenset[str]:
+    """Return the number that the lines in front of the first section give the act: "Kanun Numarası : 634"."""
+    for match in NUMBER.finditer(opening):
+        named = NUMBER_WORD.search(opening[: match.start()])
+        if named and behind_kind(opening[: named.start()]):
+            return forms(match.group())
+    return frozenset()
+
+
+def forms(number: str) -> frozenset[str]:
+    """Return a number without the points of thousands, and with and without the year behind: 13709, 2021/1119."""
+    plain = number.replace(".", "").replace(",", "")
+    first, slash, second = plain.partition("/")
+    turned = slash and _YEAR.fullmatch(second) and not _YEAR.fullmatch(first)
+    return frozenset((plain, first, f"{second}/{first}") if turned else (plain,))
+
+
+def same(window: Sequence[NameWord], phrase: Sequence[NameWord]) -> bool:
+    """Return whether two sequences hold the same words, in whatever order."""
+    if len(window) != len(phrase):
+        return False
+    left = list(phrase)
+    for word in window:
+        match = next((one for one in left if word.means(one)), None)
+        if match is None:
+            return False
+        left.remove(match)
+    return True
+
+
+def behind_kind(before: str) -> bool:
+    """Return whether a text ends with a word for a kind of act: "Law 634"."""
+    runs = name_words(before[-60:])
+    return bool(runs) and runs[-1][-1].kind and not before[-60:][runs[-1][-1].end :].strip()

@@ -27,7 +27,7 @@ class Profile:
     of ours: neither index entries nor sections that the question names nor variants by rules, and looks no deeper.
     `keywords` says which words are matched, those of the index or what stands between spaces; `dense` whether the
     approximate index is asked however small the collection is; `floor` is the least similarity of what was found by
-    keywords; `cascade` brings the best of a pool through a reranker and MMR (rag_engine/retrieval/cascade.py).
+    keywords; `cascade` brings the best of a pool through a reranker and MMR (rag_engine/retrieval/ranking.py).
     """
 
     fuse: Callable[[Rankings, Rankings], dict[int, float]] | None = None

@@ -6,8 +6,8 @@ The order of the steps is that of Buriasco 2026, section 5.3; what each step wei
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,13 +15,11 @@ from rag_engine.config import RetrievalConfig
 from rag_engine.errors import BackendError, SextantError
 from rag_engine.filters import Filter
 from rag_engine.geography import geographic_boost, load_gazetteer
-from rag_engine.protocols import Keys, PassageReader
+from rag_engine.protocols import Keys, PassageReader, Vectors
 from rag_engine.retrieval.book_index_boost import IndexMatches, Listed, match_index
-from rag_engine.retrieval.cascade import select
 from rag_engine.retrieval.diversity import Floats, mmr, with_siblings
 from rag_engine.retrieval.named_sections import NamedSections, find_named
 from rag_engine.retrieval.profiles import POOL, PROFILES, PROVENANCE, Profile
-from rag_engine.retrieval.ranked import Ranked
 from rag_engine.retrieval.reranking import read_scores, rerank
 from rag_engine.retrieval.scores import column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import Candidates, Retrievers, search
@@ -29,7 +27,7 @@ from rag_engine.storage.catalog import ChildRecord
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.cross_references import references
 from rag_engine.storage.snapshot import Snapshot
-from rag_engine.types import QueryPlan
+from rag_engine.types import AbsentSection, QueryPlan
 
 # So many of the best are examined for what the question names; the catalog is asked for each.
 _NAMED_AMONG = 50
@@ -37,6 +35,8 @@ _NAMED_AMONG = 50
 _SAME_PAGE = 0.5
 # A good passage that refers to another one speaks for it; so many of the best are asked.
 _REFERRING = 10
+
+_RELEVANCE = 0.5
 
 
 def rank(
@@ -193,11 +193,10 @@ def _cascaded(
         read = read_scores(plan.question, [record.text for record in best], retrievers.reranker(plan.language))
     except (SextantError, RuntimeError) as error:
         warnings.append(f"Not reranked: {error}")
-    selected = select(pool.scores, read, bonuses, vectors, config.top_k)
-    order = np.array(selected.order, np.int64)
+    order, scores = select(pool.scores, read, bonuses, vectors, config.top_k)
     return replace(
         pool.taken(order),
-        scores=selected.scores,
+        scores=scores,
         provenance={
             record.key: PROVENANCE * bonus for record, bonus in zip(best, bonuses.tolist(), strict=True) if bonus
         },
@@ -289,3 +288,56 @@ class _Records:
             read = self._read(missing)
             self._known |= {key: read.get(key) for key in missing}
         return [self._known[key] for key in keys]
+
+
+def select(fused: Floats, read: Floats | None, phi: Floats, vectors: Vectors, top_k: int) -> tuple[Keys, Floats]:
+    """Return the `top_k` of a pool by .5 x (score + .15 x phi) - .5 x the largest cosine to those chosen before.
+
+    They are positions in the pool in the order of their choice, and the final score of each of them.
+    The score is the reranker's as `read` (equation 3.5 scales nothing); without one it is the fused rank's share of the
+    best. `vectors` are unit vectors, (pool, dimension).
+    """
+    scores = scaled_to_best(fused) if read is None else read
+    final = scores + PROVENANCE * phi
+    # By score first: ties are decided by the better rank.
+    by_score = np.lexsort((np.arange(len(final)), -final))
+    order = by_score[mmr(final[by_score], vectors[by_score], lambda_=_RELEVANCE, top_k=top_k, rescale=False)]
+    return order, final[order]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Children, best first, with what put them there.
+
+    `keys`, `owners` (document keys), `scores` (1 for the best that the retrievers alone found) and `cosines` (the best
+    over the query variants, 0 without the encoder) have one entry a child. `named` are the parents of the sections that
+    the question names, which stand first, `absent` the sections that it names and that are not there.
+    """
+
+    keys: Keys
+    owners: Keys
+    scores: Floats
+    cosines: Vectors
+    found: Candidates
+    boosts: Mapping[int, float]
+    listed: Listed
+    named: frozenset[int] = frozenset()
+    absent: tuple[AbsentSection, ...] = ()
+    provenance: Mapping[int, float] = field(default_factory=dict)
+    reranked: Mapping[int, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def by(self, scores: Floats) -> Ranked:
+        """Return the children ordered by other scores; ties by key, so that the order depends on nothing else."""
+        return replace(self, scores=scores).taken(np.lexsort((self.keys, -scores)))
+
+    def taken(self, order: Keys) -> Ranked:
+        """Return the children at these positions, in this order."""
+        return replace(
+            self,
+            keys=self.keys[order],
+            owners=self.owners[order],
+            scores=self.scores[order],
+            cosines=self.cosines[order],
+        )

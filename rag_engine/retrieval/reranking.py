@@ -31,12 +31,11 @@ _RUNS = 4
 class Reranked:
     """A ranking after the reranker has read its best.
 
-    `order` holds the places of the texts, best first, and `scores` one score a text in the order in which they were
-    given, on the scale of the scores given; `read` what the reranker itself gave each, None for a text that it was
-    not asked about. `warning` is why nothing was reranked; empty when it was.
+    `scores` has one score a text in the order in which they were given, on the scale of the scores given; `read` what
+    the reranker itself gave each, None for a text that it was not asked about. `warning` is why nothing was reranked;
+    empty when it was.
     """
 
-    order: tuple[int, ...]
     scores: tuple[float, ...]
     read: tuple[float | None, ...]
     warning: str = ""
@@ -87,17 +86,12 @@ def rerank(
         read = read_scores(question, [texts[row] for row in rows], reranker)
     except (SextantError, RuntimeError) as error:
         return _unread(given, f"Not reranked: {error}")
-    mixed = interpolate(given[rows], read, weight)
     final = given.copy()
-    final[rows] = given[rows].min() + np.ptp(given[rows]) * mixed
-    # Where all scores were the same their range holds nothing, and the mix decides alone.
-    tie_break = np.zeros_like(given)
-    tie_break[rows] = mixed
+    final[rows] = given[rows].min() + np.ptp(given[rows]) * interpolate(given[rows], read, weight)
     own: list[float | None] = [None] * len(texts)
     for row, score in zip(rows, read.tolist(), strict=True):
         own[row] = score
-    order = np.lexsort((-tie_break, -final))
-    return Reranked(tuple(order.tolist()), tuple(final.tolist()), tuple(own))
+    return Reranked(tuple(final.tolist()), tuple(own))
 
 
 def interpolate(scores: NDArray[np.float64], read: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
@@ -121,5 +115,4 @@ def read_scores(question: str, texts: Sequence[str], reranker: Reranker) -> NDAr
 
 def _unread(scores: NDArray[np.float64], warning: str = "") -> Reranked:
     """Return the ranking as it was."""
-    order = np.argsort(-scores, kind="stable")
-    return Reranked(tuple(order.tolist()), tuple(scores.tolist()), (None,) * len(scores), warning)
+    return Reranked(tuple(scores.tolist()), (None,) * len(scores), warning)

@@ -13,8 +13,7 @@ from rag_engine.filters import Filter
 from rag_engine.retrieval.book_index_boost import ListedPlace, missing_contexts
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
 from rag_engine.retrieval.profiles import PROFILES, Profile
-from rag_engine.retrieval.ranked import Ranked
-from rag_engine.retrieval.ranking import rank
+from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.search import Retrievers
 from rag_engine.storage.catalog import ChildRecord, ParentRecord
 from rag_engine.storage.collection import CollectionView
@@ -44,7 +43,9 @@ def retrieve(
         for key, owner, cosine in zip(keys, owners, ranked.cosines.tolist(), strict=True)
     }
     profile = PROFILES[config.profile]
-    cap = _cap(profile, config.top_k, len(documents) if allowed is None else len(allowed))
+    # Ranks say nothing of how much better a document is, so that fusions of ranks keep the paper's cap.
+    asked = None if profile.as_published else len(documents) if allowed is None else len(allowed)
+    cap = 0 if profile.fuse is None or profile.cascade else per_document_cap(config.top_k, asked)
     floor, keyword_floor = _floors(profile, config)
     # What an index lists under a term of the question names it as a keyword does.
     worded = {key for ranking in (*found.sparse, *found.keywords) for key in ranking} | ranked.listed.keys()
@@ -137,16 +138,6 @@ def _holds(source: Source, owner: int, place: ListedPlace) -> bool:
     """Return whether a source holds the beginning of a place and at least half of it."""
     inside = source.document.key == owner and source.start <= place.start
     return inside and 2 * (min(source.end, place.end) - place.start) >= place.end - place.start
-
-
-def _cap(profile: Profile, top_k: int, documents: int) -> int:
-    """Return how many passages a document may bring, 0 for any number.
-
-    Ranks say nothing of how much better a document is, so that fusions of ranks keep the paper's cap.
-    """
-    if profile.fuse is None or profile.cascade:
-        return 0
-    return per_document_cap(top_k, None if profile.as_published else documents)
 
 
 def _floors(profile: Profile, config: RetrievalConfig) -> tuple[float, float]:

@@ -8,19 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_engine.calibration import Calibration
 from rag_engine.config import RankingWeights
 from rag_engine.protocols import Keys, Vectors
 from rag_engine.retrieval.diversity import Floats, scaled
-from rag_engine.retrieval.language_scale import Baseline, language_baselines
 from rag_engine.retrieval.search import Candidates
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.sentence_vectors import best_cosines
+from rag_engine.storage.snapshot import LanguageSamples
 from rag_engine.types import QueryPlan
 
 # A passage that answers is about five deviations above its language's mean.
 _DEVIATIONS = 5.0
 # Of the words of a question that is well met a few stand elsewhere or not at all.
 _ENOUGH = 0.7
+
+# How many passages the calibration's unrelated pairs count for, which decide where a language has few of its own.
+_PRIOR = 10
+# How many documents a language needs to speak as much for itself as the collection speaks for it.
+_DOCUMENTS = 100
+# A deviation from the median to the 95th percentile of a normal distribution.
+_TO_95TH = 1.645
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,7 @@ class Signals:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class CandidatePool:
     """The visible children that were found, ascending by key.
 
     `owners` are their documents' keys, `rows` those of their vectors, `languages` their documents'; `cosines` has the
@@ -56,17 +64,17 @@ class Pool:
     cosines: Vectors
 
 
-def pool_of(found: Candidates, also: Iterable[int], view: CollectionView) -> Pool:
+def pool_of(found: Candidates, also: Iterable[int], view: CollectionView) -> CandidatePool:
     """Return the pool of what the retrievers found and the children `also`."""
     snapshot = view.snapshot
     positions = snapshot.positions(np.unique(np.array([*found.keys(), *also], np.int64)))
     owners, rows = snapshot.owners[positions], snapshot.rows[positions]
     languages = tuple(snapshot.documents[owner].metadata.language for owner in owners.tolist())
     cosines = np.array(view.vectors[rows]) @ found.queries.T
-    return Pool(found, snapshot.keys[positions], owners, rows, languages, cosines)
+    return CandidatePool(found, snapshot.keys[positions], owners, rows, languages, cosines)
 
 
-def read_signals(plan: QueryPlan, pool: Pool, view: CollectionView, weights: RankingWeights) -> Signals:
+def read_signals(plan: QueryPlan, pool: CandidatePool, view: CollectionView, weights: RankingWeights) -> Signals:
     """Return the signals of each child of the pool."""
     found, keys, cosines, languages = pool.found, pool.keys, pool.cosines, pool.languages
     rows = pool.rows.tolist()
@@ -160,3 +168,47 @@ def _of_each(baselines: Mapping[str, Baseline], languages: Sequence[str], by_lan
         return np.full(len(languages), mean), np.full(len(languages), deviation)
     means = np.array([baselines[language].mean for language in languages])
     return means, np.array([baselines[language].deviation for language in languages])
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Mean and standard deviation of the cosines between a question and any passage of a language."""
+
+    mean: float
+    deviation: float
+
+
+def language_baselines(
+    query: Vectors, language: str, samples: LanguageSamples, calibration: Calibration
+) -> dict[str, Baseline]:
+    """Return the baseline of each language of the collection for a query vector (dimension,) in `language`.
+
+    The fewer passages a language has, the more the scale's unrelated pairs count; the fewer documents, the more what
+    the question finds in all languages together.
+    """
+    own, expected = {}, {}
+    for written, vectors in samples.vectors.items():
+        scale = calibration.of(language, written)
+        expected[written] = Baseline(scale[1], (scale[2] - scale[1]) / _TO_95TH)
+        own[written] = _found(vectors @ query, expected[written])
+    trust = {written: n / (n + _DOCUMENTS) for written, n in samples.documents.items()}
+    whole = sum(trust.values())
+    shift = sum(trust[one] * (own[one].mean - expected[one].mean) for one in own) / max(whole, 1e-9)
+    stretch = sum(trust[one] * own[one].deviation / expected[one].deviation for one in own) / max(whole, 1e-9)
+    baselines = {}
+    for written, alone in own.items():
+        pooled = Baseline(expected[written].mean + shift, expected[written].deviation * stretch)
+        share = trust[written]
+        variance = share * alone.deviation**2 + (1 - share) * pooled.deviation**2
+        baselines[written] = Baseline(share * alone.mean + (1 - share) * pooled.mean, float(np.sqrt(variance)))
+    return baselines
+
+
+def _found(cosines: Vectors, expected: Baseline) -> Baseline:
+    """Mean and deviation of the cosines, with so many more as expected as keep a few from deciding."""
+    exact: NDArray[np.float64] = cosines.astype(np.float64)
+    n = len(exact)
+    mean = (exact.sum() + _PRIOR * expected.mean) / (n + _PRIOR)
+    squares = ((exact - exact.mean()) ** 2).sum() if n else 0.0
+    variance = (squares + _PRIOR * expected.deviation**2) / (n + _PRIOR)
+    return Baseline(float(mean), float(np.sqrt(variance)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
-from rag_engine.types import Metadata
+from rag_engine.text.folding import fold_title
+from rag_engine.types import Citation, DocumentRecord, Metadata
 
 BibliographyEntry = tuple[str, Metadata]
 
@@ -107,3 +108,22 @@ def _address(url: str) -> str:
 def _line(text: str) -> str:
     """One line without control characters: both formats end a value at the line's end or guess where it continues."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def cited_entries(citations: Iterable[Citation], documents: Iterable[DocumentRecord]) -> list[BibliographyEntry]:
+    """Return each document that is cited once, in the order of its first citation.
+
+    Described as the collection describes it, or as the citation does where it is no longer there.
+    """
+    known = {record.document_id: record.metadata for record in documents}
+    cited: dict[str, Metadata] = {}
+    for citation in citations:
+        told = Metadata(citation.title, "", authority=citation.authority, year=citation.year, licence=citation.licence)
+        cited.setdefault(citation.document_id, known.get(citation.document_id, told))
+    return [(_code(metadata), metadata) for metadata in cited.values()]
+
+
+def _code(metadata: Metadata) -> str:
+    """Return what a bibliography calls a document: "parliament-2016-flood", as far as it is known."""
+    authority, title = (fold_title(text).partition(" ")[0] for text in (metadata.authority, metadata.title))
+    return "-".join(filter(None, (authority, str(metadata.year or metadata.date[:4]), title)))

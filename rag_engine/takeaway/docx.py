@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections.abc import Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines, answer_runs
-from rag_engine.takeaway.docx_footnotes import DocxFootnotes
-from rag_engine.takeaway.docx_words import write_words
-from rag_engine.takeaway.exported_text import (
-    LONGEST_TITLE,
-    ExportedSection,
-    ExportedText,
-    footnote_text,
-    in_one_line,
-    visible_text,
-)
+from rag_engine.takeaway import exported_text
 from rag_engine.text.excerpt import shortened
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Citation
@@ -26,8 +17,19 @@ from rag_engine.types import Citation
 _WIDTH, _HEIGHT, _MARGIN = 210, 297, 25
 _LISTS = {"bullet": "List Bullet", "numbered": "List"}
 
+_CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
+_NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+# Word draws these two above the notes of a page; the settings name them too.
+_SEPARATORS = {-1: "separator", 0: "continuationSeparator"}
+_TEXT, _REFERENCE = "FootnoteText", "FootnoteReference"
+# Half points.
+_SIZE = "18"
 
-def to_docx(text: ExportedText, made: datetime, words: Wording = ENGLISH) -> bytes:
+# What follows the reading direction in a paragraph's properties (CT_PPrBase, ECMA-376 part 1, A.1).
+_AFTER_DIRECTION = ("w:adjustRightInd", "w:snapToGrid", "w:spacing", "w:ind", "w:contextualSpacing", "w:jc", "w:rPr")
+
+
+def to_docx(text: exported_text.ExportedText, made: datetime, words: Wording = ENGLISH) -> bytes:
     """Return the bytes of a .docx: title and questions as headings, answers and quotes with footnotes."""
     from docx import Document
     from docx.shared import Mm
@@ -38,7 +40,7 @@ def to_docx(text: ExportedText, made: datetime, words: Wording = ENGLISH) -> byt
     page.left_margin = page.right_margin = page.top_margin = page.bottom_margin = Mm(_MARGIN)
     _describe(document.core_properties, text.title, made)
     footnotes = DocxFootnotes(document)
-    write_words(document.add_paragraph(style="Title"), in_one_line(text.title))
+    write_words(document.add_paragraph(style="Title"), exported_text.in_one_line(text.title))
     for number, section in enumerate(text.sections, start=1):
         _add_section(document, section, _SectionMarks(footnotes, number, section, words))
     footnotes.close()
@@ -50,14 +52,16 @@ def to_docx(text: ExportedText, made: datetime, words: Wording = ENGLISH) -> byt
 class _SectionMarks:
     """The marks of one section: each source that it cites has one footnote, however often it is cited."""
 
-    def __init__(self, footnotes: DocxFootnotes, number: int, section: ExportedSection, words: Wording) -> None:
+    def __init__(
+        self, footnotes: DocxFootnotes, number: int, section: exported_text.ExportedSection, words: Wording
+    ) -> None:
         self._footnotes, self._number = footnotes, number
         self._texts: Mapping[int, str] = {
             **_footnote_texts(section.quotes, words, quoted=False),
             **_footnote_texts(section.citations, words, quoted=True),
         }
 
-    def write(self, paragraph: Any, runs: tuple[AnswerRun, ...], *, bold: bool = False) -> None:
+    def write(self, paragraph: Any, runs: tuple[exported_text.AnswerRun, ...], *, bold: bool = False) -> None:
         """Add runs to a paragraph; a mark without a citation stays as it is written."""
         for run, following in zip(runs, (*runs[1:], None), strict=True):
             footnote = self._cited(run)
@@ -68,7 +72,7 @@ class _SectionMarks:
                 text = run.text if self._cited(following) is None else run.text.rstrip()
                 write_words(paragraph, text, bold=bold or run.bold)
 
-    def _cited(self, run: AnswerRun | None) -> str | None:
+    def _cited(self, run: exported_text.AnswerRun | None) -> str | None:
         """Return the text of the footnote to which a run leads."""
         return self._texts.get(run.n) if run and run.n is not None else None
 
@@ -77,36 +81,42 @@ def _footnote_texts(citations: Iterable[Citation], words: Wording, *, quoted: bo
     grouped: dict[int, list[Citation]] = {}
     for citation in citations:
         grouped.setdefault(citation.n, []).append(citation)
-    return {n: footnote_text(cited, words, quoted=quoted) for n, cited in grouped.items()}
+    return {n: exported_text.footnote_text(cited, words, quoted=quoted) for n, cited in grouped.items()}
 
 
 def _describe(properties: Any, title: str, made: datetime) -> None:
-    properties.title = shortened(in_one_line(title), LONGEST_TITLE)
+    properties.title = shortened(exported_text.in_one_line(title), exported_text.LONGEST_TITLE)
     properties.author = properties.last_modified_by = "Sextant"
     properties.comments = ""
     properties.created = properties.modified = made
 
 
-def _add_section(document: Any, section: ExportedSection, marks: _SectionMarks) -> None:
+def _add_section(document: Any, section: exported_text.ExportedSection, marks: _SectionMarks) -> None:
     if section.heading:
-        write_words(document.add_paragraph(style="Heading 1"), in_one_line(section.heading))
+        write_words(document.add_paragraph(style="Heading 1"), exported_text.in_one_line(section.heading))
     if section.details:
-        write_words(document.add_paragraph(), in_one_line(" · ".join(section.details)), italic=True)
-    for line in answer_lines(visible_text(section.text)):
+        write_words(document.add_paragraph(), exported_text.in_one_line(" · ".join(section.details)), italic=True)
+    for line in exported_text.answer_lines(exported_text.visible_text(section.text)):
         if line.runs:
             _add_runs(document.add_paragraph(style=_style_of(line)), line, marks)
     if section.table:
         _add_table(document, section.table, marks)
     for quote in section.quotes:
         paragraph = document.add_paragraph(style="Quote")
-        marks.write(paragraph, (AnswerRun(f"“{in_one_line(quote.quote)}”"), AnswerRun("", n=quote.n)))
-    for written in filter(None, map(str.strip, visible_text(section.remark).splitlines())):
+        marks.write(
+            paragraph,
+            (
+                exported_text.AnswerRun(f"“{exported_text.in_one_line(quote.quote)}”"),
+                exported_text.AnswerRun("", n=quote.n),
+            ),
+        )
+    for written in filter(None, map(str.strip, exported_text.visible_text(section.remark).splitlines())):
         write_words(document.add_paragraph(), written)
     for note in section.notes:
-        write_words(document.add_paragraph(), in_one_line(note), italic=True)
+        write_words(document.add_paragraph(), exported_text.in_one_line(note), italic=True)
 
 
-def _style_of(line: AnswerLine) -> str:
+def _style_of(line: exported_text.AnswerLine) -> str:
     if line.kind == "heading":
         return "Heading 2"
     if line.kind == "text":
@@ -114,7 +124,7 @@ def _style_of(line: AnswerLine) -> str:
     return _LISTS[line.kind] + (f" {line.depth + 1}" if line.depth else "")
 
 
-def _add_runs(paragraph: Any, line: AnswerLine, marks: _SectionMarks) -> None:
+def _add_runs(paragraph: Any, line: exported_text.AnswerLine, marks: _SectionMarks) -> None:
     if line.kind == "numbered":
         # As the answer numbers its items: Word would go on counting from the list before.
         paragraph.add_run(f"{line.number}.\t")
@@ -127,7 +137,142 @@ def _add_table(document: Any, rows: tuple[tuple[str, ...], ...], marks: _Section
     for number, row in enumerate(rows):
         cells = table.add_row().cells
         for cell, text in zip(cells[:-1], row[:-1], strict=True):
-            write_words(cell.paragraphs[0], in_one_line(text), bold=number == 0)
-        marks.write(cells[-1].paragraphs[0], answer_runs(in_one_line(row[-1])), bold=number == 0)
+            write_words(cell.paragraphs[0], exported_text.in_one_line(text), bold=number == 0)
+        marks.write(
+            cells[-1].paragraphs[0], exported_text.answer_runs(exported_text.in_one_line(row[-1])), bold=number == 0
+        )
     # A paragraph keeps what follows apart from the table.
     document.add_paragraph()
+
+
+class DocxFootnotes:
+    """The footnotes of one document of python-docx, numbered from 1 in the order of their first mark."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self._root = _element("footnotes")
+        self._numbers: dict[Hashable, int] = {}
+        for id, kind in _SEPARATORS.items():
+            note = _element("footnote", type=kind, id=id)
+            note.append(_within("p", _within("r", _element(kind))))
+            self._root.append(note)
+        _add_styles(document)
+
+    def cite(self, paragraph: Any, key: Hashable, text: str) -> None:
+        """Add a mark to a paragraph: of a new footnote, or of the one that the key has already."""
+        if number := self._numbers.get(key):
+            _refer(paragraph, number)
+            return
+        number = self._numbers[key] = len(self._numbers) + 1
+        # A bookmark around the mark is what later marks of the same note refer to.
+        bookmark = paragraph._p  # noqa: SLF001 python-docx names its elements so
+        bookmark.append(_element("bookmarkStart", id=number, name=_bookmark(number)))
+        _mark(paragraph, _element("footnoteReference", id=number))
+        bookmark.append(_element("bookmarkEnd", id=number))
+        self._root.append(_note(number, text))
+
+    def close(self) -> None:
+        """Put the part into the document's package and name the separators in its settings."""
+        from docx.opc.constants import RELATIONSHIP_TYPE
+        from docx.opc.oxml import serialize_part_xml
+        from docx.opc.packuri import PackURI
+        from docx.opc.part import Part
+
+        package = self._document.part.package
+        part = Part(PackURI("/word/footnotes.xml"), _CONTENT_TYPE, serialize_part_xml(self._root), package)
+        self._document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
+        properties = _element("footnotePr")
+        for id in _SEPARATORS:
+            properties.append(_element("footnote", id=id))
+        settings = self._document.settings.element
+        settings.find(f"{{{_NAMESPACE}}}compat").addprevious(properties)
+
+
+def _note(number: int, text: str) -> Any:
+    """Return a footnote: its own number, a blank and its text."""
+    from docx.text.paragraph import Paragraph
+
+    paragraph = _within("p", _within("pPr", _element("pStyle", val=_TEXT)))
+    note = _element("footnote", id=number)
+    note.append(paragraph)
+    wrapped = Paragraph(paragraph, None)
+    _mark(wrapped, _element("footnoteRef"))
+    write_words(wrapped, f" {text}")
+    return note
+
+
+def _refer(paragraph: Any, number: int) -> None:
+    """Add a field that repeats the mark of a footnote and leads to it; Word updates its number."""
+    _mark(paragraph, _element("fldChar", fldCharType="begin"))
+    instruction = _element("instrText")
+    instruction.text = f" NOTEREF {_bookmark(number)} \\f \\h "
+    instruction.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+    _mark(paragraph, instruction)
+    _mark(paragraph, _element("fldChar", fldCharType="separate"))
+    shown = _element("t")
+    shown.text = str(number)
+    _mark(paragraph, shown)
+    _mark(paragraph, _element("fldChar", fldCharType="end"))
+
+
+def _mark(paragraph: Any, element: Any) -> None:
+    properties = _within("rPr", _element("rStyle", val=_REFERENCE))
+    # Some readers do not look into the style.
+    properties.append(_element("vertAlign", val="superscript"))
+    run = paragraph.add_run()
+    run._r.append(properties)  # noqa: SLF001
+    run._r.append(element)  # noqa: SLF001
+
+
+def _bookmark(number: int) -> str:
+    # Names that begin with an underscore are hidden from Word's list of bookmarks.
+    return f"_Ref{number:09}"
+
+
+def _add_styles(document: Any) -> None:
+    from docx.enum.style import WD_STYLE_TYPE
+
+    text = document.styles.add_style("footnote text", WD_STYLE_TYPE.PARAGRAPH, builtin=True)
+    text.element.set(f"{{{_NAMESPACE}}}styleId", _TEXT)
+    text.base_style = document.styles["Normal"]
+    text.paragraph_format.space_after = 0
+    text.element.get_or_add_rPr().append(_element("sz", val=_SIZE))
+    reference = document.styles.add_style("footnote reference", WD_STYLE_TYPE.CHARACTER, builtin=True)
+    reference.element.set(f"{{{_NAMESPACE}}}styleId", _REFERENCE)
+    reference.font.superscript = True
+
+
+def _within(tag: str, child: Any) -> Any:
+    element = _element(tag)
+    element.append(child)
+    return element
+
+
+def _element(tag: str, **attributes: str | int) -> Any:
+    from docx.oxml import OxmlElement
+
+    element = OxmlElement(f"w:{tag}")
+    for name, value in attributes.items():
+        element.set(f"{{{_NAMESPACE}}}{name}", str(value))
+    return element
+
+
+def write_words(paragraph: Any, text: str, *, bold: bool = False, italic: bool = False) -> None:
+    """Add words to a paragraph; one that begins in a script from right to left is read so."""
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    begun = bool(paragraph.text.strip())
+    run = paragraph.add_run(exported_text.visible_text(text))
+    run.bold, run.italic = bold or None, italic or None
+    if _runs_leftwards(text):
+        run.font.rtl = True
+        properties = paragraph._p.get_or_add_pPr()  # noqa: SLF001 python-docx names its elements so
+        if not begun and properties.find(qn("w:bidi")) is None:
+            properties.insert_element_before(OxmlElement("w:bidi"), *_AFTER_DIRECTION)
+
+
+def _runs_leftwards(text: str) -> bool:
+    """Whether the first letter of a text is of a script that runs from right to left."""
+    directions = (unicodedata.bidirectional(sign) for sign in text)
+    return next((one for one in directions if one in ("L", "R", "AL")), "L") != "L"

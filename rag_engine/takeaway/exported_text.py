@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from rag_engine.answering.reference_list import references_of
-from rag_engine.answering.support.summary import support_summary, unsupported_sentences
+from rag_engine.answering.replies import CHECKED_MARK
+from rag_engine.answering.support import support_summary, unsupported_sentences
 from rag_engine.conversations.describe_hit import is_ranking_note
 from rag_engine.conversations.reply import Reply
 from rag_engine.conversations.store import Conversation, Turn
@@ -26,6 +28,14 @@ _BREAK = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _NOT_ASKED = "No language model was asked: "
 # Characters of a title at most: the properties of a .docx hold no more.
 LONGEST_TITLE = 255
+
+_BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
+_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*")
+_BULLET = re.compile(r"(\s*)[-*•]\s+(.+)")
+_NUMBERED = re.compile(r"(\s*)(\d{1,3})[.)]\s+(.+)")
+_DEEPEST = 2
+
+_INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +185,95 @@ def _entry_section(entry: NotebookEntry, present: Container[str], words: Wording
         return ExportedSection(entry.question, kept, quotes=entry.quotes, notes=gone, remark=entry.note)
     section = _reply_section(entry.question, details, entry.answer, words)
     return replace(section, notes=(*section.notes, *gone), remark=entry.note)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRun:
+    """Words of a line, or the mark of the source `n`, whose words are the mark as it is written."""
+
+    text: str
+    bold: bool = False
+    n: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """A line of an answer; `depth` counts from 0 to 2 how far a list is indented, `number` is that of its item."""
+
+    kind: Literal["text", "bullet", "numbered", "heading"]
+    runs: tuple[AnswerRun, ...]
+    depth: int = 0
+    number: str = ""
+
+
+def answer_lines(text: str) -> Iterator[AnswerLine]:
+    """Yield the lines of an answer's text; an empty one has no runs."""
+    for line in text.splitlines():
+        if match := _BULLET.fullmatch(line):
+            yield AnswerLine("bullet", answer_runs(match[2]), _depth(match[1]))
+        elif match := _NUMBERED.fullmatch(line):
+            yield AnswerLine("numbered", answer_runs(match[3]), _depth(match[1]), match[2])
+        elif match := _HEADING.fullmatch(line.strip()):
+            yield AnswerLine("heading", tuple(_marked(match[1].replace("**", ""), bold=False)))
+        else:
+            yield AnswerLine("text", answer_runs(line) if line.strip() else ())
+
+
+def _depth(blanks: str) -> int:
+    return min(len(blanks.expandtabs(4)) // 2, _DEEPEST)
+
+
+def answer_runs(text: str) -> tuple[AnswerRun, ...]:
+    """Return the runs of a text in one line."""
+    # Every second piece of a split is what the pattern's group holds.
+    return tuple(run for i, piece in enumerate(_BOLD.split(text)) for run in _marked(piece, bold=i % 2 == 1))
+
+
+def _marked(text: str, *, bold: bool) -> Iterator[AnswerRun]:
+    for i, piece in enumerate(CHECKED_MARK.split(text)):
+        if i % 2:
+            yield AnswerRun(f"[Source {piece}]", bold, int(piece))
+        elif piece:
+            yield AnswerRun(piece, bold)
+
+
+def plain_section(section: ExportedSection, words: Wording = ENGLISH) -> str:
+    """Return the answer of a section, its sources numbered as in "[1]", and below it their references.
+
+    A table has a tab between two cells, as spreadsheets read it.
+    """
+    cited = {one.n for one in section.citations}
+    cells = (
+        (*(" ".join(cell.split()) for cell in row[:-1]), _words(answer_runs(row[-1]), cited)) for row in section.table
+    )
+    blocks = ("\n".join(_plain(line, cited) for line in answer_lines(section.text)), "\n".join(map("\t".join, cells)))
+    return visible_text("\n\n".join(filter(None, (*blocks, plain_references(section.citations, words)))))
+
+
+def plain_references(citations: Iterable[Citation], words: Wording = ENGLISH) -> str:
+    """Return the references, one a line: "[1][3] Parliament, Flood Act, 2016, pages 3, 5"."""
+    references = references_of(citations)
+    return visible_text(
+        "\n".join(f"{''.join(f'[{n}]' for n in one.numbers)} {one.describe(words)}" for one in references)
+    )
+
+
+def plain_quotes(citations: Iterable[Citation], words: Wording = ENGLISH) -> str:
+    """Return each quote on a line with its reference: “six years” (Parliament, Flood Act, 2016, page 3)."""
+    quotes = ((" ".join(one.quote.split()), references_of([one])[0].describe(words)) for one in citations)
+    return visible_text("\n".join(f"“{quote}” ({reference})" for quote, reference in quotes))
+
+
+def _plain(line: AnswerLine, cited: set[int]) -> str:
+    words = _words(line.runs, cited)
+    match line.kind:
+        case "bullet":
+            return f"{_INDENT * line.depth}- {words}"
+        case "numbered":
+            return f"{_INDENT * line.depth}{line.number}. {words}"
+        case "heading" | "text":
+            return words
+
+
+def _words(runs: Iterable[AnswerRun], cited: set[int]) -> str:
+    return "".join(f"[{run.n}]" if run.n in cited else run.text for run in runs)

@@ -9,21 +9,17 @@ as long (benchmarks/results/sentences.md).
 from __future__ import annotations
 
 import re
-import tomllib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from rag_engine.config import DATA
+from rag_engine.text.tables import read_table
 
 Span = tuple[int, int]
 
 LONG_SENTENCE = 600
 LONGEST_SENTENCE = 1200
-
-_ABBREVIATIONS = DATA / "abbreviations.toml"
 
 # A blank line, a page break, or a gap as wide as that between the columns of a table.
 _WIDE_GAP = 40
@@ -115,8 +111,7 @@ def sentence_spans(text: str, language: str) -> list[Span]:
 
 @cache
 def _rules(language: str) -> _Rules:
-    with _ABBREVIATIONS.open("rb") as file:
-        tables: dict[str, dict[str, Any]] = tomllib.load(file)
+    tables = read_table("abbreviations")
     chosen = [tables["shared"], tables[language]] if language in tables else list(tables.values())
     kinds = ("never", "number", "ending", "starters", "labelled")
     words = {kind: frozenset(word for table in chosen for word in table.get(kind, ())) for kind in kinds}

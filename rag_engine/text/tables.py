@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from typing import Any
 
 from rag_engine.config import DATA
 
 
+@cache
 def read_table(name: str) -> dict[str, Any]:
-    """Return the table of a file in data/, by its name without the ending; whoever asks often keeps it."""
+    """Return the table of a file in data/, by its name without the ending; it is read once, and stays as it is."""
     return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))

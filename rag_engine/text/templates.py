@@ -74,12 +74,10 @@ def fill_template(template: str, values: Mapping[str, object], number: Callable[
 def _example(text: str, patterns: TemplatePatterns) -> KnownSentence:
     for template, literals, pattern in patterns:
         if text.startswith(literals[0]) and all(one in text for one in literals) and (match := pattern.fullmatch(text)):
-            return KnownSentence(text, template, {name: _value(one) for name, one in match.groupdict().items()})
+            values = match.groupdict().items()
+            numbers = {name: int(one.replace(",", "")) for name, one in values if _THOUSANDS.fullmatch(one)}
+            return KnownSentence(text, template, {**dict(values), **numbers})
     return KnownSentence(text)
-
-
-def _value(text: str) -> str | int:
-    return int(text.replace(",", "")) if _THOUSANDS.fullmatch(text) else text
 
 
 def _literals(template: str) -> tuple[str, ...]:

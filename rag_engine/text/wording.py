@@ -37,10 +37,6 @@ class Wording:
         return self.message("{some} or {last}", some=", ".join(values[:-1]), last=values[-1])
 
 
-def _message(text: str, **values: object) -> str:
-    return text.format(**values)
-
-
 def _counted(one: str, many: str, n: int, **values: object) -> str:
     return (one if n == 1 else many).format(n=_number(n), **values)
 
@@ -49,21 +45,13 @@ def _number(value: float, decimals: int = 0) -> str:
     return f"{value:,.{decimals}f}"
 
 
-def _facet(name: str) -> str:
-    return name.replace("_", " ").capitalize()
-
-
-def _value(name: str, value: str) -> str:
-    return (language_name(value) or value.upper()) if name == "language" else value
-
-
-def _kept(text: str) -> str:
-    return text
-
-
-def _moment(when: str) -> str:
-    """Return a moment to the minute: "2026-11-24 10:00 UTC"."""
-    return f"{when[:16].replace('T', ' ')} UTC"
-
-
-ENGLISH = Wording(_message, _counted, _number, _facet, _value, _kept, _moment)
+ENGLISH = Wording(
+    message=str.format,
+    counted=_counted,
+    number=_number,
+    facet=lambda name: name.replace("_", " ").capitalize(),
+    value=lambda name, value: (language_name(value) or value.upper()) if name == "language" else value,
+    kept=str,
+    # To the minute: "2026-11-24 10:00 UTC".
+    moment=lambda when: f"{when[:16].replace('T', ' ')} UTC",
+)

@@ -15,13 +15,13 @@ from ingestion.records.source_record import EXCLUDED, Decision
 from ingestion.types import Outcome, SeedSource
 from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
-from rag_engine.grounding.entries import index_entries
 from rag_engine.grounding.knowledge import (
     GroundedContext,
     GroundedEntry,
     GroundedSource,
     Grounding,
     KnowledgeBase,
+    index_entries,
 )
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from rag_engine.types import Citation, DocumentRecord

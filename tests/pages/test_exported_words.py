@@ -18,7 +18,7 @@ from pages._shared.interface_language import in_this_language
 from rag_engine.conversations.store import Turn
 from rag_engine.grounding.knowledge import GroundedEntry
 from rag_engine.takeaway.exported_text import export_answer
-from rag_engine.takeaway.markdown import to_markdown
+from rag_engine.takeaway.formats import to_markdown
 from tests.rag_engine.conversations.test_store import CITATION
 from tests.rag_engine.takeaway.test_docx import ANSWER
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from rag_engine.answering.support.summary import support_accuracy
+from rag_engine.answering.support import support_accuracy
 from rag_engine.conversations import store
 from rag_engine.conversations.reply import Reply
 from rag_engine.types import SentenceSupport

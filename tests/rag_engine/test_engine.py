@@ -14,7 +14,7 @@ from rag_engine.backends.chroma import lock_indexes
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, WorkspaceError
-from rag_engine.planning.rewriting import Exchange, FollowUp
+from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.protocols import Vectors
 from rag_engine.retrieval import search as retrievers
 from rag_engine.settings import keep_setting

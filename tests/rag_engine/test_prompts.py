@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.replies.marks import check_marks
+from rag_engine.answering.replies import check_marks
 from rag_engine.prompts import (
     INSUFFICIENT,
     PLANNER_SCHEMA,

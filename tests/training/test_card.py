@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_engine.backends.reader.export import ADAPTER, read_card
+from rag_engine.backends.reader.load import ADAPTER, read_card
 from rag_engine.errors import InputError
 from training.card import WEIGHTS, complete_card, data_of, write_card
 from training.samples import LICENSED

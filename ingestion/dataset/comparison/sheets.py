@@ -21,11 +21,11 @@ from rag_engine.answering.reference_list import limits_text
 from rag_engine.answering.structured.answer_schema import AnswerSchema
 from rag_engine.errors import InputError
 from rag_engine.prompts import one_line
-from rag_engine.reading.address import DocumentPlace
 from rag_engine.takeaway.exported_text import attribute_text
 from rag_engine.text.file_kinds import page_number
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Attribute, AttributeContent, Citation, DocumentRecord
+from rag_engine.viewer.address import DocumentPlace
 
 _COLUMN_WIDTH = 44
 

@@ -13,18 +13,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.answering.answer_spans import AnswerSpan, best_span
-from rag_engine.answering.citations import shared_words, words
-from rag_engine.answering.quotations.asked_for import Asked, asked_for, gives
-from rag_engine.answering.quotations.question_terms import forms_in, shares_said, terms_of
+from rag_engine.answering.chances import AnswerSpan, best_span
+from rag_engine.answering.citations import PageOf, citation_at, shared_words, words
+from rag_engine.answering.quotations.question_terms import Asked, asked_for, forms_in, gives, shares_said, terms_of
 from rag_engine.answering.quotations.quotable import Unit, units_of, with_context
+from rag_engine.answering.source_order import in_order, renumbered
 from rag_engine.chunking.indexed_text import context_header, under_header
-from rag_engine.errors import SextantError
+from rag_engine.errors import BackendError, SextantError
 from rag_engine.geography import load_gazetteer
-from rag_engine.prompts import one_line
+from rag_engine.prompts import one_line, quotations_heading
 from rag_engine.protocols import Embedder, PassageReader, Reranker
 from rag_engine.retrieval.reranking import read_scores
-from rag_engine.types import PassageReading, Source
+from rag_engine.text.languages import name_in
+from rag_engine.text.sentences import stripped
+from rag_engine.types import Citation, Evidence, PassageReading, Source
 
 _UNITS = 128  # of all sources together, and so as many of each
 # Headings, innermost first, under which a unit is encoded, and read by the cross-encoder, which reads less.
@@ -179,7 +181,17 @@ class ExtractiveAnswerer:
         if self._reader is not None:
             chances = np.array([_chance(one.found) for one in candidates])
             scores = (1 - quoting.reader) * _scaled(scores) + quoting.reader * _scaled(chances)
-        fitting = np.array([_fits_question(asked, one) for one in candidates])
+        fitting = np.array(
+            [
+                gives(
+                    asked,
+                    one.text,
+                    one.source.document.metadata.language,
+                    listed=one.unit.kind in ("item", "row") or one.text.endswith(":"),
+                )
+                for one in candidates
+            ]
+        )
         result: NDArray[np.float64] = scores + quoting.asked * fitting
         return result
 
@@ -209,11 +221,6 @@ class ExtractiveAnswerer:
 
 def _reads(reranker: Reranker, language: str) -> bool:
     return reranker.languages is None or language in reranker.languages
-
-
-def _fits_question(asked: frozenset[Asked], one: _Quotable) -> bool:
-    listed = one.unit.kind in ("item", "row") or one.text.endswith(":")
-    return gives(asked, one.text, one.source.document.metadata.language, listed=listed)
 
 
 def _chance(found: AnswerSpan | None) -> float:
@@ -307,7 +314,10 @@ def _choose(
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = [_quotation(candidates[place], float(scores[place]), listing=listing) for place in order]
     best = ranked[0].score
-    left_out = set() if quoting.weak else _weak_among([one.source for one in candidates])
+    # Sources with weak passages alone, where another one is likely to answer.
+    hits = {one.source.n: one.source.hits for one in candidates}
+    weak = {n for n, of in hits.items() if all(hit.tier == "weak" and hit.chance is not None for hit in of)}
+    left_out = set() if quoting.weak or weak == hits.keys() else weak
     chosen: list[Quotation] = []
     for quotation in ranked:
         good = quotation.score >= best - quoting.margin
@@ -326,12 +336,6 @@ def _choose(
         )
         chosen += list(others)[:1]
     return chosen
-
-
-def _weak_among(sources: Sequence[Source]) -> set[int]:
-    """Return the numbers of the sources with weak passages alone, where another one is likely to answer."""
-    weak = {one.n: all(hit.tier == "weak" and hit.chance is not None for hit in one.hits) for one in sources}
-    return {n for n, is_weak in weak.items() if is_weak} if not all(weak.values()) else set()
 
 
 def _own_language_first(chosen: Sequence[Quotation], language: str, quoting: Quoting) -> list[Quotation]:
@@ -356,13 +360,60 @@ def _quotation(candidate: _Quotable, score: float, *, listing: bool) -> Quotatio
 
 def _fits(quotation: Quotation, chosen: Sequence[Quotation], quoting: Quoting) -> bool:
     """Whether a quotation adds something, there is room for it, and its source is not quoted enough."""
-    if sum(1 for other in chosen if other.source.n == quotation.source.n) >= quoting.of_one:
+    same = [other for other in chosen if other.source.n == quotation.source.n]
+    if len(same) >= quoting.of_one or any(one.start < quotation.end and quotation.start < one.end for one in same):
         return False
     if chosen and sum(len(one.text.split()) for one in (*chosen, quotation)) > quoting.longest:
         return False
     mine = words(quotation.text)
-    return not any(_overlap(quotation, other) or shared_words(mine, words(other.text)) >= _SAME for other in chosen)
+    return not any(shared_words(mine, words(other.text)) >= _SAME for other in chosen)
 
 
-def _overlap(one: Quotation, other: Quotation) -> bool:
-    return one.source.n == other.source.n and one.start < other.end and other.start < one.end
+@dataclass(frozen=True, slots=True)
+class QuotedAnswer:
+    """An answer's text, a line for each quotation, their citations in that order, and warnings.
+
+    `evidence` has its sources ranked as they were, and numbered in the order in which they are quoted.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    warnings: tuple[str, ...]
+    evidence: Evidence
+
+
+def quote(evidence: Evidence, answerer: ExtractiveAnswerer, page_of: PageOf) -> QuotedAnswer:
+    """Return the quotations as an answer; BackendError where the sources hold nothing to quote.
+
+    A quotation in another language than the question's names it.
+    """
+    language = evidence.plan.language
+    chosen = answerer.choose(evidence.plan.question, evidence.sources, language)
+    if not chosen.quotations:
+        raise BackendError("The sources hold no sentence to quote.", help="Open them, or use a language model.")
+    numbers = in_order((one.source.n for one in chosen.quotations), evidence.sources)
+    sources = renumbered(evidence.sources, numbers)
+    by_number = {source.n: source for source in sources}
+    quotations = [replace(one, source=by_number[numbers[one.source.n]]) for one in chosen.quotations]
+    lines = [quotations_heading(language, sure=evidence.ground == "enough"), ""]
+    for one in quotations:
+        written = one.source.document.metadata.language
+        foreign = f" ({name_in(written, language)})" if written and written != language else ""
+        lines.append(f"- “{_with_answer(one)}”{foreign} [Source {one.source.n}]")
+    return QuotedAnswer(
+        "\n".join(lines),
+        tuple(citation_at(one.source, one.start, one.end, page_of) for one in quotations),
+        # A search that came before has given the same warnings.
+        tuple(one for one in chosen.warnings if one not in evidence.warnings),
+        replace(evidence, sources=sources),
+    )
+
+
+def _with_answer(quotation: Quotation) -> str:
+    """Return the quotation with the words that answer in bold."""
+    if quotation.answer is None:
+        return quotation.text
+    text = quotation.source.text
+    start, end = stripped(text, *quotation.answer)
+    marked = f"{text[quotation.start : start]}**{text[start:end]}**{text[end : quotation.end]}"
+    return one_line(marked, limit=None).strip()

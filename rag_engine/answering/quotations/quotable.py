@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Literal
 
-from rag_engine.config import DATA
 from rag_engine.text.folding import fold
 from rag_engine.text.sentences import Span, sentence_spans
+from rag_engine.text.tables import read_table
 
 UnitKind = Literal["sentence", "item", "row", "piece"]
 
@@ -191,14 +190,11 @@ def _marker(text: str, start: int) -> str:
 def _kind(said: str, marker: str) -> UnitKind:
     if _ROW.fullmatch(said) and not _LINE_OF_CONTENTS.search(said):
         return "row"
-    if _is_sentence(said) or (_OPENING_END.search(said) and _reads(said)):
-        return "sentence"
-    return "item" if marker and _reads(said) else "piece"
-
-
-def _is_sentence(said: str) -> bool:
-    """Whether a piece reads as a sentence: no heading, question, fragment or line of a table of contents."""
-    return _reads(said) and bool(_SENTENCE_END.search(said)) and (len(said.split()) >= 5 or len(said) >= 40)
+    if not _reads(said):
+        return "piece"
+    # What is shorter is a heading or a fragment.
+    ends = _SENTENCE_END.search(said) and (len(said.split()) >= 5 or len(said) >= 40)
+    return "sentence" if ends or _OPENING_END.search(said) else "item" if marker else "piece"
 
 
 def _reads(said: str) -> bool:
@@ -222,5 +218,6 @@ def _is_short(text: str) -> bool:
 
 @cache
 def _leaning_words() -> dict[str, frozenset[str]]:
-    table: dict[str, dict[str, str]] = tomllib.loads((DATA / "asked_for.toml").read_text(encoding="utf-8"))
-    return {language: frozenset(map(fold, words.split())) for language, words in table["leaning"].items()}
+    return {
+        language: frozenset(map(fold, words.split())) for language, words in read_table("asked_for")["leaning"].items()
+    }

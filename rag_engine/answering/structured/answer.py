@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic, perf_counter
 
+from rag_engine.answering import generation
 from rag_engine.answering.citations import PageOf
-from rag_engine.answering.generation import (
-    TEMPLATE_TOKENS,
-    fit_sources,
-    no_room,
-    packing_warnings,
-    refusal,
-    token_counter,
-)
 from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, asked_schema
 from rag_engine.answering.structured.records import ChildOf, bind_reply
 from rag_engine.config import REPLY_TOKENS
@@ -51,7 +44,7 @@ def structured_answer(
     """
     started = perf_counter()
     absent = absent_sections(evidence.absent, evidence.plan.language)
-    if sentence := refusal(evidence, absent):
+    if sentence := generation.refusal(evidence, absent):
         warnings = tuple(dict.fromkeys((sentence, *evidence.warnings)))
         return StructuredAnswer(
             "insufficient_evidence", schema.list_name, (), (), evidence, generator.name, warnings, _seconds(started)
@@ -91,7 +84,7 @@ def structured_answer(
     warnings = (
         *filter(None, [absent, nothing, again]),
         *evidence.warnings,
-        *packing_warnings(sources, evidence.sources, generator.context_window),
+        *generation.packing_warnings(sources, evidence.sources, generator.context_window),
         *bound.warnings,
     )
     return StructuredAnswer(
@@ -116,14 +109,14 @@ def _pack(
     note = NOTE if any(one.name == NOTE for one in schema.entities) else ""
     task = schema.description or schema.title
     system = record_rules(task, fields, note, evidence.plan.language, schema.most)
-    count_tokens = token_counter(embedder)
+    count_tokens = generation.token_counter(embedder)
     message = record_message((), evidence.plan.question)
     window = generator.context_window
-    reserve = min(REPLY_TOKENS, window // 2) + TEMPLATE_TOKENS
+    reserve = min(REPLY_TOKENS, window // 2) + generation.TEMPLATE_TOKENS
     room = window - reserve - count_tokens(system) - count_tokens(message)
-    sources, _ = fit_sources(evidence.sources, room, count_tokens)
+    sources, _ = generation.fit_sources(evidence.sources, room, count_tokens)
     if not sources:
-        raise no_room(window)
+        raise generation.no_room(window)
     return system, sources
 
 

@@ -10,15 +10,8 @@ from dataclasses import dataclass, replace
 import jsonschema
 
 from rag_engine.answering.citations import PageOf, citation_at
+from rag_engine.answering.structured import statements
 from rag_engine.answering.structured.answer_schema import CITATION, NO, NOTE, YES, AnswerSchema, SchemaAttribute
-from rag_engine.answering.structured.statements import SourceStatement, is_found, likely_statements
-from rag_engine.answering.structured.support import (
-    WORDS_FOUND,
-    stated_values,
-    unknown_names,
-    unknown_numbers,
-    unsupported,
-)
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import NOT_STATED, Attribute, AttributeContent, Citation, CitedRecord, DocumentRecord, Source
@@ -74,7 +67,8 @@ def bind_reply(
     warnings: list[str] = []
     for number, record in enumerate(given if isinstance(given, list) else (), start=1):
         bound, faults = _bind_record(record, f"{schema.list_name} {number}", schema, numbered, page_of, child_of)
-        if bound is not None and any(_same(bound, other) for other in records):
+        known = [(other.attributes, other.citation.n) for other in records]
+        if bound is not None and (bound.attributes, bound.citation.n) in known:
             bound, faults = None, [_left_out(f"{schema.list_name} {number}", kept_sentence("it is there already"))]
         records += [bound] if bound is not None else []
         warnings += faults
@@ -112,7 +106,7 @@ def _bind_record(
             _stated_there(one, value, source, there)
             for one, (value, _) in zip(schema.attributes, given_values, strict=True)
         ]
-        for there in likely_statements(source, claim)
+        for there in statements.likely_statements(source, claim)
     ]
     # Of the likeliest statements the one that has most of the record, what it must have before all.
     best = max(bound, key=lambda values: _completeness(schema.attributes, values), default=None)
@@ -161,7 +155,7 @@ def _completeness(attributes: Sequence[SchemaAttribute], values: Sequence[_State
 
 
 def _stated_there(
-    attribute: SchemaAttribute, value: AttributeContent, source: Source, statement: SourceStatement
+    attribute: SchemaAttribute, value: AttributeContent, source: Source, statement: statements.SourceStatement
 ) -> _StatedValue:
     """Return what a statement has of a value that its source supports."""
     own = (statement.start, statement.end)
@@ -183,7 +177,7 @@ def _stated_there(
     return _StatedValue(kept[0] if kept else None, spans, fault)
 
 
-def _sentences_for(value: AttributeContent, source: Source, statement: SourceStatement) -> tuple[Span, ...]:
+def _sentences_for(value: AttributeContent, source: Source, statement: statements.SourceStatement) -> tuple[Span, ...]:
     """Return the fewest sentences of a statement that have a text or number; none where all together have not."""
     own, following = (statement.start, statement.end), statement.after if statement.goes_on else None
     before, after = [(span,) if span else () for span in (statement.before, following)]
@@ -195,7 +189,7 @@ def _sentences_for(value: AttributeContent, source: Source, statement: SourceSta
 
 
 def _yes_or_no_there(
-    attribute: SchemaAttribute, value: bool, source: Source, statement: SourceStatement
+    attribute: SchemaAttribute, value: bool, source: Source, statement: statements.SourceStatement
 ) -> _StatedValue:
     """Return a yes or no that the statement, else what is beside it, states without its contrary.
 
@@ -217,7 +211,7 @@ def _yes_or_no_there(
 def _citation(source: Source, quote: Span, page_of: PageOf, child_of: ChildOf) -> Citation:
     """Return the citation of a quote, of the passage that holds it even where that was not found by itself."""
     citation = citation_at(source, *quote, page_of)
-    if is_found(source, quote):
+    if statements.is_found(source, quote):
         return citation
     return replace(citation, child_id=child_of(source.document, citation.start, citation.end))
 
@@ -232,7 +226,7 @@ def _supported(attribute: SchemaAttribute, given: object, source: Source) -> tup
         return (value, "") if found else (NOT_STATED, kept_sentence("[Source {n}] does not state it", n=source.n))
     passage, language = _head_and_text(source), _language(source)
     if isinstance(value, tuple):
-        kept = tuple(one for one in value if not unsupported(one, passage, language))
+        kept = tuple(one for one in value if not statements.unsupported(one, passage, language))
         gone = ", ".join(_shown(one) for one in value if one not in kept)
         return kept, kept_sentence("[Source {n}] does not have {values}", n=source.n, values=gone) if gone else ""
     fault = _unsupported_value(value, passage, language)
@@ -281,7 +275,9 @@ def _bind_note(note: str, passages: str, language: str) -> tuple[str | None, lis
     kept, warnings = [], []
     for start, end in sentence_spans(note, language):
         sentence = note[start:end]
-        if missing := unknown_numbers(sentence, passages) or unknown_names(sentence, passages, language):
+        if missing := statements.unknown_numbers(sentence, passages) or statements.unknown_names(
+            sentence, passages, language
+        ):
             warnings.append(
                 kept_sentence(
                     "A sentence of the {note} was left out: no source has {missing}.", note=NOTE, missing=missing
@@ -345,26 +341,24 @@ def _clean(given: object) -> str:
     return "" if text.casefold() in _EMPTY else text
 
 
-def _unsupported_value(value: AttributeContent, passage: str, language: str, *, share: float = WORDS_FOUND) -> str:
+def _unsupported_value(
+    value: AttributeContent, passage: str, language: str, *, share: float = statements.WORDS_FOUND
+) -> str:
     """Return what of a text or number a passage does not have; "" where it has all."""
     if isinstance(value, str):
-        return unsupported(value, passage, language, share=share)
-    missing = unknown_numbers(str(value).lstrip("-"), passage)
+        return statements.unsupported(value, passage, language, share=share)
+    missing = statements.unknown_numbers(str(value).lstrip("-"), passage)
     return kept_sentence("it has no number {number}", number=missing) if missing else ""
 
 
 def _stated_values(attribute: SchemaAttribute, passage: str) -> frozenset[bool]:
-    return stated_values(attribute.name, passage) | stated_values(attribute.title, passage)
+    return statements.stated_values(attribute.name, passage) | statements.stated_values(attribute.title, passage)
 
 
 def _text(value: AttributeContent) -> str:
     if isinstance(value, tuple):
         return " ".join(value)
     return "" if value in (None, NOT_STATED) or isinstance(value, bool) else str(value)
-
-
-def _same(one: CitedRecord, other: CitedRecord) -> bool:
-    return one.attributes == other.attributes and one.citation.n == other.citation.n
 
 
 def _head_and_text(source: Source) -> str:

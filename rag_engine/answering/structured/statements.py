@@ -1,4 +1,4 @@
-"""Statements of a source: its sentences, items and rows, each with the text that belongs to it."""
+"""Statements of a source, and whether a passage has the words, numbers and names of a value."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from rag_engine.answering.citations import shared_words, words
 from rag_engine.answering.quotations.quotable import leans, units_of
-from rag_engine.answering.structured.support import shares_a_term
 from rag_engine.chunking.sections.rules import rules_of
+from rag_engine.text.analyzer import analyse
+from rag_engine.text.folding import fold, fold_case
 from rag_engine.text.sentences import Span, sentence_spans
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Source
 
 # Statements of a source that a record is held against, likeliest first.
@@ -18,6 +20,32 @@ _MOST = 12
 # "303. Theft. ...": a section's number without its noun.
 _NUMBERED_SECTION = re.compile(r"[^\w(]*\d+[A-Za-z]?\.\s")
 _HEADING_END = re.compile(r"[^.;:!?,…]$")
+
+# The share of a value's words that a passage has: a verb in another form, or one word of the model's own, is let pass.
+WORDS_FOUND = 0.75
+
+_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+_PLAIN_WORD = re.compile(r"\w+")
+# A section is numbered 12A: another one than 12.
+_NUMBER = re.compile(r"(?<!\d)\d{1,3}(?:[.,’' \u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?(?:[A-Z](?!\w))?")
+_THOUSANDS = re.compile(r"[.,’' \u00a0\u202f](?=\d{3}(?!\d))")
+# After these a capital begins a sentence, not a name.
+_SENTENCE_OPENING = re.compile(r"[.!?:;\n•–—]\W*$")
+# Letters by which a name in a passage may be longer: a genitive, a plural.
+_ENDING = 2
+# Where every noun has a capital, only those of two or more in a word mark a name.
+_NOUNS_LARGE = ("de", "lb")
+_NEGATIONS = (
+    "not", "cannot", "no", "non", "nor", "never", "neither", "without", "nicht", "kein", "keine", "keinen", "keiner",
+    "keinem", "ohne", "pas", "sans", "ni", "senza", "né", "sin", "não", "sem", "nem", "değil", "olmayan",
+)  # fmt: skip
+_NEGATED = re.compile(
+    rf"(?:(?<!\w)(?:{'|'.join(_NEGATIONS)})[\s-]+(?:(?:be|been|being|a|an|the|is|are|deemed|considered)\s+){{0,3}}"
+    r"(?:\w+\s+(?:or|nor|ni|né|oder|noch|o|ou)\s+)?|(?<!\w)non)$"
+)
+_TURKISH_NEGATION = re.compile(r"\W+(?:değil|olmayan)")
+# "Bailable: No": a cell under the name of its column, or an answer of a form.
+_ANSWERED_NO = re.compile(r"\s*[:=]\s*(?:no|not|nein|non|não|hayır|değil)(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +111,9 @@ def _placed(source: Source, wanted: Iterable[Span]) -> Iterator[SourceStatement]
                 above="\n\n".join(filter(None, (heading, named, numbered, opening))),
                 before=spans[at - 1] if may_lean else None,
                 after=spans[at + 1] if may_go_on else None,
-                goes_on=bool(may_go_on) and _goes_on(said, following, language),
+                # What comes first need not be said again.
+                goes_on=bool(may_go_on)
+                and (leans(following, language) or not _terms(said, language).isdisjoint(_terms(following, language))),
             )
         heading = said if kinds[at] == "piece" and _HEADING_END.search(said.strip()) else heading
 
@@ -92,10 +122,108 @@ def _is_prose(kind: str) -> bool:
     return kind in ("sentence", "piece")
 
 
-def _goes_on(sentence: str, after: str, language: str) -> bool:
-    """Whether a sentence says more of what the one before it is about; what comes first need not be said again."""
-    return leans(after, language) or shares_a_term(sentence, after, language)
-
-
 def _language(source: Source) -> str:
     return source.document.metadata.language
+
+
+def unsupported(value: str, passage: str, language: str, *, share: float = WORDS_FOUND) -> str:
+    """Return what of a value the passage does not have, in words for a warning; "" where it has all.
+
+    `language` is the passage's, from whose words the value is taken. All numbers, names and negations must be found,
+    and a share of the other words.
+    """
+    if missing := unknown_numbers(value, passage):
+        return kept_sentence("it has no number {number}", number=missing)
+    if missing := unknown_names(value, passage, language):
+        return kept_sentence("it does not name {name}", name=missing)
+    wanted = _terms(value, language) or _plain_words(value)
+    if _plain_words(value).intersection(_NEGATIONS) and not _denies(passage, wanted, language):
+        return kept_sentence("it does not deny that")
+    held = _plain_words(passage)
+    if len(wanted) == 1:
+        # A stem alone would let a plan that was adopted be called planned.
+        has_all = all(_is_word_of(word, held) for word in _plain_words(value))
+    else:
+        found = wanted & (_terms(passage, language) | held)
+        has_all = len(found) >= share * len(wanted)
+    return "" if has_all else kept_sentence("its words are others")
+
+
+def unknown_numbers(value: str, passage: str) -> str:
+    """Return the first number of a value that the passage does not have; "" where it has all."""
+    held = set(_numbers(passage))
+    return next((number for number in _numbers(value) if number not in held), "")
+
+
+def unknown_names(value: str, passage: str, language: str) -> str:
+    """Return the first name of a value that the passage does not have; "" where it has all.
+
+    A name is a word with a capital that does not begin a sentence, or has two of them.
+    """
+    held = {fold(match[0].strip("’'-")) for match in _WORD.finditer(passage)}
+    held |= {part for word in held for part in re.split(r"[’'-]", word) if part}
+    for name in _names(value, language):
+        folded = fold(name)
+        if not any(one.startswith(folded) and len(one) - len(folded) <= _ENDING for one in held):
+            return name
+    return ""
+
+
+def stated_values(attribute: str, passage: str) -> frozenset[bool]:
+    """Return what a passage states of an attribute in its own words: that it holds, that it does not, neither or both.
+
+    It is for "bailable" that "non-bailable", "not bailable" and "bailable: no" deny it.
+    """
+    term = r"[\s-]+".join(re.escape(part) for part in re.split(r"[\W_]+", fold_case(attribute)) if part)
+    text = fold_case(passage)
+    found = re.finditer(rf"(?<!\w)(?:non)?(?P<term>{term})(?!\w)", text) if term else ()
+    return frozenset(not _denied(text, match) for match in found)
+
+
+def _is_word_of(word: str, held: set[str]) -> bool:
+    """Whether a word is among others, but for an ending."""
+    return word in held or any(
+        abs(len(word) - len(one)) <= _ENDING and (word.startswith(one) or one.startswith(word)) for one in held
+    )
+
+
+def _denies(passage: str, wanted: set[str], language: str) -> bool:
+    """Whether a sentence of the passage with a negation has at least half of the terms."""
+    sentences = (passage[start:end] for start, end in sentence_spans(passage, language))
+    return any(
+        2 * len(wanted & _terms(sentence, language)) >= len(wanted)
+        for sentence in sentences
+        if _plain_words(sentence).intersection(_NEGATIONS)
+    )
+
+
+def _plain_words(text: str) -> set[str]:
+    """Return the words of a text as they are written, without numbers."""
+    return {word for word in _PLAIN_WORD.findall(fold_case(text)) if not word.isdigit()}
+
+
+def _terms(text: str, language: str) -> set[str]:
+    """Return the stems of a text without its function words and numbers."""
+    return {term for term in analyse(text, language) if not any(letter.isdigit() for letter in term)}
+
+
+def _denied(text: str, match: re.Match[str]) -> bool:
+    """Whether what is said is denied where it is said."""
+    start = match.start("term")
+    before, after = text[max(0, start - 60) : start], text[match.end() : match.end() + 20]
+    return any((_NEGATED.search(before), _TURKISH_NEGATION.match(after), _ANSWERED_NO.match(after)))
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """Yield the numbers of a text, however their thousands and decimals are marked: 1.000, 1,000 and 1 000 are 1000."""
+    for match in _NUMBER.finditer(text):
+        yield _THOUSANDS.sub("", match[0]).replace(",", ".")
+
+
+def _names(value: str, language: str) -> Iterator[str]:
+    for match in _WORD.finditer(value):
+        word = match[0].strip("’'-")
+        capitals = sum(letter.isupper() for letter in word)
+        opens = not value[: match.start()].strip() or _SENTENCE_OPENING.search(value, 0, match.start())
+        if capitals > 1 or (capitals and word[0].isupper() and not opens and language not in _NOUNS_LARGE):
+            yield word

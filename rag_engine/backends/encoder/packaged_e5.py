@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_engine.backends.model_source import checked_weights, package_folder, recorded_models
+from rag_engine.backends.model_source import checked_weights, package_folder
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
+from rag_engine.text.tables import read_table
 
 _MODEL = "multilingual-e5-small"
 _MAGIC = b"E5S1"
@@ -144,7 +145,7 @@ class PackagedWords:
 @cache
 def packaged_words() -> PackagedWords:
     """Return the words of the installed package, one table for all models of a process; its content is not checked."""
-    return PackagedModel(_package() / recorded_models()[_MODEL]["file"]).words()
+    return PackagedModel(_package() / read_table("models")[_MODEL]["file"]).words()
 
 
 @cache

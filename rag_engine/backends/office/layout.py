@@ -49,7 +49,7 @@ class OfficeLayouts:
         self._cache = cache
         self._seconds = seconds
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="office layout")
-        self._begun = lru_cache(50)(self._begin)
+        self._begun = lru_cache(50)(lambda file, content: self._thread.submit(self._make, file, content))
         self._running: subprocess.Popen[bytes] | None = None
         self._closed = False
 
@@ -77,9 +77,6 @@ class OfficeLayouts:
         if running is not None:
             kill(running)
         self._thread.shutdown()
-
-    def _begin(self, file: Path, content: str) -> Future[Path]:
-        return self._thread.submit(self._make, file, content)
 
     def _make(self, file: Path, content: str) -> Path:
         program = office_program()

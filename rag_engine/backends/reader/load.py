@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
 
-from rag_engine.backends.encoder.packaged_e5 import packaged_name, packaged_words
-from rag_engine.backends.exported_model import ExportedModel
-from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_once
-from rag_engine.backends.model_runtime import (
-    INPUTS,
-    Runtime,
-    check_execution,
-    first_that_agrees,
-    open_onnx,
-    open_openvino,
-)
-from rag_engine.backends.reader.export import (
-    ADAPTER,
-    CARD,
-    CHECK_QUESTION,
-    CHECK_TEXTS,
-    export,
-    read_card,
-    read_settings,
-)
-from rag_engine.backends.reader.question_answering import load_question_answering
-from rag_engine.config import cache_folder
+from rag_engine.backends import model_runtime, model_source
+from rag_engine.backends.encoder import packaged_e5
+from rag_engine.backends.exported_model import ExportedModel, ModelSettings
+from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_once, first_line, open_quietly
+from rag_engine.backends.tokenizer import save_pieces
+from rag_engine.config import DATA, cache_folder
 from rag_engine.errors import BackendError
 from rag_engine.protocols import PassageReader, Scores
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import PassageReading
 
 _EXPORTS = "readers-4"
@@ -43,18 +33,39 @@ _BATCH_TOKENS = 2048
 # Passages whose reading is cached: ranking, quoting and judging one question ask for the same ones.
 _CACHED = 128
 
+ADAPTER = DATA / "reader"
+SETTINGS = "reader.json"
+CARD = "card.json"
+CHECK_QUESTION = "Who warns older people when a heatwave is forecast?"
+CHECK_TEXTS = (
+    "The health service telephones every older person on its list as soon as a heatwave is forecast.",
+    "Die Gemeinden stellen Hitzeaktionspläne auf; ÄRZTE und Pflegedienste werden früh beteiligt. " * 6,
+    "Kuraklık",
+)
+# A layer behind the tokens' states, from which the heads read.
+_UNREAD = ".pooler."
+_HEADS = ("span", "relevance")
+
+# Weight and bias of a linear layer.
+Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
+Checked = NDArray[np.float32]
+
+_CURE = kept_sentence(
+    "Give the path of a question-answering model or its name on the hub, or leave SEXTANT_READER unset."
+)
+_TOKENS = 384
+
 
 class AdapterReader:
     """A PassageReader, and a Reranker by its relevance, over an exported model; made by `load_reader`."""
 
     languages: frozenset[str] | None = None
 
-    def __init__(self, name: str, folder: Path, runtime: Runtime) -> None:
-        settings = read_settings(folder)
+    def __init__(self, name: str, folder: Path, runtime: model_runtime.Runtime) -> None:
         self.name = name
         self.execution = runtime.execution
-        limits = (settings.max_tokens, settings.padding_id)
-        self._model = ExportedModel(folder, runtime.compute, *limits, INPUTS[:2], _BATCH_TOKENS)
+        held = ModelSettings.read(folder / SETTINGS)
+        self._model = ExportedModel(folder, runtime.compute, held, _BATCH_TOKENS)
         self._cached: OrderedDict[tuple[str, str], PassageReading] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -93,15 +104,16 @@ class AdapterReader:
         return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
 
 
-def load_reader(name: str = "", execution: str = "auto", cache: Path | None = None) -> PassageReader:
+def load_reader(name: str = "", execution: str = "auto") -> PassageReader:
     """Return the reader of a name: the packaged adapter for "", a folder with another adapter, else a model of choice.
 
     BackendError for one that is nowhere, does not fit or cannot be computed.
     """
     folder = Path(name).expanduser() if name else ADAPTER
     if not name or (folder / CARD).is_file():
-        return load_adapter(folder, execution, cache)
-    return load_question_answering(name)
+        return load_adapter(folder, execution)
+    source = model_source.in_folder(name) or model_source.on_hub("Reader", name, name, "", _CURE)
+    return QuestionAnsweringReader(source)
 
 
 def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path | None = None) -> AdapterReader:
@@ -110,16 +122,16 @@ def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path |
     The first load merges it into the packaged encoder and exports that into `cache`. BackendError where the adapter is
     missing or does not fit the encoder that is installed, or where no runtime computes it.
     """
-    check_execution(execution)
+    model_runtime.check_execution(execution)
     cache = cache or cache_folder()
     card = read_card(adapter)
-    if card.get("encoder") != packaged_name():
+    if card.get("encoder") != packaged_e5.packaged_name():
         raise BackendError(
             "The adapter in {adapter} was trained on {encoder}, installed is {packaged}.",
             help="Train it again (training/README.md), or set SEXTANT_READER to none.",
             adapter=adapter,
             encoder=card.get("encoder"),
-            packaged=packaged_name(),
+            packaged=packaged_e5.packaged_name(),
         )
     digest = hashlib.sha256((adapter / "adapter.safetensors").read_bytes()).hexdigest()
     if digest != card.get("sha256"):
@@ -131,11 +143,14 @@ def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path |
     name = f"{adapter.name}@{digest[:12]}"
     folder = build_once(cache / _EXPORTS / name, lambda partial: build_apart(export, partial, adapter.absolute()))
     passed_over: list[str] = []
-    graph, words = folder / GRAPH, packaged_words()
-    found = first_that_agrees(
+    graph, words = folder / GRAPH, packaged_e5.packaged_words()
+    found = model_runtime.first_that_agrees(
         "auto" if execution == "torch" else execution,
         folder,
-        {"openvino": lambda: open_openvino(graph, words=words), "onnx": lambda: open_onnx(graph, words)},
+        {
+            "openvino": lambda: model_runtime.open_openvino(graph, words=words),
+            "onnx": lambda: model_runtime.open_onnx(graph, words),
+        },
         lambda runtime: AdapterReader(name, folder, runtime),
         lambda reader, count: _agrees(reader, folder, count),
         passed_over,
@@ -156,3 +171,112 @@ def _agrees(reader: AdapterReader, folder: Path, count: int | None) -> bool:
     found = np.array([(one.relevance, one.absent) for one in read])
     wanted = np.stack([expected[:, 2], expected[:, 0] + expected[:, 1]], axis=1)
     return bool(np.all(np.abs(found - wanted) <= _DISAGREEMENT))
+
+
+def read_card(folder: Path) -> Mapping[str, Any]:
+    """Return what an adapter's card says; BackendError where there is none or it cannot be read."""
+    try:
+        return dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise BackendError(
+            f"{folder} holds no adapter of the reader: {error}.",
+            help="Give a folder with adapter.safetensors and card.json.",
+        ) from error
+
+
+def merge(weights: dict[str, NDArray[np.float32]], adapter: Path) -> tuple[Layer, Checked]:
+    """Add an adapter's updates to the weights of its encoder; return the layer of its heads, and what torch reads.
+
+    Of each token the layer gives the logits of an answer's start, of its end, and at the first the passage's relevance;
+    torch's are those of the first tokens of CHECK_TEXTS. BackendError for an adapter that does not fit the encoder.
+    """
+    card = read_card(adapter)
+    try:
+        learned = {name: one.astype(np.float32) for name, one in load_file(adapter / "adapter.safetensors").items()}
+        for name in [one for one in learned if one.endswith(".up") and _UNREAD not in one]:
+            layer = name.removeprefix("encoder.").removesuffix(".up")
+            weights[f"{layer}.weight"] += card["scale"] * (learned[name] @ learned[name.removesuffix("up") + "down"])
+        weight, bias = (np.concatenate([learned[f"{head}.{part}"] for head in _HEADS]) for part in ("weight", "bias"))
+        checked = np.array(card["check"], dtype=np.float32).reshape(len(CHECK_TEXTS), len(bias))
+        return (weight.reshape(-1, packaged_e5.settings()["config.json"]["hidden_size"]), bias), checked
+    except (OSError, KeyError, ValueError, SafetensorError) as error:
+        raise BackendError(
+            "The adapter in {adapter} does not fit {encoder}: {error}",
+            help="Train it on the encoder that is installed, or leave SEXTANT_READER unset.",
+            adapter=adapter,
+            encoder=card.get("encoder", "the encoder"),
+            error=error,
+        ) from error
+
+
+def export(folder: Path, adapter: Path) -> None:
+    """Write the graph and tokenizer of the packaged encoder with the adapter into `folder`, without torch."""
+    from rag_engine.backends.bert_graph import BertGraph
+
+    model, config = packaged_e5.PackagedModel(packaged_e5.packaged_file()), packaged_e5.settings()["config.json"]
+    weights = model.weights()
+    heads, checked = merge(weights, adapter)
+    save_pieces(model.pieces(), model.special, folder)
+    graph = BertGraph(weights, config)
+    graph.save(graph.head(*heads), "read", folder / GRAPH)
+    np.save(folder / CHECK, checked)
+    ModelSettings(int(read_card(adapter)["tokens"]), config["pad_token_id"]).write(folder / SETTINGS)
+    model_runtime.prepare_openvino(folder / GRAPH)
+
+
+class QuestionAnsweringReader:
+    """A PassageReader and a Reranker over a model with a head for start and end; made by `load_reader`.
+
+    How relevant a passage is follows from how much better its best answer is than none.
+    """
+
+    languages: frozenset[str] | None = None
+
+    def __init__(self, source: model_source.ModelSource) -> None:
+        from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+
+        location = str(source.folder)
+        self.name, self.execution = source.name, "torch"
+        self._lock = threading.Lock()
+        self._tokenizer = open_quietly(
+            "Reader", location, lambda: AutoTokenizer.from_pretrained(location, use_fast=True), _CURE
+        )
+        self._model = open_quietly(
+            "Reader", location, lambda: AutoModelForQuestionAnswering.from_pretrained(location).eval(), _CURE
+        )
+
+    def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
+        """Return what it reads in each passage; BackendError when the model breaks off."""
+        with self._lock:
+            try:
+                return [self._read(question, passage) for passage in passages]
+            except RuntimeError as error:
+                raise BackendError(
+                    "Reader {model} broke off: {error}.", retryable=True, model=self.name, error=first_line(error)
+                ) from error
+
+    def score(self, query: str, texts: Sequence[str]) -> Scores:
+        """Return the relevance of each text, of shape (len(texts),); BackendError when the model breaks off."""
+        return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
+
+    def _read(self, question: str, passage: str) -> PassageReading:
+        import torch
+
+        given = self._tokenizer(
+            question,
+            passage,
+            truncation="only_second",
+            max_length=_TOKENS,
+            return_offsets_mapping=True,
+            return_tensors="pt",
+        )
+        offsets = given.pop("offset_mapping")[0].tolist()
+        own = [at for at, of in enumerate(given.sequence_ids(0)) if of == 1]
+        with torch.no_grad():
+            output = self._model(**given)
+        starts, ends = output.start_logits[0].tolist(), output.end_logits[0].tolist()
+        absent = starts[0] + ends[0]
+        begun, ended = [starts[at] for at in own], [ends[at] for at in own]
+        best = max(begun, default=0.0) + max(ended, default=0.0)
+        places = tuple((int(offsets[at][0]), int(offsets[at][1])) for at in own)
+        return PassageReading(best - absent, absent, places, tuple(begun), tuple(ended))

@@ -9,38 +9,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_engine.backends import model_source
-from rag_engine.backends.exported_model import ExportedModel
-from rag_engine.backends.model_export import CHECK, GRAPH, build_apart, build_once, first_line
-from rag_engine.backends.model_runtime import (
-    Runtime,
-    check_execution,
-    describe_execution,
-    first_that_agrees,
-    open_onnx,
-    open_openvino,
-)
+from rag_engine.backends import model_export, model_runtime, model_source
+from rag_engine.backends.exported_model import ExportedModel, ModelSettings
 from rag_engine.backends.model_source import ModelSource
-from rag_engine.backends.reranker.export import (
-    CHECK_QUERY,
-    CHECK_TEXTS,
-    export,
-    export_packaged,
-    open_cross_encoder,
-    read_settings,
-    torch_scores,
-)
-from rag_engine.backends.reranker.packaged_minilm import (
-    PACKAGED,
-    QUANTISED_FILE,
-    packaged_name,
-)
+from rag_engine.backends.reranker import packaged_minilm
 from rag_engine.config import cache_folder
-from rag_engine.errors import BackendError
+from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Reranker, Scores
+
+if TYPE_CHECKING:
+    import sentence_transformers
 
 # Where exports lie; counted up when what an export holds changes, so that an older one is not read.
 _EXPORTS = "cross-encoders-2"
@@ -49,17 +31,27 @@ _DISAGREEMENT = 0.03
 # Pairs are computed in batches of so many tokens: long enough for the kernels, short enough for a clock.
 _BATCH_TOKENS = 1024
 
+SETTINGS = "cross_encoder.json"
+_PACKAGED_TOKENS = 512
+# An answer, a passage of the same subject, one of another, and one of a single word, in different lengths.
+CHECK_QUERY = "Who warns older people when a heatwave is forecast?"
+CHECK_TEXTS = (
+    "The health service telephones every older person on its list as soon as a heatwave is forecast.",
+    "A heatwave is a run of at least three days on which the perceived temperature stays above 38 degrees. " * 6,
+    "Museums keep a list of the objects that are carried out of the building first.",
+    "Drought",
+)
+
 
 class CrossEncoder:
     """A Reranker (rag_engine.protocols) over an exported model; made by `load_reranker`."""
 
-    def __init__(self, name: str, folder: Path, runtime: Runtime) -> None:
-        settings = read_settings(folder)
+    def __init__(self, name: str, folder: Path, runtime: model_runtime.Runtime) -> None:
+        settings = ModelSettings.read(folder / SETTINGS)
         self.name = name
         self.execution = runtime.execution
         self.languages = None if settings.languages is None else frozenset(settings.languages)
-        limits = (settings.max_tokens, settings.padding_id)
-        self._model = ExportedModel(folder, runtime.compute, *limits, settings.inputs, _BATCH_TOKENS)
+        self._model = ExportedModel(folder, runtime.compute, settings, _BATCH_TOKENS)
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
         """One score a text, of shape (len(texts),), higher for the better answer; unbounded.
@@ -104,7 +96,7 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
     model's own is not used, and `execution` says so. Raises BackendError for a model that is nowhere or that no
     runtime computes, and InputError for an unknown execution or a model that does not score pairs.
     """
-    check_execution(execution)
+    model_runtime.check_execution(execution)
     source = locate(name)
     passed_over: list[str] = []
     if execution == "torch" and source.folder is None:
@@ -112,16 +104,16 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
     folder = Path()
     if execution != "torch":
         folder = _exported_folder(source, cache or cache_folder())
-        graph, quantised = folder / GRAPH, folder / QUANTISED_FILE
-        if read_settings(folder).failure:
+        graph, quantised = folder / model_export.GRAPH, folder / packaged_minilm.QUANTISED_FILE
+        if ModelSettings.read(folder / SETTINGS).failure:
             passed_over.append("cannot be exported")
-        elif reranker := first_that_agrees(
+        elif reranker := model_runtime.first_that_agrees(
             execution,
             folder,
             {
-                "openvino": lambda: open_openvino(graph, ordering=True),
+                "openvino": lambda: model_runtime.open_openvino(graph, ordering=True),
                 # In 8 bit where the weights came so.
-                "onnx": lambda: open_int8(quantised) if quantised.is_file() else open_onnx(graph),
+                "onnx": lambda: open_int8(quantised) if quantised.is_file() else model_runtime.open_onnx(graph),
             },
             lambda runtime: CrossEncoder(source.name, folder, runtime),
             lambda reranker, count: agrees(reranker, folder, count),
@@ -129,7 +121,9 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
         ):
             return reranker
     if source.folder is not None:
-        return TorchCrossEncoder(source.name, str(source.folder), describe_execution("torch", passed_over))
+        return TorchCrossEncoder(
+            source.name, str(source.folder), model_runtime.describe_execution("torch", passed_over)
+        )
     raise BackendError(
         "No runtime computes the reranker {model}: {error}.",
         help="Remove {folder} so that it is made again, or leave reranking off.",
@@ -146,22 +140,23 @@ def locate(name: str) -> ModelSource:
     """
     if found := model_source.in_folder(name):
         return found
-    if name.startswith(f"{PACKAGED}@") and name == packaged_name():
+    if name.startswith(f"{packaged_minilm.PACKAGED}@") and name == packaged_minilm.packaged_name():
         return ModelSource(name, None)
     repository = name if "/" in name else f"cross-encoder/{name}"
-    packaged = packaged_name() if repository == f"cross-encoder/{PACKAGED}" else ""
-    cure = f"Give the path of a sentence-transformers cross-encoder, or use {PACKAGED}, which needs no hub."
+    ours = packaged_minilm.PACKAGED
+    packaged = packaged_minilm.packaged_name() if repository == f"cross-encoder/{ours}" else ""
+    cure = f"Give the path of a sentence-transformers cross-encoder, or use {ours}, which needs no hub."
     return model_source.on_hub("Reranker", name, repository, packaged, cure)
 
 
-def open_int8(file: Path) -> Runtime:
+def open_int8(file: Path) -> model_runtime.Runtime:
     """Return a graph in 8 bit in ONNX Runtime."""
-    return Runtime("onnx int8", open_onnx(file).compute)
+    return model_runtime.Runtime("onnx int8", model_runtime.open_onnx(file).compute)
 
 
 def agrees(reranker: Reranker, folder: Path, count: int | None = None) -> bool:
     """Whether the runtime's scores of the first `count` check pairs, or of all, are the model's own; it warms it up."""
-    expected = np.load(folder / CHECK, allow_pickle=False)
+    expected = np.load(folder / model_export.CHECK, allow_pickle=False)
     difference = np.abs(reranker.score(CHECK_QUERY, CHECK_TEXTS[:count]) - expected[:count]).max()
     return bool(difference <= _DISAGREEMENT * np.ptp(expected))
 
@@ -169,9 +164,11 @@ def agrees(reranker: Reranker, folder: Path, count: int | None = None) -> bool:
 def _exported_folder(source: ModelSource, cache: Path) -> Path:
     """Return the folder of the exported model; exports it if it is not there."""
     location = source.folder
-    return build_once(
+    return model_export.build_once(
         cache / _EXPORTS / source.folder_name,
-        lambda partial: build_apart(export_packaged, partial) if location is None else export(str(location), partial),
+        lambda partial: (
+            model_export.build_apart(export_packaged, partial) if location is None else export(str(location), partial)
+        ),
     )
 
 
@@ -181,5 +178,64 @@ def _broken_off(reranker: Reranker, error: Exception) -> BackendError:
         retryable=True,
         model=reranker.name,
         execution=reranker.execution,
-        error=first_line(error),
+        error=model_export.first_line(error),
     )
+
+
+def open_cross_encoder(location: str) -> sentence_transformers.CrossEncoder:
+    """Return the sentence-transformers cross-encoder of a folder, on the processor.
+
+    Raises BackendError for one that is not whole and InputError for one that tells classes instead of one score.
+    """
+    from sentence_transformers import CrossEncoder
+
+    model = model_export.open_quietly(
+        "Reranker",
+        location,
+        lambda: CrossEncoder(location, device="cpu", model_kwargs=model_export.PLAIN_ATTENTION).eval(),
+        "Give a sentence-transformers cross-encoder with its configuration, tokenizer and weights, or leave reranking "
+        "off.",
+    )
+    if model.num_labels != 1:
+        raise InputError(
+            f"Reranker {location} tells {model.num_labels} classes apart instead of scoring a pair.",
+            help="Give a cross-encoder with one output, such as cross-encoder/ms-marco-MiniLM-L6-v2.",
+        )
+    return model
+
+
+def torch_scores(model: sentence_transformers.CrossEncoder, query: str, texts: list[str]) -> Scores:
+    """One score a text as the model's last layer gives it, computed by torch."""
+    from torch.nn import Identity
+
+    pairs = [(query, text) for text in texts]
+    scores = model.predict(pairs, activation_fn=Identity(), show_progress_bar=False, convert_to_numpy=True)
+    return np.asarray(scores, dtype=np.float32)
+
+
+def export(location: str, folder: Path) -> None:
+    """Export the model into `folder`."""
+    model: Any = open_cross_encoder(location)
+    inputs = tuple(name for name in model_runtime.INPUTS if name in model.tokenizer.model_input_names)
+    texts = list(CHECK_TEXTS[:3])
+    sample = model.tokenizer([CHECK_QUERY] * len(texts), texts, padding=True, truncation=True, return_tensors="pt")
+
+    def forward(**tensors: Any) -> Any:
+        return model.model(**tensors).logits[:, 0]
+
+    failure = model_export.export_model(model, folder, forward, sample, inputs, "scores")
+    np.save(folder / model_export.CHECK, torch_scores(model, CHECK_QUERY, list(CHECK_TEXTS)))
+    ModelSettings(*model_export.limits(model), inputs, failure=failure).write(folder / SETTINGS)
+
+
+def export_packaged(folder: Path) -> None:
+    """Write the packaged model into `folder`, without torch; its own scores are its graph's in full precision."""
+    packaged_minilm.unpack(packaged_minilm.packaged_folder(), folder)
+    # On German and Turkish it finds fewer answers than the ranking that it would reorder.
+    settings = ModelSettings(_PACKAGED_TOKENS, 0, model_runtime.INPUTS, languages=(packaged_minilm.PACKAGED_LANGUAGE,))
+    settings.write(folder / SETTINGS)
+    exact = ExportedModel(
+        folder, model_runtime.open_onnx(folder / model_export.GRAPH).compute, settings, _PACKAGED_TOKENS
+    )
+    np.save(folder / model_export.CHECK, exact.compute([(CHECK_QUERY, text) for text in CHECK_TEXTS]))
+    model_runtime.prepare_openvino(folder / model_export.GRAPH, ordering=True)

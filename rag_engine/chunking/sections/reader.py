@@ -8,21 +8,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from statistics import median
 
-from rag_engine.chunking.sections.headings import (
-    LONGEST_HEADING,
-    HeadingLine,
-    Mark,
-    is_marginal_title,
-    is_title_line,
-)
-from rag_engine.chunking.sections.labels import number_key
-from rag_engine.chunking.sections.rules import Rules
+from rag_engine.chunking.sections.headings import LONGEST_HEADING, HeadingLine, Mark, is_marginal_title, is_title_line
+from rag_engine.chunking.sections.rules import Rules, number_key
 
 _LETTERED = re.compile(r"[A-ZÇĞİÖŞÜ][).]\s")
 # Below the levels with a noun come headings without a number, then A), I., 1.
 LOOSE_RANK, _LETTER_RANK, _NUMERAL_RANK, _NUMBER_RANK = 50, 60, 61, 62
 
 Stack = list[tuple[int, str]]
+_ABOVE = ("level", "loose", "numeral", "numbered")
+_CITED = ("unit", "decision")
+_FEWEST_NUMERALS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +108,6 @@ def _is_continued(mark: Mark, below: Mark, ranking: Ranking) -> bool:
     return bare or (mark.kind == "level" and ranking.is_greater(mark) and mark.font_size == below.font_size)
 
 
-_ABOVE = ("level", "loose", "numeral", "numbered")
-_CITED = ("unit", "decision")
-_FEWEST_NUMERALS = 3
-
-
 @dataclass(frozen=True, slots=True)
 class Section:
     """Characters [start, end) of the text that are cited together; `section` is empty where nothing is cited.
@@ -155,11 +146,33 @@ class _Scope:
     section: str = ""
 
 
-class Reader:
-    """A reading of the marks; `sections` are those found, `inner` the headings that open none.
+def read_sections(
+    text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], rules: Rules, title: str, act: str
+) -> tuple[list[Section], list[tuple[int, str]]]:
+    """Return the sections that the marks open, and the headings that open none, with their starts.
 
     `title` is the document's, the outermost heading, and `act` the name that its units belong to.
     """
+    reader = _Reader(text, places, marks, rules, title, act)
+    numerals = _numeral_units(places, marks)
+    # Headings of which it is not known yet whether a unit follows them; lines that are titles of the one above.
+    run: list[Mark] = []
+    titles: set[int] = set()
+    for index, mark in enumerate(marks):
+        if mark.kind == "loose" and mark.place in titles:
+            continue
+        if mark.kind in _ABOVE and mark.place not in numerals:
+            run.append(mark)
+        elif reader.counts(mark, index):
+            if title_below(text, places, marks, index) and mark.kind in ("unit", "annex", "decision"):
+                titles.add(mark.place + 1)
+            reader.open(mark, index, run, numeral=mark.place in numerals)
+    reader.leave(run)
+    return reader.sections, reader.inner
+
+
+class _Reader:
+    """How far the reading of the marks has got: sections found, headings that open none, and those above."""
 
     def __init__(
         self, text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], rules: Rules, title: str, act: str
@@ -172,22 +185,8 @@ class Reader:
         self._scope = _Scope(act, self._base)
         self._stack: Stack = []
         self._ranking = ranking_of(marks, rules)
-        numerals = _numeral_units(places, marks)
-        # Headings of which it is not known yet whether a unit follows them; lines that are titles of the one above.
-        run: list[Mark] = []
-        titles: set[int] = set()
-        for index, mark in enumerate(marks):
-            if mark.kind == "loose" and mark.place in titles:
-                continue
-            if mark.kind in _ABOVE and mark.place not in numerals:
-                run.append(mark)
-            elif self._counts(mark, index):
-                if title_below(text, places, marks, index) and mark.kind in ("unit", "annex", "decision"):
-                    titles.add(mark.place + 1)
-                self._open(mark, index, run, numeral=mark.place in numerals)
-        self._leave(run)
 
-    def _counts(self, mark: Mark, index: int) -> bool:
+    def counts(self, mark: Mark, index: int) -> bool:
         """Return whether the mark is where its kind may be."""
         scope = self._scope
         match mark.kind:
@@ -205,7 +204,7 @@ class Reader:
             case _:
                 return True
 
-    def _open(self, mark: Mark, index: int, run: list[Mark], *, numeral: bool) -> None:
+    def open(self, mark: Mark, index: int, run: list[Mark], *, numeral: bool) -> None:
         """Open the section that the mark heads."""
         below = title_below(self._text, self._places, self._marks, index)
         heading = heading_of(mark)
@@ -220,12 +219,12 @@ class Reader:
             case "unit":
                 self._unit(mark, titled, run)
             case "decision":
-                self._leave(run)
+                self.leave(run)
                 self._stack.clear()
                 self._scope = _Scope(self._act, self._base, (titled,), begun=True)
                 self._add(mark.start, mark.label, titled, numbered=True)
             case "annex":
-                self._leave(run)
+                self.leave(run)
                 self._stack.clear()
                 self._annex(mark, index, titled, below)
             case "preamble":
@@ -240,7 +239,7 @@ class Reader:
                 self._scope.recital = -1
                 self._add(mark.start, self._rules.preamble_label, self._rules.preamble_label)
             case "closing" | "notes":
-                self._leave(run)
+                self.leave(run)
                 self._stack.clear()
                 self._scope.closed |= mark.kind == "closing"
                 self._add(mark.start, mark.label or mark.title, *([heading] if heading else []))
@@ -297,11 +296,11 @@ class Reader:
         ):
             expected = run[-1].place
             above.insert(0, run.pop())
-        self._leave(run)
+        self.leave(run)
         put_on(self._stack, above, self._ranking)
         return above[0].start if above else mark.start
 
-    def _leave(self, run: list[Mark]) -> None:
+    def leave(self, run: list[Mark]) -> None:
         """Close headings that no unit follows: a level or a greater one opens a section, others stay in theirs."""
         scope = self._scope
         for mark in run:

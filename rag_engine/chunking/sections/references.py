@@ -12,8 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rag_engine.chunking.sections.labels import normal_label, number_key
-from rag_engine.chunking.sections.rules import NUMBER, SUBDIVISION, SYMBOL, Rules, choice, lower, rules_of
+from rag_engine.chunking.sections.rules import (
+    NUMBER,
+    SUBDIVISION,
+    SYMBOL,
+    Rules,
+    choice,
+    lower,
+    normal_label,
+    number_key,
+    rules_of,
+)
 from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.types import Parent
 

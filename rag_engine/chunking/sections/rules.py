@@ -1,15 +1,15 @@
-"""Rules of each language for headings and citations of sections, from data/sections.toml."""
+"""Rules of each language for headings and citations of sections, from data/sections.toml, and labels in one form."""
 
 from __future__ import annotations
 
 import re
-import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from rag_engine.config import DATA
+from rag_engine.text.tables import read_table
 
 ROMAN = r"(?=[IVXLC])(?:C{0,3})(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})"
 _LATIN = r"bis|ter|quater|quinquies|sexies|septies|octies|novies|decies"
@@ -23,6 +23,14 @@ ANNEX_NUMBER = rf"{NUMBER}|[A-Z]{{1,2}}(?!\w)"
 # (2)(a) after a number.
 SUBDIVISION = r"(?:\s?\(\w{1,4}\))*"
 SYMBOL = r"\d{1,3}/[A-Z]{2,4}(?:[./-]\d{1,4})+|\d{1,4}/\d{2,4}"
+
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_ROMAN_NUMBER = re.compile(rf"({ROMAN})\s?([a-z]?)", re.IGNORECASE)
+_ARABIC = re.compile(r"(\d+)(.*)", re.DOTALL)
+_ORDINAL_SIGN = re.compile(r"(?<=\d)\s?\.?\s?[º°ª]")
+_TURKISH_CASE = r"(?:['’]?\s?(?:inci|ıncı|uncu|üncü|nci|ncı|ncu|ncü))?"
+_NUMBER_FIRST = re.compile(rf"(\d+\w?){_TURKISH_CASE}\.?\s+([^\W\d_]+)")
+_SYMBOL = re.compile(r"\d+/[\w./-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class Rules:
 @cache
 def rules_of(language: str) -> Rules:
     """Return the rules of a language (ISO 639-1); a language without a table is read with the English one."""
-    tables = _tables()
+    tables = read_table("sections")
     code = language.lower()[:2]
     return _rules(tables[code if code in tables else "en"])
 
@@ -85,7 +93,7 @@ class SectionWords:
 @cache
 def section_words() -> SectionWords:
     """Return the words of all languages; a noun of several has the kind of the first."""
-    tables = list(_tables().values())
+    tables = list(read_table("sections").values())
     return SectionWords(
         kinds={noun: kind for table in reversed(tables) for noun, kind in _kinds(table).items()},
         ordinals={lower(word): number for table in tables for number, word in enumerate(table["ordinals"], 1)},
@@ -97,12 +105,6 @@ def section_words() -> SectionWords:
 def lower(word: str) -> str:
     """Return the word in lower case; the Turkish capitals fall together with their Latin pairs."""
     return word.replace("İ", "i").lower().rstrip(".")
-
-
-@cache
-def _tables() -> dict[str, dict[str, Any]]:
-    with (DATA / "sections.toml").open("rb") as file:
-        return tomllib.load(file)
 
 
 def _rules(table: dict[str, Any]) -> Rules:
@@ -185,3 +187,64 @@ def _forms(word: str) -> tuple[str, str, str]:
 
 def _pattern(source: str | None) -> re.Pattern[str] | None:
     return re.compile(source) if source else None
+
+
+def normal_label(label: str) -> str:
+    """Return the label as "kind number" in lower case: "section 302" for s. 302, "article 9" for Art. 9 and 9. madde.
+
+    Roman numbers become Arabic ("annex 2"), letters stay with their number ("article 12a"). A label without a known
+    noun comes back in lower case; a number alone is a section's.
+    """
+    plain = " ".join(unicodedata.normalize("NFC", label).replace("\u2011", "-").split())
+    folded = _ORDINAL_SIGN.sub("", lower(plain)).strip(" .:–—-").removeprefix("the ")
+    if folded in section_words().preambles:
+        return "preamble"
+    if re.fullmatch(r"\d+(?:\.\d+)*\w{0,2}", folded):
+        return f"section {_number(folded)}"
+    turned = _NUMBER_FIRST.fullmatch(folded)
+    if turned and (kind := _kind(turned[2])):
+        return f"{kind} {_number(turned[1])}"
+    words = folded.split(" ", 1)
+    if words[0] in section_words().ordinals and len(words) == 2 and (kind := _kind(words[1])):
+        return f"{kind} {section_words().ordinals[words[0]]}"
+    found = _noun_pattern().match(folded)
+    if not found:
+        return folded
+    kind, rest = _kind(found[1]), folded[found.end() :].strip(" .")
+    return f"{kind} {_number(rest)}".strip() if kind else folded
+
+
+def number_key(number: str) -> tuple[int, str]:
+    """Return a number as it sorts: 12a after 12, before 13; (0, itself) for a letter or a word."""
+    normal = _number(_ORDINAL_SIGN.sub("", number.lower()).strip(" ."))
+    found = _ARABIC.fullmatch(normal)
+    return (int(found[1]), found[2]) if found else (0, normal)
+
+
+def _number(number: str) -> str:
+    """Return the number in Arabic digits, its letter or addition joined to it ("12a", "117bis"); a symbol as it is."""
+    number = section_words().number_words.get(number, number)
+    if number in section_words().ordinals:
+        return str(section_words().ordinals[number])
+    if _SYMBOL.fullmatch(number):
+        return number
+    roman = _ROMAN_NUMBER.fullmatch(number)
+    if roman and number not in ("c", "l"):
+        values = [_ROMAN_VALUES[letter] for letter in roman[1].lower()]
+        arabic = sum(-value if value < max(values[place:]) else value for place, value in enumerate(values))
+        return f"{arabic}{roman[2]}"
+    found = _ARABIC.fullmatch(number)
+    if not found:
+        return number
+    rest = found[2]
+    return found[1] + (rest if re.match(r"[.-]\d", rest) else re.sub(r"[\s-]", "", rest))
+
+
+def _kind(noun: str) -> str:
+    return section_words().kinds.get(noun.rstrip("."), "")
+
+
+@cache
+def _noun_pattern() -> re.Pattern[str]:
+    nouns = sorted(section_words().kinds, key=lambda noun: (-len(noun), noun))
+    return re.compile(rf"({'|'.join(map(re.escape, nouns))})(?![^\W\d_])\.?\s*")

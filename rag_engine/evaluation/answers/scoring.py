@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from rag_engine.answering.replies.marks import CHECKED_MARK
+from rag_engine.answering.replies import CHECKED_MARK
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.gold import Quote, letters_of
 from rag_engine.text.folding import fold

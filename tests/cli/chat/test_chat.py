@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from rag_engine.answering.support.summary import support_accuracy
+from rag_engine.answering.support import support_accuracy
 from tests.cli.test_ask import PLAN, QUESTION, model, said
 from tests.rag_engine.backends.scripted_server import Reply, Script
 from tests.rag_engine.backends.test_openai import CHAT, words

@@ -19,7 +19,7 @@ from rag_engine.conversations.store import Conversation, new_id, read_conversati
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter
-from rag_engine.planning.rewriting import Exchange, FollowUp
+from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.prompts import names_no_source
 from rag_engine.types import Answer, Evidence
 from tests.rag_engine.conftest import CountingEmbedder

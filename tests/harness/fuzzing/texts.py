@@ -22,7 +22,7 @@ from ingestion.web.politeness import PolitenessPolicy
 from ingestion.web.response import retry_after_seconds, says_file, suggested_name
 from ingestion.web.urls import normal_url, registered_name, url_of_any_language
 from rag_engine.answering.bundle import read_bundle
-from rag_engine.answering.replies.marks import check_marks
+from rag_engine.answering.replies import check_marks
 from rag_engine.answering.structured.answer_schema import parse_schema, shipped_schemas
 from rag_engine.backends.llm_reply import read_object
 from rag_engine.errors import BackendError, InputError

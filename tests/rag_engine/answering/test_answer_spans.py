@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.answering.answer_spans import answer_score, best_span
+from rag_engine.answering.chances import answer_score, best_span
 from rag_engine.types import PassageReading
 
 # "Every dyke | twice a year", a token for each word.

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.bundle import AnswerBundle, asked_question, bundle_of, read_bundle, write_bundle
+from rag_engine.answering.bundle import AnswerBundle, AskedQuestion, bundle_of, read_bundle, write_bundle
 from rag_engine.answering.circumstances import Circumstances, shareable, shareable_settings
 from rag_engine.config import Config, read_config
 from rag_engine.errors import InputError
@@ -44,7 +44,7 @@ def make_bundle(
         made_with = Circumstances(
             "openai/small.gguf", "", "e5", 3, "f" * 64, shareable_settings(config), {"sextant": "1"}
         )
-        asked = asked_question("Who orders it?", {"hazard": ("Flood",)}, top_k=5)
+        asked = AskedQuestion("Who orders it?", {"hazard": ("Flood",)}, top_k=5)
         return bundle_of(asked, answer, prompt, made_with, config)
 
     return make
@@ -176,6 +176,6 @@ def _whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     answer = KeptAnswer("answered", "The mayor.", (), "extractive", ())
     made_with = Circumstances("extractive", "", "e5", 1, "f", {}, {})
     write_bundle(
-        path, AnswerBundle(asked_question("Who?", {}), QueryPlan("Who?", "en", ("Who?",)), (), None, answer, made_with)
+        path, AnswerBundle(AskedQuestion("Who?", {}), QueryPlan("Who?", "en", ("Who?",)), (), None, answer, made_with)
     )
     return path.read_bytes()

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.answering.citations import answer_sentences, cite
-from rag_engine.answering.replies.marks import check_marks
-from rag_engine.answering.replies.written_references import without_references
+from rag_engine.answering.replies import check_marks, without_references
 from rag_engine.types import Source
 from tests.rag_engine.conftest import CountingEmbedder
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rag_engine.answering.generation import answer, pack_prompt
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
-from rag_engine.answering.support.labels import SupportModels
+from rag_engine.answering.support import SupportModels
 from rag_engine.calibration import Calibration
 from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError

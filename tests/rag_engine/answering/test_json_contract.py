@@ -9,7 +9,7 @@ import pytest
 
 from rag_engine.answering.chances import chance_model
 from rag_engine.answering.json_contract import answer_json
-from rag_engine.answering.support.labels import fitted_support
+from rag_engine.answering.support import fitted_support
 from rag_engine.types import Answer, Evidence, SentenceSupport, Source, SupportJudge
 from tests.conftest import ROOT
 

@@ -5,9 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from rag_engine.answering.bundle import AnswerBundle, KeptAnswer, KeptPassage, KeptPrompt, asked_question
+from rag_engine.answering.bundle import (
+    AnswerBundle,
+    AskedQuestion,
+    KeptAnswer,
+    KeptPassage,
+    KeptPrompt,
+    answer_differs,
+    compare_bundles,
+)
 from rag_engine.answering.circumstances import Circumstances, shareable_settings
-from rag_engine.answering.replay import answer_differs, compare_bundles
 from rag_engine.config import read_config
 from rag_engine.types import Citation, QueryPlan
 
@@ -18,7 +25,7 @@ def passage(name: str, *, document: str = "a", text: str = "t") -> KeptPassage:
 
 CITATION = Citation(1, "a_c0", "a", "a.pdf", "Plan", 3, "The mayor orders it.", 0, 20)
 KEPT = AnswerBundle(
-    asked=asked_question("Who orders it?", {}),
+    asked=AskedQuestion("Who orders it?", {}),
     plan=QueryPlan("Who orders it?", "en", ("who orders it",)),
     evidence=(passage("c0"), passage("c1"), passage("c0", document="b")),
     prompt=KeptPrompt("Rules", "Sources", (1,), (), 40, 512, 0.3),

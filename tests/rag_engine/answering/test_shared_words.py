@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.answering.shared_words import share_sounding_alike
+from rag_engine.answering.chances import share_sounding_alike
 
 DECISION = "Establishes the Warsaw international mechanism for loss and damage, see decision 3/CP.18 of the GCF."
 

@@ -13,8 +13,14 @@ import pytest
 import torch
 from onnx import numpy_helper
 
-from rag_engine.backends.model_runtime import open_onnx, open_openvino
-from rag_engine.backends.openvino_graph import GRAPH, GraphPrecision, prepared_graph, read_words
+from rag_engine.backends.model_runtime import (
+    OPENVINO_GRAPH,
+    GraphPrecision,
+    open_onnx,
+    open_openvino,
+    prepared_graph,
+    read_words,
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +78,11 @@ def test_a_graph_that_was_made_anew_is_prepared_anew(graph: Path) -> None:
 
 def test_the_layers_of_a_bfloat16_graph_are_rounded_as_torch_rounds_and_never_made_whole_again(graph: Path) -> None:
     folder = prepared_graph(graph, "bf16")
-    layers = [node for node in openvino.Core().read_model(folder / GRAPH).get_ops() if node.get_type_name() == "MatMul"]
+    layers = [
+        node
+        for node in openvino.Core().read_model(folder / OPENVINO_GRAPH).get_ops()
+        if node.get_type_name() == "MatMul"
+    ]
     exact = [numpy_helper.to_array(one) for one in onnx.load(graph).graph.initializer]
     for layer in layers:
         held = layer.input_value(1).get_node().input_value(0).get_node().get_data()

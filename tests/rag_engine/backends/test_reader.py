@@ -14,8 +14,7 @@ from transformers import AutoModel, AutoTokenizer, BertConfig, BertForQuestionAn
 
 from rag_engine.backends.encoder.load import locate, model_folder
 from rag_engine.backends.encoder.packaged_e5 import packaged_name
-from rag_engine.backends.reader.export import ADAPTER, read_card
-from rag_engine.backends.reader.load import load_adapter, load_reader
+from rag_engine.backends.reader.load import ADAPTER, load_adapter, load_reader, read_card
 from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError
 from training.model import RANK, SCALE, ReaderModel, check_values

@@ -13,7 +13,7 @@ from time import monotonic
 
 import pytest
 
-from rag_engine.backends import reply_stream
+from rag_engine.backends import llm_reply
 from rag_engine.backends.ollama import OllamaGenerator
 from rag_engine.backends.openai import OpenAIGenerator
 from rag_engine.config import GenerationConfig
@@ -80,7 +80,7 @@ def fill_in(model: Generator) -> object:
 def test_who_waits_for_the_first_token_is_told_and_can_leave_at_once(
     open_model: Callable[[int], Generator], ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reply_stream, "_PULSE_SECONDS", 0.05)
+    monkeypatch.setattr(llm_reply, "_PULSE_SECONDS", 0.05)
     heard: list[float] = []
 
     with silent_server() as server:
@@ -102,7 +102,7 @@ def test_who_waits_for_the_first_token_is_told_and_can_leave_at_once(
 
 
 def test_nobody_is_told_once_the_block_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reply_stream, "_PULSE_SECONDS", 0.01)
+    monkeypatch.setattr(llm_reply, "_PULSE_SECONDS", 0.01)
     heard: list[float] = []
     with while_waiting(heard.append):
         pass
@@ -118,7 +118,7 @@ def test_a_reply_is_read_where_an_event_loop_runs_already_as_in_a_notebook() -> 
         yield "was raised."
 
     async def notebook() -> list[str]:
-        return list(reply_stream.read_parts(parts(), seconds=30))
+        return list(llm_reply.read_parts(parts(), seconds=30))
 
     # In a thread of its own, for a browser test beside this one may have left a loop running in the tests' own.
     with ThreadPoolExecutor(1) as pool:

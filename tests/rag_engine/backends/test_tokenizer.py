@@ -9,10 +9,14 @@ from tokenizers import Tokenizer as Rust
 from tokenizers.models import WordLevel
 
 from rag_engine.backends.encoder.load import exported_folder, locate, model_folder
-from rag_engine.backends.tokenizer.load import load_tokenizer, save_tokenizer
-from rag_engine.backends.tokenizer.rust import RustTokenizer
-from rag_engine.backends.tokenizer.sentencepiece import SentencePieceTokenizer
-from rag_engine.backends.tokenizer.tokens import TokenizedText, Tokenizer
+from rag_engine.backends.tokenizer import (
+    RustTokenizer,
+    SentencePieceTokenizer,
+    TokenizedText,
+    Tokenizer,
+    load_tokenizer,
+    save_tokenizer,
+)
 from rag_engine.config import DATA, cache_folder
 
 QUESTIONS = (

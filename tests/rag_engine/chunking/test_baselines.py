@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.chunking.baselines import fixed_chunks, newline_chunks, recursive_chunks
+from rag_engine.chunking.chunk import fixed_chunks, newline_chunks, recursive_chunks
 from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError
 from rag_engine.types import Parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.chunking.enumerations import opening_of
+from rag_engine.chunking.indexed_text import opening_of
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rag_engine.chunking.baselines import sentence_chunks, sentence_ranges
+from rag_engine.chunking.chunk import sentence_chunks, sentence_ranges
 from rag_engine.chunking.parents import solid
 from rag_engine.config import ChunkSizes
 from rag_engine.errors import InputError

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.config import ControllerConfig
-from rag_engine.controller.loop import begin, search_on
+from rag_engine.controller.gather import begin, merge_evidence, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion, WorkingMemory, place_of
-from rag_engine.controller.merge import merge_evidence
 from rag_engine.controller.read import StatementReading
 from rag_engine.types import ControllerStep, Evidence, Source
 

@@ -11,9 +11,8 @@ from rag_engine.config import ControllerConfig
 from rag_engine.controller.describe import describe_step
 from rag_engine.controller.gather import ControllerTools, gather
 from rag_engine.controller.memory import SubQuestion
-from rag_engine.controller.model_reading import ModelReader
-from rag_engine.controller.plan import plan_by_model, plan_by_rules
-from rag_engine.controller.read import SentenceReader
+from rag_engine.controller.read import ModelReader, SentenceReader
+from rag_engine.controller.sub_questions import plan_by_model, plan_by_rules
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
 from rag_engine.protocols import Generator

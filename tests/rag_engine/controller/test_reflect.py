@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.config import ControllerConfig
+from rag_engine.controller.gather import choose_gap, confidence, decide, disagree, reflect, state_of
 from rag_engine.controller.memory import Proposition, SubQuestion, SubQuestionState, WorkingMemory
-from rag_engine.controller.reflect import choose_gap, confidence, decide, disagree, reflect, state_of
 
 CONFIG = ControllerConfig()
 STATES = st.lists(st.sampled_from(["covered", "contradicted", "open"]), min_size=1, max_size=8)

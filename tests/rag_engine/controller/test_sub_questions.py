@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.config import DATA
-from rag_engine.controller.phrasing import part_words
-from rag_engine.controller.sub_questions import MOST, named_labels, sub_questions
+from rag_engine.controller.sub_questions import MOST, named_labels, part_words, sub_questions
 from rag_engine.geography import load_gazetteer
 from rag_engine.text.languages import READ_LANGUAGES
 

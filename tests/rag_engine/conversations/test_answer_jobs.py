@@ -13,7 +13,7 @@ from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import Turn, new_id, read_conversation
 from rag_engine.errors import BackendError, InputError
-from rag_engine.planning.rewriting import Exchange, FollowUp
+from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.types import Answer, ControllerStep, Evidence, QueryPlan
 from rag_engine.waiting import still_waiting
 from tests.threads import join_threads

@@ -13,7 +13,7 @@ from rag_engine.conversations import recording, store
 from rag_engine.conversations.reply import Reply, ShownSource
 from rag_engine.conversations.store import Conversation, Turn, TurnRating
 from rag_engine.errors import BackendError, InputError, WorkspaceError
-from rag_engine.planning.rewriting import Exchange, FollowUp
+from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.takeaway.exported_text import export_answer
 from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan, Source
 from tests.raw_records import overwrite, record_bytes

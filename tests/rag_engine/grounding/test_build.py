@@ -15,8 +15,7 @@ from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.grounding.build import GroundingSummary, build_knowledge_base
-from rag_engine.grounding.entries import index_entries
-from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase
+from rag_engine.grounding.knowledge import GroundedEntry, KnowledgeBase, index_entries
 from rag_engine.storage.catalog import describe_document
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from rag_engine.types import Prompt

@@ -13,10 +13,15 @@ from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter, live_counts
 from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
-from rag_engine.passage_search.document_hits import find_document_hits
-from rag_engine.passage_search.find import NEAREST, excluding_facets, find_passages, in_order
+from rag_engine.passage_search.find import (
+    NEAREST,
+    PassageQuery,
+    excluding_facets,
+    find_document_hits,
+    find_passages,
+    in_order,
+)
 from rag_engine.passage_search.passages import citation_of, read_passages
-from rag_engine.passage_search.query import PassageQuery
 from tests.rag_engine.passage_search.conftest import REPORTS
 
 

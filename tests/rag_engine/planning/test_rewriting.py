@@ -11,7 +11,7 @@ import pytest
 from rag_engine import prompts
 from rag_engine.config import Config
 from rag_engine.errors import BackendError
-from rag_engine.planning.rewriting import Exchange, FollowUp, rewrite
+from rag_engine.planning.follow_up import Exchange, FollowUp, rewrite
 from rag_engine.types import Prompt
 
 CONFIG = Config(workspace=Path("unused"))

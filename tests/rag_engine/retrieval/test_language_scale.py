@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rag_engine.calibration import Calibration
-from rag_engine.retrieval.language_scale import Baseline, language_baselines
+from rag_engine.retrieval.scores import Baseline, language_baselines
 from rag_engine.storage.snapshot import LanguageSamples
 
 SCALE = Calibration(

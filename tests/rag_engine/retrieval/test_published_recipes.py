@@ -14,9 +14,8 @@ from rank_bm25 import BM25Okapi
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.protocols import Keys, VectorIndex, Vectors
-from rag_engine.retrieval.cascade import select
 from rag_engine.retrieval.diversity import Candidate, admit, per_document_cap
-from rag_engine.retrieval.ranking import rank
+from rag_engine.retrieval.ranking import rank, select
 from rag_engine.retrieval.retrieve import retrieve
 from rag_engine.types import Evidence, QueryPlan
 from tests.rag_engine.conftest import CountingEmbedder
@@ -131,18 +130,18 @@ def test_the_cascade_selects_by_score_provenance_and_distance_to_what_is_chosen(
     # Worked out by hand: after the first, .5 x 1.98 - .5 x .9 = .54 loses against .5 x 1.9 - .5 x .1 = .9.
     vectors = np.array([[1, 0, 0], [0.9, np.sqrt(0.19), 0], [0.1, 0, np.sqrt(0.99)]], np.float32)
     read = np.array([2.0, 1.98, 1.75])
-    found = select(np.ones(3), read, np.array([0.0, 0.0, 1.0]), vectors, 2)
-    assert found.order == (0, 2)
-    assert found.scores == pytest.approx([2.0, 1.9])
+    order, scores = select(np.ones(3), read, np.array([0.0, 0.0, 1.0]), vectors, 2)
+    assert order.tolist() == [0, 2]
+    assert scores == pytest.approx([2.0, 1.9])
 
 
 def test_provenance_breaks_a_tie_of_the_cross_encoder_and_no_more() -> None:
     vectors = np.eye(3, dtype=np.float32)
-    tied = select(np.ones(3), np.array([1.0, 1.0, 1.0]), np.array([0.0, 0.5, 1.0]), vectors, 3)
-    assert tied.order == (2, 1, 0)
-    assert tied.scores == pytest.approx([1.15, 1.075, 1.0])
-    apart = select(np.ones(3), np.array([1.2, 1.0, 1.0]), np.array([0.0, 0.5, 1.0]), vectors, 3)
-    assert apart.order[0] == 0
+    order, scores = select(np.ones(3), np.array([1.0, 1.0, 1.0]), np.array([0.0, 0.5, 1.0]), vectors, 3)
+    assert order.tolist() == [2, 1, 0]
+    assert scores == pytest.approx([1.15, 1.075, 1.0])
+    order, _ = select(np.ones(3), np.array([1.2, 1.0, 1.0]), np.array([0.0, 0.5, 1.0]), vectors, 3)
+    assert order[0] == 0
 
 
 def test_the_recipe_for_statutes_reads_twenty_and_gives_five(engine: Engine) -> None:

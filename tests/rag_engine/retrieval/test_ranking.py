@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Reranker, Scores
-from rag_engine.retrieval.ranked import Ranked
-from rag_engine.retrieval.ranking import rank
+from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.reranking import DEPTH
 from rag_engine.storage.catalog import Catalog
 from rag_engine.types import IndexListing, QueryPlan

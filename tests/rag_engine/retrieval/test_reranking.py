@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Reranker, Scores
-from rag_engine.retrieval.reranking import DEPTH, affordable_depth, interpolate, rerank
+from rag_engine.retrieval.reranking import DEPTH, Reranked, affordable_depth, interpolate, rerank
 
 
 @dataclass
@@ -39,37 +39,36 @@ def answers(text: str) -> float:
     return 1.0 if "answers" in text else 0.0
 
 
+def order(found: Reranked) -> list[int]:
+    return sorted(range(len(found.scores)), key=lambda place: -found.scores[place])
+
+
 def ranking(count: int) -> tuple[list[str], list[float]]:
     return [f"passage {n}" for n in range(count)], [1 - n / (count + 1) for n in range(count)]
 
 
 def test_what_answers_rises_by_the_weight_of_the_reranker() -> None:
-    assert rerank("q", TEXTS, SCORES, Reader(answers), weight=0.2).order == (0, 1, 2)
-    assert rerank("q", TEXTS, SCORES, Reader(answers), weight=0.6).order == (2, 0, 1)
+    assert order(rerank("q", TEXTS, SCORES, Reader(answers), weight=0.2)) == [0, 1, 2]
+    assert order(rerank("q", TEXTS, SCORES, Reader(answers), weight=0.6)) == [2, 0, 1]
 
 
 @given(
     st.lists(st.tuples(st.floats(-5, 5), st.floats(-50, 50)), min_size=1, max_size=DEPTH),
     st.floats(0, 1),
 )
-def test_the_order_is_that_of_the_mix_and_the_scores_stay_in_their_range(
-    pairs: list[tuple[float, float]], weight: float
-) -> None:
+def test_the_scores_of_the_mix_stay_in_their_range(pairs: list[tuple[float, float]], weight: float) -> None:
     pairs.sort(key=lambda pair: -pair[0])
     scores, read = [pair[0] for pair in pairs], {f"text {n}": pair[1] for n, pair in enumerate(pairs)}
     found = rerank("q", list(read), scores, Reader(read.__getitem__), weight=weight)
-    assert sorted(found.order) == list(range(len(pairs)))
     assert found.warning == ""
     assert min(scores) - 1e-9 <= min(found.scores) <= max(found.scores) <= max(scores) + 1e-9
-    ordered = [found.scores[place] for place in found.order]
-    assert ordered == sorted(ordered, reverse=True)
 
 
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=DEPTH, unique=True))
 def test_a_reranker_of_the_same_opinion_changes_nothing(scores: list[float]) -> None:
     scores.sort(reverse=True)
     texts = [str(score) for score in scores]
-    assert rerank("q", texts, scores, Reader(float), weight=0.5).order == tuple(range(len(scores)))
+    assert order(rerank("q", texts, scores, Reader(float), weight=0.5)) == list(range(len(scores)))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0.01, 100), st.floats(-100, 100))
@@ -84,27 +83,23 @@ def test_only_the_first_twenty_are_read_and_nothing_from_behind_them_rises() -> 
     reader = Reader(lambda text: float(text.split()[1]))
     found = rerank("q", texts, scores, reader, weight=1.0)
     assert {text for batch in reader.batches for text in batch} == set(texts[:DEPTH])
-    assert found.order == (*reversed(range(DEPTH)), *range(DEPTH, 30))
+    assert order(found) == [*reversed(range(DEPTH)), *range(DEPTH, 30)]
     assert found.scores[DEPTH:] == tuple(scores[DEPTH:])
-
-
-def test_equal_scores_leave_the_order_to_the_reranker() -> None:
-    assert rerank("q", TEXTS, [0.5] * 3, Reader(answers), weight=0.1).order == (2, 0, 1)
 
 
 def test_passages_in_a_language_it_does_not_know_are_not_read_and_keep_their_scores() -> None:
     reader = Reader(answers)
     found = rerank("q", TEXTS, SCORES, reader, weight=1.0, readable=[True, False, True])
     assert reader.batches == [["third, which answers", "first"]]
-    assert found.order == (2, 1, 0)
+    assert order(found) == [2, 1, 0]
     assert found.scores == pytest.approx((0.5, 0.8, 0.9))
 
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_what_cannot_change_is_not_read(count: int) -> None:
     reader = Reader(answers)
-    assert rerank("q", TEXTS[:count], SCORES[:count], reader, weight=0.5).order == tuple(range(count))
-    assert rerank("q", TEXTS, SCORES, reader, weight=0.0).order == (0, 1, 2)
+    assert rerank("q", TEXTS[:count], SCORES[:count], reader, weight=0.5).scores == tuple(SCORES[:count])
+    assert rerank("q", TEXTS, SCORES, reader, weight=0.0).scores == tuple(SCORES)
     assert reader.batches == []
 
 
@@ -131,9 +126,8 @@ def test_only_the_best_are_read_as_deep_as_is_said() -> None:
     texts, scores = ranking(20)
     reader = Reader(lambda text: float(text.split()[1]))
     found = rerank("q", texts, scores, reader, weight=1.0, depth=6)
-    assert found.order[:6] == (5, 4, 3, 2, 1, 0)
-    assert found.order[6:] == tuple(range(6, 20))
-    assert rerank("q", texts, scores, reader, weight=1.0, depth=0).order == tuple(range(20))
+    assert order(found) == [5, 4, 3, 2, 1, 0, *range(6, 20)]
+    assert order(rerank("q", texts, scores, reader, weight=1.0, depth=0)) == list(range(20))
 
 
 def breaks_off(text: str) -> float:
@@ -159,7 +153,7 @@ def shapeless(query: str, texts: Sequence[str]) -> Scores:
 )
 def test_the_ranking_stays_and_says_why_when_the_reranker_fails(of: Callable[[str], float], why: str) -> None:
     found = rerank("q", TEXTS, SCORES, Reader(of), weight=0.5)
-    assert found.order == (0, 1, 2)
+    assert order(found) == [0, 1, 2]
     assert found.scores == tuple(SCORES)
     assert found.warning == f"Not reranked: {why}"
 
@@ -168,7 +162,7 @@ def test_scores_of_another_shape_are_not_used(monkeypatch: pytest.MonkeyPatch) -
     reader = Reader(answers)
     monkeypatch.setattr(reader, "score", shapeless)
     found = rerank("q", TEXTS, SCORES, reader, weight=0.5)
-    assert found.order == (0, 1, 2)
+    assert order(found) == [0, 1, 2]
     assert "one number for each of 3" in found.warning
 
 

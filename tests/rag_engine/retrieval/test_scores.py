@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.engine import Engine
-from rag_engine.retrieval.scores import Pool, Signals, column, mix, pool_of, read_signals, scaled_to_best
+from rag_engine.retrieval.scores import CandidatePool, Signals, column, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import search
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.sentence_vectors import pack_sentences
@@ -186,7 +186,7 @@ def read(engine: Engine) -> Read:
 
         whole = engine.collection.view()
         view = View(whole.catalog, whole.snapshot, whole.file, whole.manifest)
-        pool = Pool(found, keys, keys, keys, tuple(spoken), np.array(cosines, np.float32).reshape(-1, 1))
+        pool = CandidatePool(found, keys, keys, keys, tuple(spoken), np.array(cosines, np.float32).reshape(-1, 1))
         return read_signals(plan, pool, view, replace(DEFAULT, **changes))  # type: ignore[arg-type]
 
     return signals_of

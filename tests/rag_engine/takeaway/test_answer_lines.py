@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.takeaway.answer_lines import AnswerLine, AnswerRun, answer_lines
+from rag_engine.takeaway.exported_text import AnswerLine, AnswerRun, answer_lines
 
 
 def test_lists_headings_bold_words_and_marks_are_told_apart() -> None:

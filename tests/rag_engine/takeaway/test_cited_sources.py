@@ -8,8 +8,7 @@ from dataclasses import replace
 import bibtexparser
 import rispy
 
-from rag_engine.takeaway.bibliography import to_bibtex, to_ris
-from rag_engine.takeaway.cited_sources import cited_entries
+from rag_engine.takeaway.bibliography import cited_entries, to_bibtex, to_ris
 from rag_engine.types import Source
 from tests.rag_engine.conversations.test_store import CITATION
 

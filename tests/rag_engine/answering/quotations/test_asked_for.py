@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.quotations.asked_for import Asked, asked_for, gives
+from rag_engine.answering.quotations.question_terms import Asked, asked_for, gives
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.answering.replies.closing_refusal import without_closing_refusal
+from rag_engine.answering.replies import without_closing_refusal
 
 # As qwen2.5-coder:1.5b wrote it.
 ANSWERED = "[Source 1] A lead flood authority must prepare, publish and keep up to date a local flood plan."

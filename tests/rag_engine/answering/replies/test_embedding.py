@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rag_engine.answering.replies.embedding import AnswerEmbedder
+from rag_engine.answering.replies import AnswerEmbedder
 from rag_engine.protocols import Embedder
 from tests.rag_engine.conftest import CountingEmbedder
 

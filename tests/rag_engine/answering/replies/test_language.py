@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rag_engine.answering.replies.language import language_warning, written_language
+from rag_engine.answering.replies import language_warning, written_language
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.types import QueryPlan
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_engine.answering.support.claim_words import (
+from rag_engine.answering.support import (
     clauses,
     denies,
     denies_throughout,

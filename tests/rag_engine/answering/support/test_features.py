@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rag_engine.answering.support.features import CitedPassage, SupportEvidence, evidence_for, facts_of
+from rag_engine.answering.support import CitedPassage, SupportEvidence, evidence_for, facts_of
 
 KYOTO = (
     "Decides that the sixth session of the Conference of the Parties shall be held in The Hague, the Netherlands, "

@@ -7,9 +7,17 @@ from typing import Never
 import pytest
 
 from rag_engine.answering.citations import answer_sentences
-from rag_engine.answering.support.features import SupportEvidence
-from rag_engine.answering.support.labels import LabelJudge, SupportModels, assess, fitted_support, reasons_of
-from rag_engine.answering.support.summary import support_accuracy, support_summary, unsupported_sentences
+from rag_engine.answering.support import (
+    LabelJudge,
+    SupportEvidence,
+    SupportModels,
+    assess,
+    fitted_support,
+    reasons_of,
+    support_accuracy,
+    support_summary,
+    unsupported_sentences,
+)
 from rag_engine.calibration import Calibration
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Scores

@@ -14,13 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
-from rag_engine.backends.encoder.export import CHECK_TEXTS, PACKAGED_CHECK
-from rag_engine.backends.encoder.load import TorchModel, load_encoder, locate, model_folder
+from rag_engine.backends.encoder.load import CHECK_TEXTS, PACKAGED_CHECK, TorchModel, load_encoder, locate, model_folder
 from rag_engine.backends.encoder.packaged_e5 import packaged_file, packaged_words
 from rag_engine.backends.exported_model import batches
 from rag_engine.backends.model_export import build_once
 from rag_engine.backends.reader.load import load_reader
-from rag_engine.backends.tokenizer.tokens import room_for
+from rag_engine.backends.tokenizer import room_for
 from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Embedder

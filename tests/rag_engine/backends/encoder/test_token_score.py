@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rag_engine.backends.encoder.token_score import load_token_score, token_score_name
+from rag_engine.backends.encoder.load import load_token_score, token_score_name
 from rag_engine.errors import InputError
 
 

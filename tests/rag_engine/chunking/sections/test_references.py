@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
 from rag_engine.chunking.sections.chunks import section_chunks
-from rag_engine.chunking.sections.labels import normal_label
 from rag_engine.chunking.sections.references import (
     Edge,
     find_references,
     named_sections,
     resolve,
 )
+from rag_engine.chunking.sections.rules import normal_label
 from rag_engine.config import ChunkSizes
 from rag_engine.types import Parent
 

@@ -1,0 +1,585 @@
+"""Support of each sentence of an answer by the passages that it cites.
+
+A sentence is held against the part of its sources that comes nearest to it. What of it the sources do not have
+(numbers, dates, places, names), what they deny, what claims more than they do, and how near the two are in words and
+meaning give a score for each label. The weights are fitted by benchmarks/answers/support.py, which also measures how
+often the label is right. Where a judge model is asked as well, its label counts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, reduce
+from math import exp
+from operator import or_
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_engine.answering.chances import SHORTEST_ALIKE, is_known
+from rag_engine.answering.citations import AnswerSentence, answer_sentences, likely_sentences, shared_words, words
+from rag_engine.calibration import Calibration, languages_of
+from rag_engine.config import DATA
+from rag_engine.errors import BackendError
+from rag_engine.geography import GLOBAL, find_places, load_gazetteer
+from rag_engine.prompts import SUPPORT_RULES, SUPPORT_SCHEMA, support_message
+from rag_engine.protocols import Embedder, Generator, PassageReader
+from rag_engine.text.analyzer import analyse, shared_terms
+from rag_engine.text.folding import fold
+from rag_engine.text.quantities import CalendarDate, calendar_dates, quantities
+from rag_engine.text.sentences import Span
+from rag_engine.text.tables import read_table
+from rag_engine.text.templates import kept_sentence
+from rag_engine.text.wording import ENGLISH, Wording
+from rag_engine.types import SentenceSupport, Source, SupportJudge, SupportLabel
+
+FITTED = DATA / "support.json"
+# Those that are decided by evidence, in the order in which ties fall.
+LABELS: tuple[SupportLabel, ...] = ("supported", "partly supported", "unsupported")
+
+_JUDGE_SECONDS = 60.0
+_SHOWN = 3  # of one kind: a made-up title has six names
+_FAR = 0.5  # similarity below which a passage is said to have little in common with a sentence
+
+_SENTENCES = 48  # of all sources together, encoded at most for one answer
+_PART = 2  # sentences of a source that one of an answer may rest on
+
+Vector = NDArray[np.float32]
+
+# The number of a paragraph or item: no number that its text states.
+_ENUMERATOR = re.compile(r"^\W{0,3}\d{1,3}[.)]\s", re.MULTILINE)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"\w+")
+# German writes every noun with a capital, so that one tells nothing of a name.
+_NOUNS_IN_CAPITALS = frozenset({"de"})
+
+_CLAUSE = re.compile(
+    r"[.;:,!?()–—](?=\s|$)|[;:()–—]|(?<!\w)(?:and|but|e|ma|et|mais|y|pero|und|aber|sondern|mas|ve|ama|ancak)(?!\w)"
+)
+# The verb that a negation belongs to ends the clause; one further up denies a part of it alone ("ödemeyen malik").
+_PREDICATE_LAST = frozenset({"tr"})
+_SENTENCE = re.compile(r"[.;!?](?=\s|$)")
+_DIGIT = re.compile(r"\d")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?\s*)")
+_LONGEST_INTRODUCTION = 14
+
+
+@dataclass(frozen=True, slots=True)
+class FittedSupport:
+    """The weight of each piece of evidence for each label, and the share of labels that are right on held-out pairs."""
+
+    weights: Mapping[SupportLabel, Mapping[str, float]]
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class LabelJudge:
+    """A second language model: its name, and how it is reached, BackendError where it is not."""
+
+    name: str
+    reach: Callable[[], Generator]
+
+
+@dataclass(frozen=True, slots=True)
+class AssessedSentences:
+    """The support of each sentence of an answer, warnings, and the judge that was asked."""
+
+    support: tuple[SentenceSupport, ...]
+    warnings: tuple[str, ...] = ()
+    judge: SupportJudge | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SupportModels:
+    """Models that compare sentences with their sources: the encoder's scale, and a reader and a judge where asked.
+
+    `identify` returns the language (ISO 639-1) of an answer that was wished for in another one than the question's, ""
+    where it is not known.
+    """
+
+    calibration: Calibration
+    identify: Callable[[str], str] = lambda _: ""
+    reader: PassageReader | None = None
+    judge: LabelJudge | None = None
+
+
+@cache
+def fitted_support() -> FittedSupport:
+    """Return what benchmarks/answers/support.py has fitted and measured."""
+    values = json.loads(FITTED.read_text(encoding="utf-8"))
+    return FittedSupport(values["weights"], values["right"])
+
+
+def assess(
+    text: str,
+    language: str,
+    sources: Sequence[Source],
+    *,
+    embedder: Embedder,
+    models: SupportModels,
+) -> AssessedSentences:
+    """Return the support of each sentence of a checked answer, with warnings.
+
+    `sources` are those that the model was given. A reader or a judge that fails is reported, and the labels are those
+    without it.
+    """
+    warnings: list[str] = []
+    reader, judge = models.reader, models.judge
+    held = hold_against(text, language, sources, embedder=embedder, calibration=models.calibration)
+    if reader:
+        try:
+            held = [read_by(reader, one) for one in held]
+        except BackendError as error:
+            warnings.append(
+                kept_sentence("The sentences were compared with their sources without the reader. {error}", error=error)
+            )
+    found = [_support(one, language) for one in held]
+    asked: SupportJudge | None = None
+    if judge and any(one.passage for one in held):
+        asked = SupportJudge(judge.name)
+        try:
+            found = _judged(found, held, judge.reach())
+        except BackendError as error:
+            asked = SupportJudge(judge.name, failed=True)
+            warnings.append(
+                kept_sentence(
+                    "{model} did not judge whether the sources support the sentences. {error}",
+                    model=judge.name,
+                    error=error,
+                )
+            )
+    return AssessedSentences(tuple(found), tuple(warnings), asked)
+
+
+def read_by(reader: PassageReader, held: HeldSentence) -> HeldSentence:
+    """Return the sentence with how relevant a reader finds its passage; BackendError when the reader fails."""
+    if held.passage is None:
+        return held
+    (reading,) = reader.read(held.sentence.text, [held.passage.text])
+    # A logistic of the logit, from -1 to 1.
+    relevance = 2 / (1 + exp(-max(-30.0, min(30.0, reading.relevance)))) - 1
+    return replace(held, passage=replace(held.passage, read=relevance))
+
+
+def weighed(evidence: SupportEvidence) -> dict[str, float]:
+    """Return the evidence as numbers from -1 to 1, by the names that the weights have."""
+    same = float(not evidence.translated)
+    share = len(evidence.names) / evidence.named if evidence.named else 0.0
+    return {
+        "always": 1.0,
+        "figures": float(bool(evidence.numbers or evidence.dates)),
+        "places": float(bool(evidence.places)),
+        "names": same * bool(evidence.names),
+        "translated_names": (1 - same) * share,
+        "universals": float(bool(evidence.universals)),
+        "denial": float(evidence.denied or evidence.affirmed),
+        "turned": evidence.turned,
+        "overlap": same * evidence.overlap,
+        "similarity": evidence.similarity,
+        "translated": 1 - same,
+        "read": evidence.read,
+    }
+
+
+def label_of(evidence: SupportEvidence, weights: Mapping[SupportLabel, Mapping[str, float]]) -> SupportLabel:
+    """Return the label with the highest score."""
+    values = weighed(evidence)
+    return max(LABELS, key=lambda label: sum(weights[label].get(name, 0.0) * value for name, value in values.items()))
+
+
+def reasons_of(evidence: SupportEvidence) -> Iterator[str]:
+    """Yield what speaks against a sentence, a short statement each."""
+    for kind, missing in (
+        ("number", evidence.numbers),
+        ("date", evidence.dates),
+        ("place", evidence.places),
+        ("name", evidence.names),
+    ):
+        yield from (f"{kind} {one} is not in the passage" for one in list(missing)[:_SHOWN])
+        if len(missing) > _SHOWN:
+            yield f"and {len(missing) - _SHOWN} more"
+    yield from (f'"{word}" claims more than the passage' for word in evidence.universals)
+    if evidence.denied:
+        yield "the sentence denies something and the passage does not"
+    elif evidence.affirmed:
+        yield "the passage denies something and the sentence does not"
+    elif evidence.turned:
+        yield "one denies what the other affirms"
+    if evidence.similarity < _FAR:
+        yield "the passage has little in common with the sentence"
+
+
+def _support(held: HeldSentence, language: str) -> SentenceSupport:
+    start, end = held.sentence.start, held.sentence.end
+    if held.passage is None:
+        return SentenceSupport(start, end, "no claim")
+    evidence = evidence_for(held.sentence.text, language, held.passage)
+    label = label_of(evidence, fitted_support().weights)
+    if label == "supported":
+        return SentenceSupport(start, end, label)
+    reasons = tuple(reasons_of(evidence)) or ("the passage does not clearly say so",)
+    return SentenceSupport(start, end, label, reasons)
+
+
+def _judged(found: Sequence[SentenceSupport], held: Sequence[HeldSentence], judge: Generator) -> list[SentenceSupport]:
+    """Return the labels of a judge, asked once for all sentences; BackendError when it leaves one out."""
+    asked = [(one.sentence.text, one.passage.text) for one in held if one.passage]
+    reply = judge.complete_json(SUPPORT_RULES, support_message(asked), SUPPORT_SCHEMA, seconds=_JUDGE_SECONDS)
+    listed = reply.get("labels")
+    labels = [label for label in listed if label in LABELS] if isinstance(listed, list) else []
+    if len(labels) != len(asked):
+        raise BackendError(
+            "It gave {count} labels for {total} sentences.",
+            help="Use another model.",
+            count=len(labels),
+            total=len(asked),
+        )
+    remaining = iter(labels)
+    judged = []
+    for own, one in zip(found, held, strict=True):
+        label = next(remaining) if one.passage else own.label
+        same = label == own.label
+        judged.append(own if same else replace(own, label=label, reasons=(f"judged {label} by {judge.name}",)))
+    return judged
+
+
+def support_accuracy(words: Wording = ENGLISH) -> str:
+    """Return how often the label is right, in words: "right in 9 of 10 cases in our tests"."""
+    return words.message("right in {n} of 10 cases in our tests", n=int(fitted_support().right * 10))
+
+
+def support_summary(
+    support: Sequence[SentenceSupport], judge: SupportJudge | None = None, words: Wording = ENGLISH
+) -> str:
+    """Return in one line how many sentences are supported, and who says so; "" without a claim.
+
+    Labels that were made without a judge come with how often they are right.
+    """
+    labels = [one.label for one in support if one.label != "no claim"]
+    if not labels:
+        return ""
+    parts = [
+        words.counted(
+            "{supported} of {n} sentence supported by the cited passages",
+            "{supported} of {n} sentences supported by the cited passages",
+            len(labels),
+            supported=labels.count("supported"),
+        )
+    ]
+    if partly := labels.count("partly supported"):
+        parts.append(words.counted("{n} partly supported", "{n} partly supported", partly))
+    if unsupported := labels.count("unsupported"):
+        parts.append(words.counted("{n} unsupported", "{n} unsupported", unsupported))
+    return f"{'; '.join(parts)}. {_judged_by(judge, words)}"
+
+
+def _judged_by(judge: SupportJudge | None, words: Wording) -> str:
+    if judge and not judge.failed:
+        return words.message("Judged by a second model, {model}.", model=judge.name)
+    accuracy = support_accuracy(words)
+    if judge is None:
+        return words.message("Checked automatically: {accuracy}.", accuracy=accuracy)
+    return words.message(
+        "Checked automatically without the second model {model}, which failed: {accuracy}.",
+        model=judge.name,
+        accuracy=accuracy,
+    )
+
+
+def unsupported_sentences(text: str, support: Sequence[SentenceSupport], words: Wording = ENGLISH) -> Iterator[str]:
+    """Yield each sentence of an answer's text that is not or only partly supported, with the reasons."""
+    for one in support:
+        told = {"sentence": " ".join(text[one.start : one.end].split()), "reasons": "; ".join(one.reasons)}
+        if one.label == "partly supported":
+            yield words.message("Partly supported: {sentence} ({reasons})", **told)
+        elif one.label == "unsupported":
+            yield words.message("Unsupported: {sentence} ({reasons})", **told)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSentence:
+    """A sentence of an answer and what it is held against; None where it states nothing or there is no source."""
+
+    sentence: AnswerSentence
+    passage: CitedPassage | None
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadSource:
+    """A cited source: the sentences of it that were encoded, and the facts of all its text."""
+
+    source: Source
+    vectors: Mapping[Span, Vector]
+    facts: StatedFacts
+
+
+def hold_against(
+    text: str, language: str, sources: Sequence[Source], *, embedder: Embedder, calibration: Calibration
+) -> list[HeldSentence]:
+    """Return each sentence of a checked answer with the part of its sources that comes nearest to it.
+
+    Its sources are those that it names, else those that its paragraph names, else all.
+    """
+    sentences = answer_sentences(text, language)
+    given = {source.n: source for source in sources}
+    cited = {
+        one: [n for n in one.numbers if n in given] or list(given)
+        for one in sentences
+        if not states_nothing(one.text, language)
+    }
+    if not cited or not given:
+        return [HeldSentence(one, None) for one in sentences]
+    asked = {n: [one.text for one, numbers in cited.items() if n in numbers] for n in given}
+    read = _read_sources([given[n] for n in given if asked[n]], asked, embedder)
+    queries = dict(zip(cited, embedder.encode_queries([one.text for one in cited]), strict=True))
+    return [
+        HeldSentence(
+            one,
+            _nearest(one.text, language, queries[one], [read[n] for n in cited[one]], calibration)
+            if one in cited
+            else None,
+        )
+        for one in sentences
+    ]
+
+
+def _read_sources(
+    sources: Sequence[Source], asked: Mapping[int, Sequence[str]], embedder: Embedder
+) -> dict[int, _ReadSource]:
+    """Encode the likeliest sentences of each source in one batch."""
+    limit = max(_PART, _SENTENCES // len(sources))
+    places = [(source, span) for source in sources for span in likely_sentences(source, asked[source.n], limit)]
+    texts = [source.text[slice(*span)] for source, span in places]
+    encoded: Iterable[Vector] = embedder.encode_passages(texts) if texts else ()
+    vectors: dict[int, dict[Span, Vector]] = {source.n: {} for source in sources}
+    for (source, span), vector in zip(places, encoded, strict=True):
+        vectors[source.n][span] = vector
+    return {source.n: _ReadSource(source, vectors[source.n], _facts(source)) for source in sources}
+
+
+def _nearest(
+    sentence: str, language: str, query: Vector, sources: Sequence[_ReadSource], calibration: Calibration
+) -> CitedPassage | None:
+    """Return the two sentences of one source that come nearest to a sentence, with the facts of all its sources."""
+    facts = reduce(or_, (one.facts for one in sources), StatedFacts())
+    best: tuple[float, CitedPassage] | None = None
+    wanted = words(sentence)
+    for one in sources:
+        written = one.source.document.metadata.language
+        scale = languages_of(language, written)
+        similar = {span: calibration.similarity(float(v @ query), scale) for span, v in one.vectors.items()}
+        scores = {
+            span: value + shared_words(words(one.source.text[slice(*span)]), wanted) for span, value in similar.items()
+        }
+        part = sorted(sorted(scores, key=lambda span: -scores[span])[:_PART])
+        if part and (best is None or max(scores.values()) > best[0]):
+            text = "\n".join(one.source.text[slice(*span)] for span in part)
+            passage = CitedPassage(text, written, facts, max(similar[span] for span in part))
+            best = max(scores.values()), passage
+    return best[1] if best else None
+
+
+def _facts(source: Source) -> StatedFacts:
+    """Return the facts of a source and of what is known of its document."""
+    metadata = source.document.metadata
+    known = (metadata.title, metadata.authority, source.act, source.section, *source.headings)
+    about = "\n".join((*known, str(metadata.year or ""), metadata.date))
+    written = facts_of(f"{source.text}\n{about}", metadata.language)
+    return written | StatedFacts(places=frozenset(metadata.countries))
+
+
+@dataclass(frozen=True, slots=True)
+class StatedFacts:
+    """The numbers, dates, places and folded words of texts, whatever their languages."""
+
+    numbers: frozenset[float] = frozenset()
+    dates: tuple[CalendarDate, ...] = ()
+    places: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+
+    def __or__(self, other: StatedFacts) -> StatedFacts:
+        """Return the facts of both."""
+        dates = (*self.dates, *other.dates)
+        return StatedFacts(self.numbers | other.numbers, dates, self.places | other.places, self.words | other.words)
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPassage:
+    """Text that a sentence is held against: the part of its sources that is nearest, and the facts of all of them.
+
+    `similarity` is the encoder's, calibrated, from 0 to 1; `read` how relevant a reader finds the part for the
+    sentence, from -1 to 1, and 0 without a reader.
+    """
+
+    text: str
+    language: str
+    facts: StatedFacts
+    similarity: float
+    read: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SupportEvidence:
+    """Signs for and against a sentence.
+
+    `numbers`, `dates`, `places` and `names` are those that the source does not have, of `named` names in all;
+    `universals` the words that claim more than it. `denied`: the sentence denies and the passage does not; `affirmed`:
+    the other way round; `turned`: the share of the common words that one of the two alone denies. `overlap` is the
+    share of the sentence's words in the passage, from 0 to 1; `translated`: the two differ in language.
+    """
+
+    numbers: tuple[str, ...]
+    dates: tuple[str, ...]
+    places: tuple[str, ...]
+    names: tuple[str, ...]
+    named: int
+    universals: tuple[str, ...]
+    denied: bool
+    affirmed: bool
+    turned: float
+    overlap: float
+    similarity: float
+    read: float
+    translated: bool
+
+
+def facts_of(text: str, language: str) -> StatedFacts:
+    """Return the numbers, dates, places and words of a text in a language (ISO 639-1)."""
+    scope = find_places(text, load_gazetteer(), language, running=True)
+    numbers = quantities(_ENUMERATOR.sub("", text), language)
+    return StatedFacts(
+        frozenset(value for one in numbers for value in one.values),
+        tuple(calendar_dates(text, language)),
+        frozenset((*scope.countries, *scope.regions)),
+        frozenset(_WORD.findall(fold(text))),
+    )
+
+
+def evidence_for(sentence: str, language: str, passage: CitedPassage) -> SupportEvidence:
+    """Return what speaks for and against a sentence in its passage."""
+    sentence = _ENUMERATOR.sub("", sentence)
+    facts, text = passage.facts, passage.text
+    scope = find_places(sentence, load_gazetteer(), language, running=True)
+    places = (*scope.countries, *(region for region in scope.regions if region != GLOBAL))
+    names = list(dict.fromkeys(_names(sentence, language)))
+    claimed, known = universals(sentence, language), universals(text, passage.language)
+    denied, limited = denies(sentence, language), limits(sentence, language)
+    return SupportEvidence(
+        numbers=tuple(one.text for one in quantities(sentence, language) if facts.numbers.isdisjoint(one.values)),
+        dates=tuple(
+            date.text
+            for date in calendar_dates(sentence, language)
+            if not any(date.agrees(other) for other in facts.dates)
+        ),
+        places=tuple(place for place in places if place not in facts.places),
+        names=tuple(name for name in names if not is_known(fold(name), facts.words)),
+        named=len(names),
+        universals=tuple(word for kind, word in claimed.items() if kind not in known),
+        denied=denied and not limited and not denies(text, passage.language),
+        affirmed=not denied and not limited and denies_throughout(text, passage.language),
+        turned=_turned(sentence, language, text) if language == passage.language else 0.0,
+        overlap=_overlap(sentence, language, text, passage.language),
+        similarity=passage.similarity,
+        read=passage.read,
+        translated=language != passage.language,
+    )
+
+
+def _names(sentence: str, language: str) -> Iterator[str]:
+    """Yield the names and abbreviations of a sentence; where capitals tell nothing, abbreviations alone."""
+    for term in shared_terms(sentence):
+        for part in _WORD.findall(term):
+            if not part.isdigit() and (language not in _NOUNS_IN_CAPITALS or part.isupper()):
+                yield part
+
+
+def _turned(sentence: str, language: str, passage: str) -> float:
+    """Return the share of the common words whose clauses are denied in one of the two alone."""
+    polarities: dict[str, set[bool]] = {}
+    for clause in clauses(passage, language):
+        for stem in analyse(clause.text, language):
+            polarities.setdefault(stem, set()).add(clause.denied)
+    common = turned = 0
+    for clause in clauses(sentence, language):
+        for stem in set(analyse(clause.text, language)) & polarities.keys():
+            common += 1
+            turned += clause.denied not in polarities[stem]
+    return turned / common if common else 0.0
+
+
+def _overlap(sentence: str, language: str, passage: str, written: str) -> float:
+    """Return the share of a sentence's words that a passage has; across languages those that look alike count."""
+    if language == written:
+        stems = set(analyse(sentence, language))
+        return len(stems.intersection(analyse(passage, language))) / len(stems) if stems else 0.0
+    terms = {word for word in map(fold, _LETTERS.findall(sentence)) if len(word) >= SHORTEST_ALIKE}
+    known = frozenset(_LETTERS.findall(fold(passage)))
+    return sum(is_known(term, known) for term in terms) / len(terms) if terms else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PolarClause:
+    """A part of a sentence, folded, and whether something in it is denied."""
+
+    text: str
+    denied: bool
+
+
+def clauses(text: str, language: str) -> list[PolarClause]:
+    """Return the clauses of a text, cut at its signs and at "and" and "but"."""
+    folded = _pattern("no_negation", language).sub(" ", fold(text))
+    negation = _pattern("negation", language)
+    parts = [part for part in _CLAUSE.split(folded) if part and part.strip()]
+    ends = [" ".join(part.split()[-2:]) if language in _PREDICATE_LAST else part for part in parts]
+    return [PolarClause(part, negation.search(end) is not None) for part, end in zip(parts, ends, strict=True)]
+
+
+def denies(text: str, language: str) -> bool:
+    """Return whether anything in a text is denied or prohibited."""
+    plain = _pattern("no_negation", language).sub(" ", fold(text))
+    return _pattern("negation", language).search(plain) is not None
+
+
+def denies_throughout(text: str, language: str) -> bool:
+    """Return whether something is denied in each sentence of a text."""
+    parts = [part for part in _SENTENCE.split(text) if len(part.split()) > 2]
+    return bool(parts) and all(denies(part, language) for part in parts)
+
+
+def limits(text: str, language: str) -> bool:
+    """Return whether a text holds a word that says the same with a negation and without: only, at most, unless."""
+    return _pattern("limits", language).search(fold(text)) is not None
+
+
+def universals(text: str, language: str) -> dict[str, str]:
+    """Return the words of a text that hold for all times ("always") and for all things ("all"), one for each kind."""
+    folded = _pattern("no_universal", language).sub(" ", fold(text))
+    found = {kind: _pattern(kind, language).search(folded) for kind in ("always", "all")}
+    return {kind: match.group() for kind, match in found.items() if match}
+
+
+def states_nothing(sentence: str, language: str) -> bool:
+    """Return whether a sentence is a heading, introduces what follows, or speaks of the sources alone.
+
+    A sentence that says that the sources are silent on something is one of these: no passage can bear it out.
+    """
+    if _HEADING.fullmatch(sentence):
+        return True
+    if _pattern("absent", language).search(fold(sentence)):
+        return True
+    introduces = sentence.rstrip(" *_").endswith((":", "：")) and len(sentence.split()) <= _LONGEST_INTRODUCTION
+    if _DIGIT.search(sentence):
+        return False
+    about = analyse(read_table("support_words").get(language, {}).get("about", ""), language)
+    return introduces or set(about).issuperset(analyse(sentence, language))
+
+
+@cache
+def _pattern(kind: str, language: str) -> re.Pattern[str]:
+    """Return the words of a kind as a pattern, which fits nothing in a language without them."""
+    listed: str | Sequence[str] = read_table("support_words").get(language, {}).get(kind, [])
+    alternatives = "|".join([listed] if isinstance(listed, str) else listed)
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)" if alternatives else r"(?!)")

@@ -1,1 +1,0 @@
-"""Support of the sentences of an answer by the passages that they cite."""

@@ -1,1 +1,0 @@
-"""Texts to the tokens of an exported model."""

@@ -1,0 +1,154 @@
+"""Text of a document by its pages, with the place of every line, cut where marks and links begin and end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from rag_engine.storage.catalog import Catalog
+from rag_engine.text.sentences import Span
+from rag_engine.types import Block, BlockKind, Box, DocumentRecord, Line
+
+# Characters of a page without geometry that are shown at a time.
+_SHOWN = 300_000
+_LONGEST_LINE = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PagedText:
+    """Text of a document with its lines and blocks, read once for all of its `pages`."""
+
+    text: str
+    lines: tuple[Line, ...]
+    blocks: tuple[Block, ...]
+    pages: int
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the format has pages that can be drawn, with a box for their lines."""
+        return any(line.box is not None for line in self.lines)
+
+    def page_span(self, page: int) -> Span:
+        """Return the characters from the first to the last of a page; an empty span where it has no text."""
+        own = self.page_lines(page)
+        return (own[0].start, own[-1].end) if own else (0, 0)
+
+    def page_lines(self, page: int) -> list[Line]:
+        """Return the lines of a page; those of two pages may alternate, where a note is read with its sentence."""
+        return [line for line in self.lines if line.page == page]
+
+    def clamp_page(self, page: int) -> int:
+        """Return the page nearest to a number that a person or an address gives."""
+        return min(max(page, 1), max(self.pages, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedText:
+    """A line of a page: its text, its box, and the position of its first character in the document's text."""
+
+    text: str
+    box: Box
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A block of a document that has no page geometry: characters [start, end) of its text."""
+
+    kind: BlockKind
+    start: int
+    end: int
+
+
+def read_paged_text(catalog: Catalog, document: DocumentRecord) -> PagedText:
+    """Return the text of a document as the catalog keeps it."""
+    extracted = catalog.extracted(document)
+    return PagedText(extracted.text, extracted.lines, extracted.blocks, document.pages)
+
+
+def text_layer(document: PagedText, page: int) -> tuple[PlacedText, ...]:
+    """Return the lines of a drawn page, in reading order."""
+    return tuple(
+        PlacedText(document.text[line.start : line.end], line.box, line.start)
+        for line in document.page_lines(page)
+        if line.box is not None
+    )
+
+
+def page_paragraphs(document: PagedText, page: int) -> tuple[Paragraph, ...]:
+    """Return the blocks of a page (a slide, a sheet, or the whole file) of a format without page geometry.
+
+    They hold every character that is not white space: what no block covers is a paragraph of its own.
+    """
+    start, end = document.page_span(page)
+    found: list[Paragraph] = []
+    position = start
+    for block in document.blocks:
+        if block.end > start and block.start < end:
+            found += _uncovered(document.text, position, block.start)
+            found.append(Paragraph(block.kind, max(block.start, position), min(block.end, end)))
+            position = found[-1].end
+    return (*found, *_uncovered(document.text, position, end))
+
+
+def fitting_paragraphs(text: str, paragraphs: Sequence[Paragraph], passage: Span | None) -> Sequence[Paragraph]:
+    """Return as much of the paragraphs as a page can show, around a passage where there is one.
+
+    A sheet of a million rows, which is one paragraph, would keep a browser busy for minutes.
+    """
+    if not paragraphs or paragraphs[-1].end - paragraphs[0].start <= _SHOWN:
+        return paragraphs
+    first = max(paragraphs[0].start, passage[0] - _SHOWN // 2 if passage else 0)
+    # Whole lines, where there are any.
+    before = text.rfind("\n", max(first - _LONGEST_LINE, 0), first)
+    first = before + 1 if before >= 0 else first
+    after = text.rfind("\n", first + _SHOWN - _LONGEST_LINE, first + _SHOWN)
+    last = after if after >= 0 else first + _SHOWN
+    return [
+        replace(one, start=max(one.start, first), end=min(one.end, last))
+        for one in paragraphs
+        if one.end > first and one.start < last
+    ]
+
+
+def _uncovered(text: str, start: int, end: int) -> list[Paragraph]:
+    return [Paragraph("text", start, end)] if text[start:end].strip() else []
+
+
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """Characters [start, end) of a text that are marked or not, and the number of the link that they are, if any."""
+
+    start: int
+    end: int
+    marked: bool = False
+    link: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextParagraph:
+    """A paragraph to be shown as text: its kind, and its runs as words, the element around them and their link.
+
+    The element is "mark", "ins" or "del" as in HTML, empty for none; the link is a number, None for none.
+    """
+
+    kind: str
+    runs: tuple[tuple[str, str, int | None], ...]
+
+
+def text_runs(span: Span, marks: Sequence[Span], links: Sequence[Span] = ()) -> tuple[TextRun, ...]:
+    """Return the runs of a span of a text in which neither marks nor links change; of links that overlap, the first."""
+    start, end = span
+    edges = {start, end}
+    edges |= {edge for one in (*marks, *links) for edge in one if start < edge < end}
+    ordered = sorted(edges)
+    return tuple(
+        TextRun(first, last, _first_over(marks, first, last) is not None, _first_over(links, first, last))
+        for first, last in pairwise(ordered)
+    )
+
+
+def _first_over(spans: Sequence[Span], start: int, end: int) -> int | None:
+    """Return the position of the first of the spans that covers [start, end)."""
+    return next((number for number, one in enumerate(spans) if one[0] <= start and end <= one[1]), None)
