@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from cli.runs import watch
-from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, err, out, print_json, print_table
+from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, end_as_json, err, out, print_table, say
 
 if TYPE_CHECKING:
     from ingestion.jobs.queue import Run
@@ -47,10 +47,8 @@ def review(
         if code:
             _decide(desk, _codes(waiting, code, choice), choice or code, author_of(by), note, as_json)
         report = replace(report, waiting=waiting)
-    if as_json:
-        print_json(asdict(report))
-    else:
-        _print_report(report)
+    end_as_json(as_json, asdict(report))
+    _print_report(report)
 
 
 @app.command()
@@ -95,9 +93,7 @@ def correct(
             done = list(corrections.correct(desk, dict.fromkeys(names, values), author_of(by), note))
         else:
             raise InputError("There is nothing to correct.", help="Give FIELD=VALUE, --agree, --history or --undo.")
-    if as_json:
-        print_json({"corrections": [asdict(one) for one in done]})
-        return
+    end_as_json(as_json, {"corrections": [asdict(one) for one in done]})
     print_table((), (_correction_row(one, dated=history) for one in done))
     if not done:
         out.print("Nothing was corrected." if history else "Nothing changed.")
@@ -155,12 +151,10 @@ def _decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: st
 
     decided = decide(desk, codes, choice, author, note)
     ended = watch(desk, decided.run) if decided.run else None
-    if as_json:
-        run = asdict(ended) if ended else None
-        print_json({"codes": list(codes), "choice": choice, "author": author, "run": run})
-    else:
-        _print_decision(f"{', '.join(codes)}: {choice} by {author}", ended)
-    raise typer.Exit(1 if ended is not None and ended.status != "done" else 0)
+    run, code = (asdict(ended), int(ended.status != "done")) if ended else (None, 0)
+    end_as_json(as_json, {"codes": list(codes), "choice": choice, "author": author, "run": run}, code)
+    _print_decision(f"{', '.join(codes)}: {choice} by {author}", ended)
+    raise typer.Exit(code)
 
 
 def _print_decision(decided: str, ended: Run | None) -> None:
@@ -176,7 +170,7 @@ def _print_decision(decided: str, ended: Run | None) -> None:
 def _print_report(report: ReviewReport) -> None:
     for one in report.waiting:
         out.print(f"{one.code}  {one.title}".rstrip(), style="bold", markup=False)
-        out.print(f"  {one.url}", markup=False, soft_wrap=True)
+        say(f"  {one.url}")
         out.print(f"  {one.light} {one.reason}: {one.message}", markup=False)
         for mark in one.marks:
             out.print(f"  {mark.light:6} {mark.place}: {mark.quote[:160]}", style="dim", markup=False)

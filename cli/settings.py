@@ -14,11 +14,13 @@ from cli.terminal import (
     author_of,
     closed_desk,
     desk_of,
+    end_as_json,
     err,
     errors_end,
     out,
     print_json,
     print_table,
+    say,
 )
 from rag_engine.settings import SettingState, allowed_value, find_setting
 
@@ -44,9 +46,7 @@ def settings(context: typer.Context, workspace: Workspace = None, as_json: AsJso
 
     with errors_end(as_json):
         states = list_settings(closed_desk(workspace))
-    if as_json:
-        print_json({"settings": [_row(one) for one in states]})
-        return
+    end_as_json(as_json, {"settings": [_row(one) for one in states]})
     names = Column("setting", no_wrap=True), "value", Column("from", no_wrap=True), Column("takes effect", no_wrap=True)
     print_table(names, ((row["name"], row["value"], row["origin"], row["effect"]) for row in map(_row, states)))
 
@@ -76,17 +76,15 @@ def set_setting(
             print_json({"saved": False, "message": effect})
             return
         if not as_json:
-            err.print(effect, markup=False, soft_wrap=True)
+            say(effect, console=err)
         if not yes and not typer.confirm("Save it?", default=False):
             raise typer.Exit(1)
     with errors_end(as_json):
         state = change_setting(closed_desk(workspace, by), name, value, author_of(by))
-    if as_json:
-        print_json(_row(state) | {"saved": True, "message": effect})
-    else:
-        out.print(f"{setting.name} = {setting.text(state.value)}", markup=False, soft_wrap=True)
-        if not asks:
-            out.print(effect, markup=False, soft_wrap=True)
+    end_as_json(as_json, _row(state) | {"saved": True, "message": effect})
+    say(f"{setting.name} = {setting.text(state.value)}")
+    if not asks:
+        say(effect)
 
 
 @app.command("unset")
@@ -96,10 +94,8 @@ def unset_setting(name: str, by: By = "", workspace: Workspace = None, as_json: 
 
     with errors_end(as_json):
         reset_setting(closed_desk(workspace, by), name, author_of(by))
-    if as_json:
-        print_json({"unset": name})
-    else:
-        out.print(f"{name} is no longer kept with the workspace.", markup=False)
+    end_as_json(as_json, {"unset": name})
+    out.print(f"{name} is no longer kept with the workspace.", markup=False)
 
 
 def _row(state: SettingState) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.terminal import emphasised, err, out, print_end, watched
+from cli.terminal import emphasised, err, out, print_end, say, watched
 from rag_engine.config import Config
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.recording import record_reply
@@ -88,8 +88,8 @@ def _print_parts(parts: Generator[object]) -> None:
     for part in watched(parts):
         match part:
             case FollowUp():
-                out.print(f"Asked as: {part.question}", style="dim", markup=False, soft_wrap=True)
+                say(f"Asked as: {part.question}", "dim")
             case ControllerStep():
-                err.print(describe_step(part), style="dim", markup=False, soft_wrap=True)
+                say(describe_step(part), "dim", console=err)
             case str():
                 out.print(emphasised(part), end="", soft_wrap=True)

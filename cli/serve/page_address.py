@@ -7,13 +7,11 @@ and nothing is drawn meanwhile.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from cli.serve.page_code import code_links
 
 _HTML = "text/html"
 _HEAD, _HEAD_END, _BODY_END = b"<head>", b"</head>", b"</body>"
@@ -22,6 +20,23 @@ _OURS = b'<div id="root"></div>'
 # Below a prefix of a proxy too; the address of the first page has no name at its end.
 _BASE = "location.origin + location.pathname.replace(/({names})[/]?$/, '')"
 _SCRIPT = f"<script>window.__streamlit = {{{{BACKEND_BASE_URL: {_BASE}}}}}</script>"
+_IMPORTED = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
+_LINKS = {
+    "js": '<link rel="modulepreload" crossorigin href="./static/js/{name}">',
+    "css": '<link rel="preload" as="style" crossorigin href="./static/css/{name}">',
+}
+# By the name that a page has in its address, the component of Streamlit that it is opened for. The code of more would
+# only hold up the first drawing; it is loaded once this one is there.
+_COMPONENTS: Mapping[str, str] = {
+    "": "ChatInput",
+    "search": "TextInput",
+    "compare": "TextArea",
+    "library": "DataFrame",
+    "document": "Button",
+    "notebook": "Selectbox",
+    "admin": "ButtonGroup",
+    "evaluation": "Button",
+}
 
 
 def with_address(app: ASGIApp, names: Collection[str], folder: Path, ending: str) -> ASGIApp:
@@ -71,3 +86,29 @@ def with_address(app: ASGIApp, names: Collection[str], folder: Path, ending: str
 
 def _is_html(start: Message) -> bool:
     return start["status"] == 200 and Headers(raw=start["headers"]).get("content-type", "").startswith(_HTML)
+
+
+def code_links(folder: Path) -> dict[str, str]:
+    """Return the links to the code of each page by its name in the address.
+
+    `folder` is Streamlit's, with index.html; what that names itself is left out.
+    """
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    links = {}
+    for name, component in _COMPONENTS.items():
+        found: dict[str, None] = {}
+        for kind in _LINKS:
+            for file in (folder / "static").glob(f"{kind}/{component}.*.{kind}"):
+                _collect(file, found)
+        links[name] = "".join(_LINKS[one.rpartition(".")[2]].format(name=one) for one in found if one not in page)
+    return links
+
+
+def _collect(file: Path, found: dict[str, None]) -> None:
+    """Add a file and the code that it imports, each once."""
+    if file.name in found:
+        return
+    found[file.name] = None
+    if file.suffix == ".js":
+        for name in _IMPORTED.findall(file.read_text(encoding="utf-8")):
+            _collect(file.parent / name, found)
