@@ -20,9 +20,8 @@ from pathlib import Path
 
 from benchmarks.pipeline import metadata
 from benchmarks.report import machine, write_table
-from ingestion.licence.model import ask_model
+from ingestion.licence.check import ask_model, decide
 from ingestion.licence.patterns import read_statements
-from ingestion.licence.verdict import decide
 from ingestion.navigation.page_kind import page_kind
 from ingestion.navigation.relevance import why_off_topic
 from ingestion.paced_model import PacedModel

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.report import machine, write_table
+from ingestion.licence.check import decide
 from ingestion.licence.html_marks import marks_of
 from ingestion.licence.patterns import read_statements
-from ingestion.licence.verdict import decide
 from ingestion.types import LicenceVerdict
 from ingestion.web.html import parse
 from ingestion.web.trusted_domains import domain_mark

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ingestion.book_index.entries import has_locators, is_locators
-from ingestion.book_index.vocabulary import is_glossary_title, is_index_title
+from ingestion.book_index.entries import has_locators, is_glossary_title, is_index_title, is_locators
 from rag_engine.text.folding import fold
 from rag_engine.types import ExtractedText
 

@@ -22,7 +22,7 @@ from ingestion.dataset.columns import (
     Column,
     heading_key,
 )
-from ingestion.dataset.decisions import LicenceChoice, read_decisions
+from ingestion.dataset.decisions import LicenceChoice, Wrong, read_decisions
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord
 from ingestion.spreadsheets.read import read_rows
@@ -59,10 +59,6 @@ class CorrectionReport:
     rejected: tuple[RejectedRow, ...] = ()
     warnings: tuple[str, ...] = ()
     decisions: tuple[LicenceChoice, ...] = ()
-
-
-class _Wrong(Exception):  # noqa: N818 - says what is wrong with a cell, to the loop over them
-    pass
 
 
 def read_corrections(
@@ -219,14 +215,14 @@ class _Comparison:
                 continue
             try:
                 if place in self.row.unsaved:
-                    raise _Wrong(kept_sentence("holds a formula without its value; write the value itself"))
+                    raise Wrong(kept_sentence("holds a formula without its value; write the value itself"))
                 if reason := _DECIDED_ELSEWHERE.get(column.name):
-                    raise _Wrong(kept_sentence("was changed, but {why}", why=reason))
+                    raise Wrong(kept_sentence("was changed, but {why}", why=reason))
                 if column.field is None:
                     foreign[column.name] = foreign.get(column.name, 0) + 1
                     continue
                 self._add(column, place, edits)
-            except _Wrong as error:
+            except Wrong as error:
                 wrong.append(RejectedRow(f"{self.row.place}, {column.name}", str(error)))
         changed: dict[FieldName, tuple[str, ...]] = {}
         present = shown_values(self.record)
@@ -248,13 +244,13 @@ class _Comparison:
                 continue
             if field in edits and edits[field].values != values:
                 del edits[field]
-                raise _Wrong(
+                raise Wrong(
                     kept_sentence(
                         "says otherwise than {column}; neither was taken, make both equal", column=LEVEL_AND_COUNTRIES
                     )
                 )
             if field == "countries" and column.name != COUNTRIES and self._is_left_behind():
-                raise _Wrong(
+                raise Wrong(
                     kept_sentence(
                         "says otherwise than {column}, which a person corrected; make both equal", column=COUNTRIES
                     )
@@ -304,7 +300,7 @@ def _readable(text: str, column: Column) -> dict[FieldName, tuple[str, ...]]:
     """Return what a cell that we wrote says of its fields; nothing where it could not be read back."""
     try:
         return dict(_read_cell(_even(text), column, {}))
-    except _Wrong:
+    except Wrong:
         return {}
 
 
@@ -360,14 +356,14 @@ def _date(text: str) -> str:
     except ValueError:
         year = 0
     if not 1500 <= year <= 2200:
-        raise _Wrong(kept_sentence("“{text}” is no date; write it as 2020-12-31, 2020-12 or 2020", text=text[:_SHOWN]))
+        raise Wrong(kept_sentence("“{text}” is no date; write it as 2020-12-31, 2020-12 or 2020", text=text[:_SHOWN]))
     return "-".join([f"{year:04}", *([f"{month:02}"] if month else []), *([f"{day:02}"] if day else [])])
 
 
 def _language(text: str) -> str:
     code = language_code(text)
     if not code:
-        raise _Wrong(
+        raise Wrong(
             kept_sentence(
                 "“{text}” is no language; write its two letters from ISO 639-1, such as en or pt", text=text[:_SHOWN]
             )
@@ -387,7 +383,7 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabu
     for value in values:
         if fold(value) not in labels:
             near = process.extractOne(fold(value), list(labels), scorer=fuzz.WRatio, score_cutoff=70)
-            raise _Wrong(
+            raise Wrong(
                 kept_sentence(
                     "“{value}” is not in the vocabulary; did you mean “{near}”?"
                     if near

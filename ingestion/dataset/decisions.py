@@ -26,8 +26,8 @@ class LicenceChoice:
     note: str
 
 
-class _NoDecision(Exception):  # noqa: N818 - says what is wrong with a row, to the loop over them
-    pass
+class Wrong(Exception):  # noqa: N818 - never leaves the loop over rows and cells
+    """What is wrong with a row or a cell, in words."""
 
 
 def read_decisions(
@@ -49,10 +49,10 @@ def read_decisions(
         try:
             choice = _read(row, columns[row.sheet], records, exported)
             if choice is not None and made.setdefault(choice.code, choice) != choice:
-                raise _NoDecision(
+                raise Wrong(
                     kept_sentence("decides otherwise on {code} than a row before, which was read", code=choice.code)
                 )
-        except _NoDecision as error:
+        except Wrong as error:
             rejected.append(RejectedRow(f"{row.place}, {DECISION}", str(error)))
     return list(made.values()), rejected
 
@@ -77,25 +77,25 @@ def _read(
     choice, note, code = texts[DECISION].upper(), texts.get(NOTE, ""), texts["Document_Code"]
     record = records.get(code.casefold())
     if record is None:
-        raise _NoDecision(
+        raise Wrong(
             kept_sentence(
                 "no source has the code {code}" if code else "no Document_Code; nothing was decided", code=code
             )
         )
     if columns[DECISION] in row.unsaved:
-        raise _NoDecision(kept_sentence("holds a formula without its value; write GREEN or RED itself"))
+        raise Wrong(kept_sentence("holds a formula without its value; write GREEN or RED itself"))
     if choice not in CHOICES:
-        raise _NoDecision(kept_sentence("“{text}” is no decision; write GREEN or RED", text=texts[DECISION][:60]))
+        raise Wrong(kept_sentence("“{text}” is no decision; write GREEN or RED", text=texts[DECISION][:60]))
     decided = next((one for one in reversed(record.decisions) if one.phase == "licence"), None)
     if decided is not None and decided.choice == choice:
         return None
     if not note:
-        raise _NoDecision(
+        raise Wrong(
             kept_sentence("{choice} needs a reason; write it in the column {column}", choice=choice, column=NOTE)
         )
     light = exported.get(code.casefold(), texts).get(LIGHT, "")
     if decided is not None and light.upper() != decided.choice:
-        raise _NoDecision(
+        raise Wrong(
             kept_sentence(
                 "says {choice}, while {author} decided {decided} since the export; that stays. "
                 "Export again and decide there",

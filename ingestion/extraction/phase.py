@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ingestion.licence.document import document_statements
-from ingestion.licence.verdict import decide
+from ingestion.licence.check import decide
+from ingestion.licence.reading import document_statements
 from ingestion.phase import SourcePhase
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord

@@ -63,18 +63,14 @@ def _boxes(root: html.HtmlElement) -> list[html.HtmlElement]:
         or (
             element.tag not in _FRAMES
             and words.box_names.search(f"{element.get('class', '')} {element.get('id', '')}")
-            and not _in_footer(element)
+            # "Credits" of a footer are the site's.
+            and not any(above.tag == "footer" or above.get("id") == "footer" for above in element.iterancestors())
         )
     )
     for element in islice(candidates, _MOST_BOXES):
         if not any(above in found for above in element.iterancestors()) and _length(element) < most:
             found[element] = None
     return list(found)
-
-
-def _in_footer(element: html.HtmlElement) -> bool:
-    # "Credits" of a footer are the site's.
-    return any(above.tag == "footer" or above.get("id") == "footer" for above in element.iterancestors())
 
 
 def _length(element: html.HtmlElement) -> int:

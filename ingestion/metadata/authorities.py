@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 from rapidfuzz import fuzz
 
 from ingestion.metadata.term_matching import TermTable, Word, build_table, cut_words, find_terms
+from ingestion.web.links import host_of
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
 from rag_engine.geography import find_places, load_gazetteer
@@ -126,21 +126,19 @@ def canonical_authority(text: str) -> Authority | None:
         if not key:
             continue
         found = table.by_key.get(key)
+        if found is None:
+            continue
+        names = (found.name, *found.aliases)
         # "who" and "sec" are words unless they are in capitals.
-        if found is not None and (" " in key or len(key) > 6 or candidate.strip(" .").isupper() or not _is_acronym(
-            key, found
-        )):  # fmt: skip
+        is_acronym = any(name.isupper() and _key(name) == key for name in names)
+        if " " in key or len(key) > 6 or candidate.strip(" .").isupper() or not is_acronym:
             return found
     return _nearly(_key(bare), table.by_key)
 
 
 def authority_of_host(address: str) -> Authority | None:
     """Return the authority whose domain holds an address or a bare host name; the longest domain wins."""
-    table = load_authorities()
-    try:
-        host = (urlsplit(address if "//" in address else f"//{address}").hostname or "").removeprefix("www.")
-    except ValueError:
-        return None
+    table, host = load_authorities(), host_of(address if "//" in address else f"//{address}")
     # Of a longer one there is none, and to look at each of its ends takes time by its square.
     labels = host.split(".") if len(host) <= _LONGEST_HOST else []
     for first in range(len(labels) - 1):
@@ -219,10 +217,6 @@ def _nearly(key: str, by_key: Mapping[str, Authority]) -> Authority | None:
         ):
             found[authority.name] = authority
     return next(iter(found.values())) if len(found) == 1 else None
-
-
-def _is_acronym(key: str, authority: Authority) -> bool:
-    return any(name.isupper() and _key(name) == key for name in (authority.name, *authority.aliases))
 
 
 def _key(name: str) -> str:

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from urllib.parse import urlsplit
 
 from ingestion.metadata.authorities import Authority
 from ingestion.metadata.quotes import DocumentText, Guess
 from ingestion.metadata.taxonomy import NATIONAL
 from ingestion.metadata.term_matching import TermTable, build_table, find_terms
+from ingestion.web.links import host_of
 from rag_engine.config import DATA
 from rag_engine.geography import GLOBAL, Gazetteer, find_places
 from rag_engine.text.sentences import sentence_spans
@@ -110,11 +110,7 @@ def _by_body(
 
 def country_of_address(address: str, gazetteer: Gazetteer) -> str:
     """Return the English name of the country whose top-level domain an address has, or ""."""
-    try:
-        host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
-    except ValueError:
-        return ""
-    top = host.rpartition(".")[2]
+    top = host_of(address if "//" in address else f"//{address}").rpartition(".")[2]
     return gazetteer.countries.get(_DOMAIN_CODES.get(top, top.upper()), "")
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from ingestion.extraction.file_type import OLE, detect
 from ingestion.metadata_file import NAME as DESCRIPTIONS
 from ingestion.metadata_file import read_descriptions
-from ingestion.seeds.codes import prefix_for
 from ingestion.seeds.columns import SeedColumns, find_columns
 from ingestion.seeds.feeds import FeedEntry, list_kind, read_entries, read_sitemap, unpack
-from ingestion.seeds.merge import SeedCandidate, SeedReading, SeedReport, match_seeds, whole
+from ingestion.seeds.merge import SeedCandidate, SeedReading, SeedReport, match_seeds, prefix_for, whole
 from ingestion.seeds.urls import Addresses, addresses_in, why_refused
 from ingestion.spreadsheets.read import read_delimited, read_head, read_rows, sniff_encoding
 from ingestion.spreadsheets.row import Row, column_letter
@@ -218,7 +217,8 @@ def _read_lines(path: Path, reading: SeedReading) -> None:
             place = f"line {number}"
             addresses = addresses_in(text, with_words=True)
             for url in addresses.found:
-                title = _title_beside(text, addresses.found) if len(addresses.found) == 1 else ""
+                beside = text.replace(url, " ").replace(url.removeprefix("http://"), " ")
+                title = " ".join(beside.strip(" \t,;|:-–—<>()\"'").split()) if len(addresses.found) == 1 else ""
                 source = SeedSource("", url, title=title, origin=f"{path.name}, {place}")
                 reading.candidates.append(SeedCandidate(place, source))
             if not addresses.found:
@@ -232,12 +232,6 @@ def _read_lines(path: Path, reading: SeedReading) -> None:
             help="Write one address a line, each beginning with http:// or https://.",
             file=path.name,
         )
-
-
-def _title_beside(text: str, urls: Sequence[str]) -> str:
-    for url in urls:
-        text = text.replace(url, " ").replace(url.removeprefix("http://"), " ")
-    return " ".join(text.strip(" \t,;|:-–—<>()\"'").split())
 
 
 def _read_xml(path: Path, reading: SeedReading) -> None:

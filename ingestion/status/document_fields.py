@@ -105,15 +105,12 @@ def changed_fields(
         if field == "licence":
             said_now = tuple(map(stated_licence, said_now))
         if set(said_now) != set(before[field]):
-            _check(_shown_name(record), field, said_now, vocabulary.get(field, ()))
+            # A file that was added by itself is called by its title: its code is where it came from.
+            path = Path(record.code)
+            name = record.code if path.name == record.code else record.metadata.title or path.name
+            _check(name, field, said_now, vocabulary.get(field, ()))
             changed.append(Correction(record.code, field, said_now, author, note))
     return changed
-
-
-def _shown_name(record: Described) -> str:
-    """Return the code of a source, or the title of a file, whose code is where it came from."""
-    path = Path(record.code)
-    return record.code if path.name == record.code else record.metadata.title or path.name
 
 
 def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence[str]) -> None:

@@ -72,8 +72,13 @@ def source_status(record: SourceRecord) -> SourceStatus:
 
 def state_of(record: SourceRecord) -> State:
     """Return the status of a source in one word, for a list that people work through."""
+    relation = record.relation
     if record.stopped is None:
-        return _state_of_passing(record)
+        if source_status(record).status == "waiting":
+            return "waiting" if record.outcomes else "new"
+        if relation is not None and relation.superseded:
+            return "superseded"
+        return "translation" if relation is not None and relation.translation_of else "indexed"
     phase, outcome = record.stopped
     if outcome.reason == "directory":
         return "portal"
@@ -110,15 +115,6 @@ def funnel(source_records: Iterable[SourceRecord]) -> list[FunnelStage]:
         stages.append(FunnelStage(name, len(passed), dict(stopped.most_common()), waiting))
         present = passed
     return stages
-
-
-def _state_of_passing(record: SourceRecord) -> State:
-    if source_status(record).status == "waiting":
-        return "waiting" if record.outcomes else "new"
-    relation = record.relation
-    if relation is not None and relation.superseded:
-        return "superseded"
-    return "translation" if relation is not None and relation.translation_of else "indexed"
 
 
 def _stop(record: SourceRecord, phase: Phase) -> Outcome | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import Event, SourceStore
 from ingestion.status.source_status import FunnelStage, State, funnel, is_document, source_status, state_of
-from ingestion.types import FIELDS, PHASES, FieldValue, LicenceMark, OutcomeReason, Phase, Relation
+from ingestion.types import FIELDS, PHASES, FieldValue, LicenceMark, OutcomeReason, Phase, Progress, Relation
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
 
@@ -276,8 +276,10 @@ def review_groups(waiting: Iterable[SourceRecord]) -> list[ReviewGroup]:
     """Return the sources that wait for a decision, grouped by host and evidence, in the order of the list."""
     groups: dict[tuple[str, object], list[SourceRecord]] = {}
     for record in waiting:
-        host = urlsplit(record.source.url).hostname or ""
-        groups.setdefault((host or record.source.code, _evidence(record)), []).append(record)
+        host, verdict = urlsplit(record.source.url).hostname or "", record.verdict
+        marks = tuple((one.light, one.licence, one.quote, one.place) for one in marks_of(record))
+        evidence = (verdict.light, verdict.licence, marks) if verdict else ()
+        groups.setdefault((host or record.source.code, evidence), []).append(record)
     return [ReviewGroup(host, tuple(members)) for (host, _), members in groups.items()]
 
 
@@ -313,7 +315,35 @@ def _local_files(source_records: Iterable[SourceRecord]) -> list[LocalFile]:
     ]
 
 
-def _evidence(record: SourceRecord) -> object:
-    verdict = record.verdict
-    marks = tuple((one.light, one.licence, one.quote, one.place) for one in marks_of(record))
-    return (verdict.light, verdict.licence, marks) if verdict else ()
+@dataclass(frozen=True, slots=True)
+class RunningSource:
+    """A source of the phase that a run is at; `state` is "now", "waiting", or how the phase ended for it."""
+
+    code: str
+    title: str
+    state: str
+
+
+def running_sources(
+    progress: Progress, latest: Sequence[Event], titles: Mapping[str, str], started: str
+) -> list[RunningSource]:
+    """Return the sources that the phase is at, those that come next, and those it has ended since the run started.
+
+    `latest` are events, the newest first; so far back as they reach.
+    """
+    shown: dict[str, str] = dict.fromkeys(progress.now, "now")
+    for code in progress.waiting:
+        shown.setdefault(code, "waiting")
+    # The journal may lag by one source behind the progress, which is noted each half second.
+    for code, state in _ended(progress.phase, latest, started, shown).items():
+        shown.setdefault(code, state)
+    return [RunningSource(code, titles.get(code, ""), state) for code, state in shown.items()]
+
+
+def _ended(phase: str, latest: Sequence[Event], started: str, shown: Collection[str]) -> dict[str, str]:
+    ended: dict[str, str] = {}
+    for event in latest:
+        if event.event == phase and event.when >= started and event.code not in shown:
+            reason = f" ({display_reason(event.reason)})" if event.reason else ""
+            ended.setdefault(event.code, f"{event.status}{reason}")
+    return ended

@@ -31,25 +31,14 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 # Of several such switches Chromium takes the last: so what Playwright switches off (the lines but the last), and what
 # tells a server of Google which fields the forms of a page have.
 _FEATURES_OFF = (
-    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
-    *(
-        "HttpsFirstBalancedModeAutoEnable",
-        "LensOverlay",
-        "MediaRouter",
-        "PaintHolding",
-        "ThirdPartyStoragePartitioning",
-    ),
-    *(
-        "AvoidCorsURLLoaderRestartOnRedirect",
-        "TcpPortRandomizationWin",
-        "OptimizationHints",
-        "NetworkTimeServiceQuerying",
-    ),
-    *("AimEnabled", "PreconnectToSearch", "msForceBrowserSignIn", "msEdgeUpdateLaunchServicesPreferredVersion"),
-    "AutofillServerCommunication",
+    "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,"
+    "HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,"
+    "AvoidCorsURLLoaderRestartOnRedirect,TcpPortRandomizationWin,OptimizationHints,NetworkTimeServiceQuerying,"
+    "AimEnabled,PreconnectToSearch,msForceBrowserSignIn,msEdgeUpdateLaunchServicesPreferredVersion,"
+    "AutofillServerCommunication"
 )
 _FLAGS = (
-    f"--disable-features={','.join(_FEATURES_OFF)}",
+    f"--disable-features={_FEATURES_OFF}",
     *("--disable-gpu", "--disable-background-networking", "--disable-component-update"),
     *("--disable-sync", "--disable-extensions", "--disable-quic", "--no-first-run", "--no-default-browser-check"),
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",

@@ -20,7 +20,7 @@ from ingestion.types import Fetched, Refusal
 from ingestion.web.address_policy import read_target
 from ingestion.web.checked_proxy import USER, CheckedProxy
 from ingestion.web.politeness import PolitenessPolicy
-from ingestion.web.response import NotAPage, Received, receive, status_refusal, suggested_name, too_large
+from ingestion.web.response import NotAPage, Received, head_of, receive, status_refusal, too_large
 from rag_engine.text.templates import kept_sentence
 
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
@@ -171,17 +171,7 @@ class Visit:
         return replace(head, path=str(self._into), size=received.size, sha256=received.sha256)
 
     def _head(self, headers: dict[str, str]) -> Fetched:
-        return Fetched(
-            tuple(self.urls),
-            self.status or 200,
-            self.media_type,
-            "",
-            b"",
-            etag=headers.get("etag", ""),
-            last_modified=headers.get("last-modified", ""),
-            file_name=suggested_name(headers.get("content-disposition", "")),
-            how="browser",
-        )
+        return replace(head_of(self.urls, self.status or 200, self.media_type, "", headers), how="browser")
 
     def _body(self, request: str, length: int | None, headers: dict[str, str]) -> Generator[bytes, None, None]:
         handle = self._session.send("Fetch.takeResponseBodyAsStream", {"requestId": request})["stream"]

@@ -6,7 +6,7 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from io import BytesIO
@@ -136,7 +136,8 @@ class CachedWeb:
         if body is None:
             return None
         with body:
-            received = receive(_pieces(body), into, fetched.url, max(fetched.size, 1))
+            pieces = iter(lambda: body.read(_CHUNK), b"")
+            received = receive(pieces, into, fetched.url, max(fetched.size, 1))
         if received.sha256 != fetched.sha256:
             if into is not None:
                 into.unlink(missing_ok=True)
@@ -200,8 +201,3 @@ def _validators(cached: _Cached | None) -> Validators | None:
 
 def _address(url: str) -> str:
     return url.partition("#")[0].encode("utf-8", "replace").decode()
-
-
-def _pieces(body: IO[bytes]) -> Iterator[bytes]:
-    while chunk := body.read(_CHUNK):
-        yield chunk

@@ -26,12 +26,12 @@ from ingestion.web.response import (
     NotAPage,
     decoded,
     error_refusal,
+    head_of,
     looks_like_file,
     receive,
     retry_after_seconds,
     says_file,
     status_refusal,
-    suggested_name,
     too_large,
     with_start,
 )
@@ -278,7 +278,8 @@ def _taken(
     urls: list[str], answer: _Answer, into: Path | None, most: int, most_of_page: int, pages_only: bool
 ) -> Fetched:
     headers = answer.headers
-    head = _head(urls, answer)
+    media_type, charset = _media_type(headers.get("content-type", ""))
+    head = head_of(urls, answer.status, media_type, charset, headers)
     if pages_only and says_file(head.media_type, headers.get("content-disposition", ""), head.file_name):
         raise NotAPage(head)
     if head.media_type in HTML:
@@ -294,22 +295,6 @@ def _taken(
     received = receive(chunks, into, urls[-1], most)
     path = str(into) if into else ""
     return replace(head, body=received.content, path=path, size=received.size, sha256=received.sha256)
-
-
-def _head(urls: list[str], answer: _Answer) -> Fetched:
-    """Return the answer's own description, its body still to come."""
-    headers = answer.headers
-    media_type, charset = _media_type(headers.get("content-type", ""))
-    return Fetched(
-        tuple(urls),
-        answer.status,
-        media_type,
-        charset,
-        b"",
-        etag=headers.get("etag", ""),
-        last_modified=headers.get("last-modified", ""),
-        file_name=suggested_name(headers.get("content-disposition", "")),
-    )
 
 
 def _unchanged(urls: list[str], answer: _Answer, validators: Validators) -> Fetched:

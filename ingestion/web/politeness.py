@@ -90,7 +90,8 @@ class PolitenessPolicy:
         target = read_target(url)
         known = self._rules_for(target)
         if known.refusal is not None:
-            raise _again(known.refusal)
+            # A fresh one each time: an exception carries the traceback of the thread that raised it.
+            raise known.refusal.again() from known.refusal.__cause__
         if known.rules is not None and not known.rules.can_fetch(target.url, self._token):
             raise Refusal(
                 "robots_forbidden",
@@ -153,10 +154,3 @@ def _is_bomb(text: str) -> bool:
     lines = text.splitlines()
     names = sum(line.lstrip()[:4].lower() in ("user", "\ufeffuse") for line in lines)
     return names * (len(lines) - names) > _MOST_PAIRS
-
-
-def _again(refusal: Refusal) -> Refusal:
-    # A fresh one each time: an exception carries the traceback of the thread that raised it.
-    copy = refusal.again()
-    copy.__cause__ = refusal.__cause__
-    return copy

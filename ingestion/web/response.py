@@ -6,7 +6,7 @@ import hashlib
 import re
 import ssl
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.header import decode_header, make_header
@@ -135,6 +135,20 @@ def _decoded_name(value: str | tuple[str | None, str | None, str]) -> str:
         return unquote_to_bytes(value).decode("utf-8") if "%" in value else value
     except (LookupError, ValueError):
         return value if isinstance(value, str) else ""
+
+
+def head_of(urls: Sequence[str], status: int, media_type: str, charset: str, headers: Mapping[str, str]) -> Fetched:
+    """Return what the head of an answer tells, its body still to come."""
+    return Fetched(
+        tuple(urls),
+        status,
+        media_type,
+        charset,
+        b"",
+        etag=headers.get("etag", ""),
+        last_modified=headers.get("last-modified", ""),
+        file_name=suggested_name(headers.get("content-disposition", "")),
+    )
 
 
 class NotAPage(Refusal):

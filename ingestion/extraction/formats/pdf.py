@@ -13,7 +13,6 @@ import pymupdf
 
 from ingestion.extraction.assemble import DraftBlock, assemble, one_line, too_long, within
 from ingestion.extraction.file_type import MEDIA_TYPES
-from ingestion.extraction.formats.ligatures import LigatureSearch
 from ingestion.extraction.formats.pdf_figures import (
     Figure,
     by_page,
@@ -23,15 +22,13 @@ from ingestion.extraction.formats.pdf_figures import (
     without_letterheads,
 )
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
-from ingestion.extraction.layout.drop_capitals import is_raised, with_drop_capitals
-from ingestion.extraction.layout.headers_footers import without_running_heads
 from ingestion.extraction.layout.hyphenation import vocabulary_of
-from ingestion.extraction.layout.page_breaks import joined_over_pages
+from ingestion.extraction.layout.page_breaks import joined_over_pages, without_running_heads
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
 from ingestion.extraction.layout.ruled_tables import may_hold_table, placed_word, rows_with_tables
-from ingestion.extraction.layout.rules import Frame, Shape, frames_of
-from ingestion.extraction.layout.text_layer_check import is_scrambled
-from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, rows_of
+from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
+from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scrambled
+from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_raised, rows_of, with_drop_capitals
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture, Refusal

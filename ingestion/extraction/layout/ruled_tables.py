@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice, pairwise
 from statistics import median
 
-from ingestion.extraction.layout.rules import SNAP, Frame, RuledLine
+from ingestion.extraction.layout.ruling_lines import SNAP, Frame, RuledLine
 from ingestion.extraction.layout.text_rows import PrintedLine, TextRow, rows_of
 from ingestion.extraction.table_grid import GridCell, TableGrid, is_figure, table_of, without_leader
 from rag_engine.types import Box

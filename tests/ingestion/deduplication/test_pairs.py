@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.config import DeduplicationConfig
 from ingestion.deduplication.compare import relate
-from ingestion.deduplication.differences import find_differences
+from ingestion.deduplication.pairs import find_differences
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.types import Extraction, Outcome, Relation, SeedSource
 from rag_engine.types import ExtractedText

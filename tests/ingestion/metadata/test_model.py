@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ingestion.metadata.merge import merge
+from ingestion.metadata.describe import merge
 from ingestion.metadata.model import ModelReply, ask_model, prompt_for, read_answer
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.taxonomy import load_taxonomy

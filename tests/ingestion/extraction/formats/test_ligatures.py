@@ -8,7 +8,7 @@ import pymupdf
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.extraction.formats.ligatures import LigatureSearch
+from ingestion.extraction.layout.text_layer_check import LigatureSearch
 from ingestion.types import ExtractionLimits
 
 # The glyphs of a font: the letter that it is called, and its width in thousandths of the size.
