@@ -27,7 +27,7 @@ def build_knowledge_base(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ground every entry of an index that is new or changed: its three best passages and a short text that cites them.
+    """Ground each new or changed entry of an index: its best passages and a short text that cites them.
 
     A language model writes the text where one answers; else it consists of quotations. `sextant pause`, `resume` and
     `cancel` control the run; what is done is kept.
@@ -73,7 +73,13 @@ def index_table(
     if apply and not remove:
         _apply(file, document, cache, workspace, as_json)
     elif remove and not (apply or document or cache):
-        _remove(file, workspace, as_json)
+        from ingestion.operations.documents import remove_index_table
+
+        with desk_of(workspace, as_json) as desk:
+            documents = remove_index_table(desk, file.name)
+        end_as_json(as_json, {"source": file.name, "documents": documents})
+        of = f"{documents} documents" if documents > 1 else "the document"
+        say(f"{file.name} lists nothing of {of} any longer.")
     else:
         _show(file, apply or remove or bool(document or cache), as_json)
 
@@ -99,16 +105,6 @@ def _apply(file: Path, document: str, cache: Path | None, workspace: Path | None
         lost = f"; {one.lost} pages have no text" if one.lost else ""
         say(f"{one.file}: {figures}{lost}")
     warn(tuple(f"No document: {name}" for name in applied.unmatched))
-
-
-def _remove(file: Path, workspace: Path | None, as_json: bool) -> None:
-    from ingestion.operations.documents import remove_index_table
-
-    with desk_of(workspace, as_json) as desk:
-        documents = remove_index_table(desk, file.name)
-    end_as_json(as_json, {"source": file.name, "documents": documents})
-    of = f"{documents} documents" if documents > 1 else "the document"
-    say(f"{file.name} lists nothing of {of} any longer.")
 
 
 def _show(file: Path, misused: bool, as_json: bool) -> None:

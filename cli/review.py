@@ -45,7 +45,13 @@ def review(
         report = review_report(list(desk.store.records().values()), desk.store.decisions())
         waiting = [one for one in report.waiting if _is_meant(one, status, host)]
         if code:
-            _decide(desk, _codes(waiting, code, choice), choice or code, author_of(by), note, as_json)
+            # The codes of the sources decided at once; with a code before the choice, only that one.
+            from rag_engine.errors import InputError
+
+            found = [one.code for one in waiting if not choice or one.code == code]
+            if not found:
+                raise InputError("No source to decide matches.", help="`sextant review` lists those to decide.")
+            _decide(desk, found, choice or code, author_of(by), note, as_json)
         report = replace(report, waiting=waiting)
     end_as_json(as_json, asdict(report))
     _print_report(report)
@@ -133,16 +139,6 @@ def _is_meant(one: UndecidedSource, status: str, host: str) -> bool:
     name = (urlsplit(one.url).hostname or "").lower()
     wanted = host.strip().lower().removeprefix("www.")
     return (not status or one.light == status.strip().upper()) and (not wanted or f".{name}".endswith(f".{wanted}"))
-
-
-def _codes(waiting: Sequence[UndecidedSource], code: str, choice: str) -> list[str]:
-    """Return the codes of the sources decided at once; with a code before the choice, only that one."""
-    from rag_engine.errors import InputError
-
-    found = [one.code for one in waiting if not choice or one.code == code]
-    if not found:
-        raise InputError("No source to decide matches.", help="`sextant review` lists those to decide.")
-    return found
 
 
 def _decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str, as_json: bool) -> None:

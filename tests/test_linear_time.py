@@ -1,4 +1,4 @@
-"""Every step on the text of a document takes time in proportion to the text, whatever that is made of."""
+"""Every step on the text of a document takes time in proportion to the text, of any kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Precision and recall of the licence traffic light, and how many verdicts it reaches in a second without a network.
+"""Precision and recall of the licence traffic light, and its verdicts in a second without a network.
 
     python -m benchmarks.pipeline.licences      writes benchmarks/results/licences.md
 
@@ -46,7 +46,10 @@ class Case:
 
 
 def read_cases(path: Path) -> list[Case]:
-    """Return the cases of a tab-separated file; the columns `link`, `subject`, `half` and `licence` may be missing."""
+    """Return the cases of a tab-separated file.
+
+    The columns `link`, `subject`, `half` and `licence` may be missing.
+    """
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         return [

@@ -1,4 +1,4 @@
-"""Translations: how many pairs of documents in two languages are linked, and how many that say different things.
+"""Translations: pairs of documents in two languages that are linked, and that say different things.
 
     python -m benchmarks.pipeline.translations [--shared DIR]
 

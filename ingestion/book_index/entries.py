@@ -1,4 +1,7 @@
-"""The entries of an index to records: terms, locators and cross references, distinguished by how they are written."""
+"""The entries of an index to records.
+
+Terms, locators and cross references, distinguished by how they are written.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,9 @@ def has_locators(text: str) -> bool:
 
 
 def records_of(entries: Iterable[IndexEntry], page_of: PageLookup) -> list[IndexRecord]:
-    """Return the records of an index in its order; an entry under another one is a subterm of that one's term.
+    """Return the records of an index in its order.
+
+    An entry under another one is a subterm of that one's term.
 
     An entry that only heads others, or above the entries of a letter, gives no record.
     """
@@ -121,7 +126,7 @@ def records_of(entries: Iterable[IndexEntry], page_of: PageLookup) -> list[Index
 def _extend(
     records: list[IndexRecord], path: Sequence[_Open], pages: str, see: tuple[str, ...], page_of: PageLookup
 ) -> None:
-    """Add locators and references to the record of the last entry of the path, which is made where it has none."""
+    """Add locators and references to the record of the last entry of the path, made where it has none."""
     last = path[-1]
     if last.record < 0:
         last.record = len(records)
@@ -175,7 +180,7 @@ def _is_loose(entries: Sequence[IndexEntry]) -> bool:
 
 
 def _parts(text: str, loose: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield (term, locators, cross references) of an entry and of those that follow in it after semicolons."""
+    """Yield (term, locators, cross references) of an entry and of those behind its semicolons."""
     inner = SEE_IN_BRACKETS.search(text)
     if inner:
         term, pages, see = next(_parts(f"{text[: inner.start()].rstrip()}{text[inner.end() :]}", loose))
@@ -204,7 +209,10 @@ def _parts(text: str, loose: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]
 
 
 def _run_in(text: str, loose: bool) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Return the parts of an entry whose sub-entries run on behind semicolons; none when these are no sub-entries."""
+    """Return the parts of an entry whose sub-entries run on behind semicolons.
+
+    None when these are no sub-entries.
+    """
     pieces = [piece.strip() for piece in text.split("; ") if piece.strip()]
     parts = [next(_parts(piece, loose)) for piece in pieces]
     if not all(pages or see for _, pages, see in parts):

@@ -46,7 +46,7 @@ Roles = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _ColumnLine:
-    """A line of a column: where it begins relative to the column's edge, and whether more would have fitted."""
+    """A line of a column: its beginning from the column's edge, and whether more would have fitted."""
 
     text: str
     indent: float
@@ -154,7 +154,10 @@ def _column_lines(lines: Sequence[PlacedLine]) -> list[_ColumnLine]:
 
 
 def _text_gutters(lines: Sequence[PlacedLine]) -> list[float]:
-    """Return the gutters between columns of entries: page numbers that are far behind their terms are no column."""
+    """Return the gutters between columns of entries.
+
+    Page numbers that are far behind their terms are no column.
+    """
     edges = gutters(lines)
     columns = columns_of(lines, edges)
     kept = []
@@ -182,21 +185,19 @@ def _pages_of_column(column: Sequence[PlacedLine]) -> list[tuple[int, list[_Colu
         rows = []
         for row in rows_at_one_height(lines):
             indent = indents[row[0].box.x0 - left]
-            rows.append(_ColumnLine(_row_text(row), indent, right - row[-1].box.x1, size))
+            text = row[0].text
+            for part in row[1:]:
+                apart = is_locators(part.text) and not text.endswith((",", "."))
+                text += f", {part.text}" if apart else f" {part.text}"
+            rows.append(_ColumnLine(text, indent, right - row[-1].box.x1, size))
         found.append((page, rows))
     return found
 
 
-def _row_text(row: Sequence[PlacedLine]) -> str:
-    text = row[0].text
-    for part in row[1:]:
-        apart = is_locators(part.text) and not text.endswith((",", "."))
-        text += f", {part.text}" if apart else f" {part.text}"
-    return text
-
-
 def _levels(offsets: Sequence[float], step: float) -> dict[float, float]:
-    """Return for each distance from the edge that of its level: distances closer than `step` to the next are one.
+    """Return for each distance from the edge that of its level.
+
+    Distances closer than `step` to the next are one.
 
     Only places where many lines begin make levels: the odd sign that hangs out or in would join two of them.
     """
@@ -222,7 +223,10 @@ def _linked(places: Sequence[int], step: float) -> list[list[int]]:
 
 
 def _levels_of_entries(lines: Sequence[_ColumnLine]) -> set[float]:
-    """Return the indentations at which entries begin: many of their lines are below an entry that is complete."""
+    """Return the indentations at which entries begin.
+
+    Many of their lines are below an entry that is complete.
+    """
     after_complete: Counter[float] = Counter()
     all_lines: Counter[float] = Counter()
     for above, line in pairwise(lines):
@@ -232,7 +236,10 @@ def _levels_of_entries(lines: Sequence[_ColumnLine]) -> set[float]:
 
 
 def _goes_on(above: _ColumnLine, line: _ColumnLine, begins_entries: bool) -> bool:
-    """Return whether a line is the rest of the entry above it; `begins_entries` where others so indented are none."""
+    """Return whether a line is the rest of the entry above it.
+
+    `begins_entries` where others so indented are none.
+    """
     text = above.text.rstrip()
     complete = has_locators(text) or SEE.search(text) is not None
     open_end = text.endswith((",", ";", "–", "-", "(", "/")) or ENDS_IN_SEE.search(text) is not None
@@ -251,7 +258,7 @@ def _goes_on(above: _ColumnLine, line: _ColumnLine, begins_entries: bool) -> boo
 
 
 def _width_of_first_word(line: _ColumnLine) -> float:
-    """Return about how much room the first word of a line would have needed at the end of the one above, in points."""
+    """Return the room in points that the first word of a line needed at the end of the one above."""
     return 0.5 * line.size * (len(line.text.split(maxsplit=1)[0]) + 1) if line.text.strip() else 0.0
 
 
@@ -332,7 +339,10 @@ def cells_of(lines: Sequence[PlacedLine], height: float) -> list[list[str]]:
 def _named_columns(
     rows: Sequence[Sequence[str]],
 ) -> tuple[Roles, list[str], Sequence[Sequence[str]]]:
-    """Return the columns that a row near the top names, that row, and the rows below it; all rows where none does."""
+    """Return the columns that a row near the top names, that row, and the rows below it.
+
+    All rows where none does.
+    """
     for number, row in enumerate(rows[:_LATEST_HEADER], start=1):
         roles = _roles(row)
         if "term" in roles and len(roles) > 1:
@@ -341,7 +351,10 @@ def _named_columns(
 
 
 def _roles(row: Sequence[str]) -> Roles:
-    """Return what the names in a row say their columns hold; a name that fits as a whole goes before one in part."""
+    """Return what the names in a row say their columns hold.
+
+    A name that fits as a whole goes before one in part.
+    """
     names = [folded(cell.replace("_", " ")) for cell in row]
     roles: Roles = {}
     for fits in (_is_name, _has_name):
@@ -361,7 +374,10 @@ def _has_name(name: str, known: frozenset[str]) -> bool:
 
 
 def _guessed_columns(rows: Sequence[Sequence[str]]) -> Roles:
-    """Return the columns of a table without names: page numbers, files, and the first other column as the term."""
+    """Return the columns of a table without names.
+
+    Page numbers, files, and the first other column as the term.
+    """
     if len(rows) < _FEWEST_ROWS:
         return {}
     width = max(map(len, rows))
@@ -379,7 +395,7 @@ def _guessed_columns(rows: Sequence[Sequence[str]]) -> Roles:
 
 
 def _is_ordered(terms: Sequence[tuple[str, str]]) -> bool:
-    """Return whether terms are in the order of the alphabet, and their first pages are not in that of the document."""
+    """Return whether terms are in the order of the alphabet, and their first pages not in the document's."""
     initials = [initial for term, _ in terms if (initial := initial_of(term))]
     numbers = [int(first) for _, pages in terms for first in printed_pages(pages)[:1] if first.isdecimal()]
     return len(initials) >= _FEWEST_TERMS and is_alphabetical(initials) and not goes_up(numbers)

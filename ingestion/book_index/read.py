@@ -82,7 +82,9 @@ def index_of_file(
 
 
 def index_of_document(reading: FileReading) -> IndexTable:
-    """Return the records of the index and the glossary that a document carries itself; none for most documents.
+    """Return the records of the index and the glossary that a document carries itself.
+
+    None for most documents.
 
     Where the lines of the index could not be read, a warning says why. Rows of a table that end in figures are none.
     """
@@ -90,7 +92,10 @@ def index_of_document(reading: FileReading) -> IndexTable:
 
 
 def _index_of(reading: FileReading, numbers: PageNumbers | None, *, own: bool = False) -> IndexTable:
-    """Return the records of the index and the glossary in a file; `numbers` are those of the pages that it names."""
+    """Return the records of the index and the glossary in a file.
+
+    `numbers` are those of the pages that it names.
+    """
     warnings: list[str] = []
     records: list[IndexRecord] = []
     extracted, printed = reading.extracted, reading.index_lines
@@ -123,7 +128,10 @@ def _index_of(reading: FileReading, numbers: PageNumbers | None, *, own: bool = 
 
 
 def placed_lines(extracted: ExtractedText, printed: PrintedPages, pages: Sequence[int]) -> list[PlacedLine]:
-    """Return the lines of pages with their boxes: from the text layer, and from OCR where that had to read the page."""
+    """Return the lines of pages with their boxes.
+
+    From the text layer, and from OCR where that had to read the page.
+    """
     by_page: dict[int, list[PlacedLine]] = {page: [] for page in pages}
     for line in printed.lines:
         if line.page in by_page:
@@ -154,7 +162,7 @@ def _recognised(extracted: ExtractedText, pages: Collection[int]) -> Iterator[Pl
 
 
 def _of_tables(extracted: ExtractedText, path: Path, reader: Extractor) -> list[IndexRecord]:
-    """Return the records of a file's tables of terms, each by itself, those of a PDF by where its lines are."""
+    """Return the records of a file's tables of terms, those of a PDF by where its lines are."""
     numbers = PageNumbers({}, 0, 10_000, "")
     found: list[IndexRecord] = []
     for block in extracted.blocks:
@@ -205,7 +213,10 @@ def _delimited_rows(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 def _is_chance(records: Sequence[IndexRecord], pages: int) -> bool:
-    """Return whether entries are rows of a table: in a file too short for an index, too long, or of no page of it."""
+    """Return whether entries are rows of a table.
+
+    In a file too short for an index, too long, or of no page of it.
+    """
     printed = [record for record in records if record.printed]
     if not printed:
         return False
@@ -231,7 +242,7 @@ def _shown(pages: Sequence[int]) -> str:
 
 
 def glossary_records(extracted: ExtractedText) -> list[IndexRecord]:
-    """Return the terms that the document's glossaries and definitions explain, with the page of each explanation.
+    """Return the terms that glossaries and definitions explain, with the page of each explanation.
 
     A glossary begins with its title, an article of definitions with the words that introduce one ("For the purposes
     of this ..."); it ends where several paragraphs are no entries. Fewer than three entries are no glossary.
@@ -240,7 +251,7 @@ def glossary_records(extracted: ExtractedText) -> list[IndexRecord]:
     blocks = [(block, extracted.text[block.start : block.end]) for block in extracted.blocks if block.kind != "note"]
     beyond = 0
     for at, (block, text) in enumerate(blocks):
-        titled = _is_title(block, text)
+        titled = is_glossary_title(_LEADING_NUMBER.sub("", text)) and (block.kind == "heading" or len(text) < 40)
         introduced = len(text) < 600 and DEFINES.search(text) and text.rstrip().endswith((":", "—", "-"))
         if at < beyond or not (titled or introduced):
             continue
@@ -274,10 +285,6 @@ def bold_terms(lines: Sequence[PlacedLine]) -> list[IndexRecord]:
             meaning = f"{meaning} {line.text}"
     close()
     return [record for record in records if len(record.term) <= _LONGEST_NAME]
-
-
-def _is_title(block: Block, text: str) -> bool:
-    return is_glossary_title(_LEADING_NUMBER.sub("", text)) and (block.kind == "heading" or len(text) < 40)
 
 
 def _entries(blocks: Sequence[tuple[Block, str]], first: int, title: Block | None) -> tuple[list[IndexRecord], int]:

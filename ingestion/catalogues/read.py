@@ -1,4 +1,6 @@
-"""Catalogues that machines read: CKAN, DCAT in JSON, OAI-PMH. Their records, read page by page through the Web.
+"""Catalogues that machines read.
+
+CKAN, DCAT in JSON, OAI-PMH. Their records, read page by page through the Web.
 
 Clients of these interfaces open connections of their own, past the check of addresses; so what they answer is read
 here.
@@ -43,7 +45,10 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class CataloguePage:
-    """One answer of a catalogue: its address, its records, and how many there are in all (0 if it does not say)."""
+    """One answer of a catalogue.
+
+    Its address, its records, and how many there are in all (0 if it does not say).
+    """
 
     url: str
     records: tuple[Record, ...]
@@ -83,7 +88,10 @@ def endpoints_of(page: Page) -> tuple[Endpoint, ...]:
 
 
 def lists_records(page: Page) -> bool:
-    """Return whether a page is the list of a CKAN catalogue: its front, a search, an organization or a group."""
+    """Return whether a page is the list of a CKAN catalogue.
+
+    Its front, a search, an organization or a group.
+    """
     if "ckan" not in page.generator.lower():
         return False
     segments = [segment for segment in urlsplit(page.address).path.split("/") if segment]
@@ -113,7 +121,7 @@ def _ckan_addresses(page: Page) -> Iterator[str]:
 
 
 def read_catalogue(endpoint: Endpoint, web: Web, *, max_bytes: int) -> Iterator[CataloguePage]:
-    """Return the answers of a catalogue one after another, as long as it has more and the caller takes them.
+    """Return the answers of a catalogue one after another, as long as the caller takes them.
 
     Refusal when it does not answer, or with something else. A catalogue that offers the same page again has ended.
     """
@@ -187,7 +195,10 @@ def _with(url: str, **changes: int) -> str:
 
 
 def parse_xml(body: bytes) -> Element | None:
-    """Return the root of an XML document, read without entities, network or oversized trees; None when it is none."""
+    """Return the root of an XML document, read without entities, network or oversized trees.
+
+    None when it is none.
+    """
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
     )
@@ -205,7 +216,7 @@ def oai_error(root: Element) -> str:
 
 
 def oai_token(root: Element) -> tuple[str, int]:
-    """Return the token for the next part, "" at the end, and how many records there are in all (0 if unknown)."""
+    """Return the token for the next part, "" at the end, and the number of all records (0 if unknown)."""
     for element in root.iter("{*}resumptionToken"):
         total = element.get("completeListSize", "")
         return (element.text or "").strip()[:2000], int(total[:9]) if total.isascii() and total.isdigit() else 0
@@ -222,20 +233,17 @@ def oai_records(root: Element) -> Iterator[Record]:
         if header is not None and header.get("status") == "deleted":
             continue
         identifiers = [url for value in _values(record, "identifier", "relation") if (url := absolute(value, ""))]
+        # The statement that names a licence by address, else the first; "open access" says nothing of reuse.
+        rights = list(_values(record, "rights"))
+        named = [value for value in rights if "creativecommons.org" in value or "licen" in value.lower()]
+        rest = [value for value in rights if not value.startswith("info:eu-repo/")]
         yield Record(
             title=next(_values(record, "title"), ""),
             url=best_address([Distribution(url) for url in identifiers]),
             authority=next(_values(record, "publisher"), "") or next(_values(record, "creator"), ""),
-            licence=_licence(list(_values(record, "rights"))),
+            licence=next(iter([*named, *rest]), ""),
             description=" ".join(_values(record, "description", "subject"))[:4000],
         )
-
-
-def _licence(rights: list[str]) -> str:
-    """Return the statement that names a licence by address, else the first; "open access" says nothing of reuse."""
-    named = [value for value in rights if "creativecommons.org" in value or "licen" in value.lower()]
-    rest = [value for value in rights if not value.startswith("info:eu-repo/")]
-    return next(iter([*named, *rest]), "")
 
 
 def _values(record: Element, *names: str) -> Iterator[str]:

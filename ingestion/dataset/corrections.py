@@ -52,7 +52,7 @@ _DECIDED_ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True)
 class CorrectionReport:
-    """Corrections and decisions of a person, the number of unchanged rows, and what could not be taken over."""
+    """A person's corrections and decisions, the number of unchanged rows, and what was not taken over."""
 
     corrections: tuple[Correction, ...]
     unchanged: int
@@ -126,7 +126,7 @@ def read_corrections(
 
 
 def _sheet_rows(rows: Sequence[Row]) -> tuple[list[Row], dict[str, dict[str, str]]]:
-    """Return the rows of the dataset's sheet, or the first when it was renamed, and what was exported by code."""
+    """Return the rows of the dataset's sheet, else of the first, and what was exported by code."""
     sheets = list(dict.fromkeys(row.sheet for row in rows))
     chosen = next((sheet for sheet in sheets if fold(sheet) == fold(DATASET)), sheets[0] if sheets else "")
     copied = [row for row in rows if row.sheet == EXPORTED != chosen]
@@ -262,7 +262,7 @@ class _Comparison:
             )
 
     def _is_left_behind(self) -> bool:
-        """Whether, in a file that does not say what was exported, the cell of the countries holds a person's word.
+        """Whether the cell of the countries holds a person's word, in a file without what was exported.
 
         Then the level's cell may still show the countries of before, and nothing tells this from a new edit.
         """
@@ -323,7 +323,10 @@ def _even(text: str) -> str:
 
 
 def _read_cell(text: str, column: Column, vocabulary: FieldVocabulary) -> Iterator[tuple[FieldName, tuple[str, ...]]]:
-    """Yield the values that a cell gives, by field; the level brings its countries when they stand behind it."""
+    """Yield the values that a cell gives, by field.
+
+    The level brings its countries when they stand behind it.
+    """
     field = column.field
     assert field is not None
     if column.name == LEVEL_AND_COUNTRIES:
@@ -397,5 +400,8 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabu
 
 
 def _said(record: SourceRecord, field: FieldName) -> tuple[str, ...] | None:
-    """Return what a person entered for the field, which it need not show: an emptied title falls back to the list's."""
+    """Return what a person entered for the field, which it need not show.
+
+    An emptied title falls back to the list's.
+    """
     return next((one.values for one in reversed(record.corrections) if one.field == field), None)

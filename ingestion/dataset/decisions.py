@@ -27,13 +27,13 @@ class LicenceChoice:
 
 
 class Wrong(Exception):  # noqa: N818 - never leaves the loop over rows and cells
-    """What is wrong with a row or a cell, in words."""
+    """A row or a cell that cannot be taken, with the reason in words."""
 
 
 def read_decisions(
     rows: Sequence[Row], records: Mapping[str, SourceRecord], exported: Mapping[str, Mapping[str, str]]
 ) -> tuple[list[LicenceChoice], list[RejectedRow]]:
-    """Return the decisions in the rows of all sheets that have a column for them, and what could not be taken.
+    """Return the decisions in all sheets that have a column for them, and what could not be taken.
 
     `records` and `exported`, what the file held when it was written, are by folded code. A decision that is already
     made is none; one that somebody has made otherwise since the export stays.

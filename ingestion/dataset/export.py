@@ -12,8 +12,7 @@ from urllib.parse import quote
 from ingestion.dataset.allowed_values import ALLOWED, allowed_values, choices_of
 from ingestion.dataset.columns import COLUMNS, DATASET, DECISION, EDITING, EXPORTED, LIGHT, NOT_DOCUMENTS, NOTE
 from ingestion.records.source_record import SourceRecord
-from ingestion.spreadsheets.csv_writer import to_csv
-from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
+from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_csv, to_workbook
 from ingestion.status.source_status import is_document, source_status
 from rag_engine.atomic_write import write_atomic
 from rag_engine.errors import InputError
@@ -24,6 +23,8 @@ SUFFIXES = (".xlsx", ".csv", ".jsonl", ".bib", ".ris")
 _LINKED = ("http://", "https://")
 _FILLS = {"GREEN": "C6EFCE", "YELLOW": "FFEB9C", "RED": "FFC7CE"}
 _ORIGINS = {"model": "language model", "rule": "rule", "person": "a person", "seed": "list of sources"}
+# Foreign text may hold half of a surrogate pair, which no file can.
+_UTF8 = ("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +72,6 @@ def export(
         )
     write_file(path, body)
     return Exported(path, len(documents), len(others), tuple(warnings))
-
-
-# Foreign text may hold half of a surrogate pair, which no file can.
-_UTF8 = ("utf-8", "replace")
 
 
 def _record(record: SourceRecord) -> dict[str, object]:
@@ -149,7 +146,17 @@ def workbook_sheets(
         )
     everything = [*documents, *others]
     evidence = [_field_evidence(documents), _evidence(everything, warnings)]
-    return [main, beside, *evidence, _allowed(), _about(words), _exported(main, beside)]
+    about = Sheet(words.message("About"), ((words.message("Column"), 24), (words.message("Meaning"), 100)))
+    editable = words.message("You may edit it.")
+    for one in COLUMNS:
+        meaning = words.message(one.meaning)
+        about.rows.append([Cell(one.name), Cell(f"{meaning} {editable}" if one.field else meaning)])
+    about.rows.extend([Cell(""), Cell(words.message(sentence))] for sentence in EDITING)
+    # Every value of every controlled field, one below the other as the drop-downs of the columns expect them.
+    allowed = Sheet(ALLOWED, (("Value", 40), ("Column", 24), ("Meaning", 100)))
+    for heading, values in allowed_values().items():
+        allowed.rows.extend([Cell(value), Cell(heading), Cell(meaning)] for value, meaning in values.items())
+    return [main, beside, *evidence, allowed, about, _exported(main, beside)]
 
 
 def _sheet(name: str, columns: tuple[tuple[str, int], ...]) -> Sheet:
@@ -159,26 +166,10 @@ def _sheet(name: str, columns: tuple[tuple[str, int], ...]) -> Sheet:
     return Sheet(name, columns, choices=choices_of(headings), fills=fills)
 
 
-def _about(words: Wording) -> Sheet:
-    about = Sheet(words.message("About"), ((words.message("Column"), 24), (words.message("Meaning"), 100)))
-    editable = words.message("You may edit it.")
-    for one in COLUMNS:
-        meaning = words.message(one.meaning)
-        about.rows.append([Cell(one.name), Cell(f"{meaning} {editable}" if one.field else meaning)])
-    about.rows.extend([Cell(""), Cell(words.message(sentence))] for sentence in EDITING)
-    return about
-
-
-def _allowed() -> Sheet:
-    """Every value of every controlled field, one below the other as the drop-downs of the columns expect them."""
-    sheet = Sheet(ALLOWED, (("Value", 40), ("Column", 24), ("Meaning", 100)))
-    for heading, values in allowed_values().items():
-        sheet.rows.extend([Cell(value), Cell(heading), Cell(meaning)] for value, meaning in values.items())
-    return sheet
-
-
 def _exported(main: Sheet, beside: Sheet) -> Sheet:
-    """Return what was written, once more and out of sight; without the addresses, which make a row look like a seed.
+    """Return what was written, once more and out of sight.
+
+    Without the addresses, which make a row look like a seed.
 
     Of the sources that are no documents, the licence statuses: on them a decision rests.
     """
@@ -253,7 +244,10 @@ def _web_link(url: str) -> str:
 
 
 def _file_link(path: Path, record: SourceRecord, workspace: Path | None) -> str:
-    """Return the document's file as seen from the exported one; "" for a path that leads out of the workspace."""
+    """Return the document's file as seen from the exported one.
+
+    "" for a path that leads out of the workspace.
+    """
     download = record.download
     if download is None or workspace is None or Path(download.path).is_absolute() or ".." in Path(download.path).parts:
         return ""

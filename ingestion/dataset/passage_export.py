@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from ingestion.spreadsheets.csv_writer import to_csv
-from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
+from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_csv, to_workbook
 from rag_engine.answering.reference_list import limits_text
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.engine import Engine

@@ -61,7 +61,7 @@ def relate(
     encode: EncodeTexts | None,
     text_of: ReadText | None = None,
 ) -> dict[str, Outcome]:
-    """Return the outcome of every candidate by code, with a Relation as evidence, whatever the candidates' order.
+    """Return the outcome of every candidate by code, with a Relation as evidence, in any order.
 
     Among copies the preferred language is kept, then what the analyst listed before what a portal led to, then the
     publisher's, then the fullest, then the one with the highest score, then the smallest code. Of versions the newest
@@ -94,7 +94,7 @@ def _drop_equal(
     keys: Callable[[ComparedSource], list[str]],
     duplicates: dict[str, _Duplicate],
 ) -> list[Member]:
-    """Return members with a content or an address of their own, in order of preference."""
+    """Return members whose content or address no other has, in order of preference."""
     kept_by: dict[str, str] = {}
     kept: list[Member] = []
     for member in members:
@@ -116,7 +116,7 @@ def _contents(one: ComparedSource) -> list[str]:
 def _drop_alike(
     members: list[Member], judge: Pairs, duplicates: dict[str, _Duplicate]
 ) -> tuple[list[Member], list[tuple[Member, Member, float]]]:
-    """Return members whose text is their own, and the pairs of them with a similarity that versions may have."""
+    """Return members whose text is their own, and pairs of them as similar as versions may be."""
     table = MinHashLSH(num_perm=TEXT_HASHES, params=_TEXT_BANDS)
     kept: dict[str, Member] = {}
     pairs: list[tuple[Member, Member, float]] = []
@@ -141,7 +141,7 @@ def _drop_same_works(
     judge: Pairs,
     duplicates: dict[str, _Duplicate],
 ) -> tuple[list[Member], list[tuple[Member, Member]]]:
-    """Return members that are not another's work reformatted, and the pairs of them that are versions of one work."""
+    """Return members that are no other's work reformatted, and the pairs of them that are versions."""
     versions: list[tuple[Member, Member]] = []
     place = {member.code: place for place, member in enumerate(members)}
     # The kept one of a pair is first; a pair whose first member has gone itself drops nothing.
@@ -255,7 +255,7 @@ def _said_of_copy(reason: _DuplicateReason, kept: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """Two codes of one work in different languages, and how that is known ("address", "symbol", "meaning")."""
+    """Two codes of one work in two languages, and how that is known ("address", "symbol", "meaning")."""
 
     one: str
     other: str
@@ -266,7 +266,7 @@ class Twin:
 def find_twins(
     candidates: Sequence[ComparedSource], translation_similarity: float, encode: EncodeTexts | None
 ) -> list[Twin]:
-    """Return pairs of candidates in different languages that are translations of one work, the surest first.
+    """Return pairs of candidates that are translations of one work, the surest first.
 
     An address or a document symbol in common makes translations where the numbers of both texts do not speak against
     it; a symbol alone, in texts without numbers, and pairs without either need samples that agree in their order.
@@ -338,7 +338,7 @@ def _numbers_allow(one: ComparedSource, other: ComparedSource, numbers: Mapping[
 
 
 def _aligned(candidates: Sequence[ComparedSource], least: float, encode: EncodeTexts | None) -> Iterator[Twin]:
-    """Yield pairs in different languages and of like length whose samples mean the same, in the same order."""
+    """Yield pairs in two languages of like length whose samples mean the same in the same order."""
     sampled = [one for one in candidates if one.samples]
     if encode is None or len({one.language for one in sampled}) < 2:
         return

@@ -89,7 +89,7 @@ class Pairs:
         self.dates: dict[str, str] = {}
 
     def are_copies(self, one: Member, other: Member, similarity: float) -> bool:
-        """Return whether two texts are so alike that one stands for the other, whatever their titles.
+        """Return whether two texts are so alike that one stands for the other, under any titles.
 
         Of forms on one pattern few words and the number of the title differ: they are no copies. Nor are texts of
         which each says something that the other does not.
@@ -100,7 +100,7 @@ class Pairs:
         return not self._differences(one, other).contradict
 
     def are_one_work(self, one: Member, other: Member, similarity: float) -> float:
-        """Return similarity 0..1 of the titles where one is the other reformatted or in part, 0 where it is not."""
+        """Return similarity 0..1 of titles where one text is the other reformatted or in part, else 0."""
         if similarity < SAME_WORK or _years_apart(one, other):
             return 0.0
         alike = _title_similarity(one, other, self._config.title_similarity)
@@ -171,7 +171,10 @@ class Pairs:
 
 
 def _title_similarity(one: Member, other: Member, least: float) -> float:
-    """Return similarity 0..1 of two titles of one language without years, signs and markers; 0 below `least`."""
+    """Return similarity 0..1 of two titles of one language without years, signs and markers.
+
+    0 below `least`.
+    """
     if one.candidate.language != other.candidate.language or one.numbering != other.numbering:
         return 0.0
     titles = one.version.work_title, other.version.work_title
@@ -256,7 +259,10 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _spans(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield [start, end) in both texts of the differing passages; a few equal words between two are chance."""
+    """Yield [start, end) in both texts of the differing passages.
+
+    A few equal words between two are chance.
+    """
     open_span: tuple[int, int, int, int] | None = None
     for step in Indel.opcodes(left, right):
         if step.tag == "equal":

@@ -205,7 +205,10 @@ def _open(verdict: LicenceVerdict) -> str:
 
 
 def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool = False) -> Outcome:
-    """Return the end of the check; a file that the analyst has goes on with whatever light, which is recorded."""
+    """Return the end of the check.
+
+    A file that the analyst has goes on with whatever light, which is recorded.
+    """
     status, reason = _ENDS[verdict.light]
     message = _sentence(verdict, notes)
     if local:

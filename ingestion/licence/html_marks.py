@@ -37,7 +37,10 @@ _ADDRESSES = ("@id", "url", "mainEntityOfPage")
 
 
 def marks_of(root: html.HtmlElement, url: str) -> list[LicenceMark]:
-    """Return the marks of a page, without those of a picture, a widget or a theme on it; changes nothing in it."""
+    """Return the marks of a page, without those of a picture, a widget or a theme on it.
+
+    Changes nothing in it.
+    """
     structured = filter(None, (*_json_ld_marks(root, url), *_property_marks(root, url)))
     marks = [*_metas(root), *_links(root, url), *structured]
     return list(dict.fromkeys(marks))
@@ -56,7 +59,10 @@ def read_xmp(raw: bytes) -> list[LicenceMark]:
 
 
 def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark | None:
-    """Return the evidence in a machine-readable value: a licence's address or name, or a sentence; None without any."""
+    """Return the evidence in a machine-readable value: a licence's address or name, or a sentence.
+
+    None without any.
+    """
     value = " ".join(value[: 4 * _QUOTE].split())
     if not value:
         return None
@@ -132,7 +138,7 @@ def _named_by_its_link(licence: str, linked: str, words: str) -> Iterator[Licenc
 
 
 def _against_its_words(licence: str, href: str, words: str) -> Iterator[LicenceMark]:
-    """Find a licence that the words name and that allows something else than the one whose address they link to."""
+    """Find a licence in the words that allows something else than the one that they link to."""
     named = [one.name for one in names_in(words) if one.name != UNSTATED]
     other = next((name for name in named if set(restrictions_of(name)) != set(restrictions_of(licence))), None)
     if other is None or any(set(restrictions_of(name)) == set(restrictions_of(licence)) for name in named):
@@ -154,7 +160,7 @@ def _joined(base: str, href: str) -> str:
 
 
 def is_aside(element: html.HtmlElement) -> bool:
-    """Return whether the element is about a picture, a widget or a theme, by its ancestors and surroundings."""
+    """Return whether the element is about a picture, a widget or a theme, by what is around it."""
     if element.tag == "link":
         return False
     words = load_licences().html
@@ -286,7 +292,7 @@ def _addresses(node: Mapping[str, object]) -> Sequence[str]:
 
 
 def _is_at(node: Mapping[str, object], url: str) -> bool:
-    """Return whether one of the thing's addresses is that of the page, whatever its query and fragment."""
+    """Return whether one of the thing's addresses is that of the page, under any query and fragment."""
     return any(_plain(urljoin(url, address)) == _plain(url) for address in _addresses(node))
 
 

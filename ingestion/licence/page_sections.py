@@ -31,7 +31,9 @@ _RIGHTS = re.compile("copyright|licen[cs]|lizenz|lisans|reuse|urheber|auteur|aut
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The text of a page: all of its own, its footers, and the boxes in it; paragraphs are separated by blank lines.
+    """The text of a page: all that is its, its footers, and the boxes in it.
+
+    Paragraphs are separated by blank lines.
 
     A box is a caption, a quotation, readers' comments or a teaser: what it says is not said of the page.
     """
@@ -51,7 +53,10 @@ def text_of(root: html.HtmlElement) -> PageText:
 
 
 def _boxes(root: html.HtmlElement) -> list[html.HtmlElement]:
-    """Return the outermost boxes in a page. A box that holds most of the page's text is none: it frames the page."""
+    """Return the outermost boxes in a page. A box that holds most of the page's text is none.
+
+    It frames the page.
+    """
     words = load_licences().html
     most = _length(root) / 2
     # A dict keeps the order, and the elements alive, whose identity is all that tells them apart.

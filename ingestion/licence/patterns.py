@@ -1,4 +1,4 @@
-"""Licence statements in running text, each weighed with its whole sentence by the rules of data/licences.toml.
+"""Licence statements in running text, weighed with their sentences by data/licences.toml.
 
 A sentence frees a document only if it names a licence or grants reproduction, is about the document (and not about a
 photograph, a theme or licences in general), and holds neither a negation nor a condition that takes it back. What
@@ -49,7 +49,7 @@ _SENTENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """Result of one rule for a statement, with the ids of the rule and of the row of words that it rests on."""
+    """Result of one rule for a statement, with the ids of the rule and of its row of words."""
 
     light: Light
     licence: str
@@ -58,7 +58,9 @@ class _Finding:
 
 
 def read_statements(text: str, place: str) -> list[LicenceMark]:
-    """Return what the text says of its licence, in order, each mark with its sentence; [] when it says nothing.
+    """Return what the text says of its licence, in order, each mark with its sentence.
+
+    [] when it says nothing.
 
     Of a long text only the surroundings of words that licences are made of are read.
     """
@@ -81,7 +83,10 @@ def _read_piece(sentences: Sequence[str], place: str) -> Iterator[LicenceMark]:
 
 
 def read_limits(text: str, place: str) -> list[LicenceMark]:
-    """Return what the sentences of a text beside a licence forbid: commercial use, changes, another licence."""
+    """Return what the sentences of a text beside a licence forbid.
+
+    Commercial use, changes, another licence.
+    """
     return [mark for piece in pieces_of(text) for one in sentences_of(piece) for mark in _limits(one, place)]
 
 
@@ -100,7 +105,10 @@ def _read(sentence: str, before: str, place: str) -> Iterator[LicenceMark]:
 
 
 def _limits(sentence: str, place: str) -> Iterator[LicenceMark]:
-    """Find what a sentence beside a licence forbids: commercial use, changes, other licences for what is made of it."""
+    """Find what a sentence beside a licence forbids.
+
+    Commercial use, changes, other licences for what is made of it.
+    """
     words = load_licences().phrases
     folded = fold_in_place(sentence)
     for kind, name in _LIMITS.items():
@@ -151,7 +159,10 @@ def _rights(statement: Statement) -> Iterator[_Finding]:
 
 
 def _bans(statement: Statement) -> Iterator[_Finding]:
-    """Find each ban and demand for permission, read with what surrounds it alone; an excused ban excuses no other."""
+    """Find each ban and demand for permission, read with what surrounds it alone.
+
+    An excused ban excuses no other.
+    """
     words = load_licences().phrases
     hits = [(match, "forbidden") for match in words["forbidden"].finditer(statement.folded)]
     if statement.says("use"):

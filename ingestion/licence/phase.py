@@ -87,7 +87,7 @@ def _rendered(tools: Tools, url: str) -> Fetched | None:
 
 
 def _inherited(found: Outcome, source: SeedSource, portal: SourceRecord) -> Outcome:
-    """Return the portal's licence for a document on the same site that says nothing itself, else the document's."""
+    """Return the portal's licence for a document on the same site that says nothing, else its own."""
     of_portal, of_document = portal.verdict, found.evidence
     if found.reason != "licence_unclear" or of_portal is None or not isinstance(of_document, LicenceVerdict):
         return found

@@ -1,4 +1,7 @@
-"""Licence evidence in what an address gives or a file holds: a page, a document, or a catalogue of records."""
+"""Licence evidence in what an address gives or a file holds.
+
+A page, a document, or a catalogue of records.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from ingestion.catalogues.read import CatalogueKind, catalogue_kind, lists_records
 from ingestion.file_names import safe_name
 from ingestion.licence.html_marks import MOST_BYTES, marks_of, read_xmp
-from ingestion.licence.page_sections import FOOT, HEAD, PageText, terms_link, text_of
+from ingestion.licence.page_sections import FOOT, HEAD, terms_link, text_of
 from ingestion.licence.patterns import read_statements
 from ingestion.licence.table import load_licences, score_of
 from ingestion.types import Fetched, LicenceMark, Light, Refusal
@@ -86,7 +89,10 @@ def read_html(page: bytes, url: str, charset: str = "") -> Reading:
     if root is None:
         return Reading(warnings=("The page is empty.",))
     text = text_of(root)
-    statements = _page_statements(text)
+    footer = read_statements(text.footer or text.whole[-FOOT:], "footer")
+    quoted = {(mark.light, mark.quote) for mark in footer}
+    rest = [mark for mark in read_statements(text.whole, "page") if (mark.light, mark.quote) not in quoted]
+    statements = [*footer, *rest, *map(_of_a_box, read_statements(text.boxes, "box"))]
     marks = (*marks_of(root, url), *statements)
     # Terms are for a page that decides nothing itself.
     terms = terms_link(root, url) if all(mark.light == "YELLOW" for mark in marks) else ""
@@ -97,13 +103,6 @@ def read_html(page: bytes, url: str, charset: str = "") -> Reading:
     quotes = list(dict.fromkeys(mark.quote for mark in statements))[:_MOST_QUOTES]
     texts = (*quotes, text.whole[:HEAD], text.footer[-FOOT:] or text.whole[-FOOT:])
     return Reading(marks, texts, terms, scripts=scripts, catalogue=catalogue)
-
-
-def _page_statements(text: PageText) -> list[LicenceMark]:
-    footer = read_statements(text.footer or text.whole[-FOOT:], "footer")
-    quoted = {(mark.light, mark.quote) for mark in footer}
-    rest = [mark for mark in read_statements(text.whole, "page") if (mark.light, mark.quote) not in quoted]
-    return [*footer, *rest, *map(_of_a_box, read_statements(text.boxes, "box"))]
 
 
 def _of_a_box(mark: LicenceMark) -> LicenceMark:
@@ -165,7 +164,7 @@ def pages_of(extracted: ExtractedText) -> list[tuple[str, str]]:
 
 
 def is_imprint(text: str) -> bool:
-    """Return whether a page tells who published, printed and laid out the document, by different words of that kind."""
+    """Return whether a page tells who published, printed and laid out the document."""
     if len(text) > _LONGEST_IMPRINT:
         return False
     found = load_licences().phrases["imprint"].findall(fold_in_place(text))

@@ -80,7 +80,10 @@ class AuthorityTable:
 
 @lru_cache(maxsize=4)
 def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
-    """Return the table of a TOML file, read once per path; InputError when it cannot be read or a name occurs twice."""
+    """Return the table of a TOML file, read once per path.
+
+    InputError when it cannot be read or a name occurs twice.
+    """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         authorities = _AUTHORITIES.validate_python(
@@ -113,7 +116,9 @@ def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
 
 
 def canonical_authority(text: str) -> Authority | None:
-    """Return the authority that a text names and nothing else: by name, alias, acronym, or a misspelt name.
+    """Return the authority that a text names and nothing else.
+
+    By name, alias, acronym, or a misspelt name.
 
     None for what is not known and for what two authorities might be.
     """
@@ -176,7 +181,7 @@ def named_authorities(text: str, words: Sequence[Word]) -> list[Naming]:
 
 
 def _is_another(text: str, one: Naming) -> bool:
-    """Return whether a naming is part of a longer name, or that of the body of the same name of another country.
+    """Return whether a naming is part of a longer name, or another country's body of the same name.
 
     "Muster-Bundestag" is not the Bundestag, "Ministry of Health (Ireland)" not that of the country in the table.
     """
@@ -201,7 +206,10 @@ def _longest(namings: Iterable[Naming]) -> list[Naming]:
 
 
 def _nearly(key: str, by_key: Mapping[str, Authority]) -> Authority | None:
-    """Return the one authority whose name differs by a slip in a word; None when there are two or the name is short."""
+    """Return the one authority whose name differs by a slip in a word.
+
+    None when there are two or the name is short.
+    """
     if len(key) < _FUZZY_LENGTH:
         return None
     words = key.split()

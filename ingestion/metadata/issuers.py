@@ -1,4 +1,7 @@
-"""Who issued a document: what it declares, what is on its first page, its symbols, formulas and addresses."""
+"""Who issued a document.
+
+What it declares, what is on its first page, its symbols, formulas and addresses.
+"""
 
 from __future__ import annotations
 
@@ -73,12 +76,14 @@ def find_issuers(
 
 
 def is_body(name: str) -> bool:
-    """Return whether a name is that of an organisation as far as its words tell, not that of a person or a program."""
+    """Return whether a name is an organisation's by its words, not a person's or a program's."""
     return 3 <= len(name) <= 160 and _PATTERNS["body"].search(name) is not None
 
 
 def _declared(declared: Sequence[tuple[str, str]], *, page: bool) -> Iterator[Guess]:
-    """Yield the bodies that the file declares; the publisher of a web page is surer than any name in its text.
+    """Yield the bodies that the file declares.
+
+    The publisher of a web page is surer than any name in its text.
 
     The fields of an office file are often left over from another.
     """
@@ -190,7 +195,7 @@ def _issued_by(text: str) -> list[Guess]:
 
 
 def _letterhead(extracted: ExtractedText) -> list[Guess]:
-    """Return a line that looks like the name of a body, of the first page or, as an imprint, of the very end."""
+    """Return a line that looks like a body's name, on the first page or as an imprint at the end."""
     found: list[Guess] = []
     prose = _first_prose(extracted)
     for line in extracted.lines[:_LETTERHEAD_LINES]:

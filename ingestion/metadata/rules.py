@@ -1,4 +1,7 @@
-"""Every field of a description without a model: from what the list and the file declare, and from the text itself."""
+"""Every field of a description without a model.
+
+From what the list and the file declare, and from the text itself.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,16 @@ _PDF = "application/pdf"
 _SPREADSHEETS = ("spreadsheet", "ms-excel", "text/csv", "tab-separated")
 _PATTERNS = load_patterns("document_types")
 _CITED = re.compile(r"\bet al\b|\(\w+(?: and \w+)?,? (?:19|20)\d\d[a-z]?[);]|(?<![\w.])10\.\d{4,9}/\w")
+_NAMES: dict[FieldName, str] = {
+    "title": "title",
+    "authority": "issuing authority",
+    "document_type": "document type",
+    "hazards": "hazard",
+    "geographical_level": "geographical level",
+    "date": "date",
+    "target": "sentences for the target",
+    "description": "sentences for the description",
+}
 
 
 def describe_by_rules(
@@ -53,16 +66,30 @@ def describe_by_rules(
     *,
     today: date,
 ) -> list[FieldValue]:
-    """Return the fields that rules can fill, one value for each single-valued one; what is not known is left out."""
+    """Return the fields that rules can fill, one value for each single-valued one.
+
+    What is not known is left out.
+    """
     extracted, language = text.extracted, text.language
     values: list[FieldValue] = list(_titles(source, titles)[:1])
     title = values[0].value if values else extracted.title
     authority, known = _authority(source, declared, text, title)
     values += [authority] if authority else []
-    values.append(_document_type(guess_types(title, text), title, text))
+    guesses = guess_types(title, text)
+    best = guesses[0]
+    others = guesses[1].weight if len(guesses) > 1 else 0.0
+    sure = 0.3 if best.weight < 1 else min(0.95, 0.45 + 0.1 * best.weight + 0.08 * max(0.0, best.weight - others))
+    why = title if best.why.startswith("the title") else best.why
+    values.append(text.value("document_type", replace(best, weight=sure, why=why)))
     values += _hazards(title, text)
     for vocabulary in ("key_criteria", "tags"):
-        values += _labels(vocabulary, text)
+        # Criteria or tags with enough evidence for their definition.
+        usage = _usage(vocabulary, text)
+        values += [
+            FieldValue(vocabulary, label.name, "rule", *_first(used, text, ""), _sure(used, label))
+            for label in load_taxonomy().definitions(vocabulary)
+            if (used := usage.get(label.name)) is not None and _enough(used, label)
+        ]
     issuer = authority.value if authority else ""
     place = locate(title, text, authority=known, url=source.url, gazetteer=gazetteer, issuer=issuer)
     if place.level is not None:
@@ -87,20 +114,11 @@ def notes_on(values: Sequence[FieldValue]) -> list[str]:
     return notes
 
 
-_NAMES: dict[FieldName, str] = {
-    "title": "title",
-    "authority": "issuing authority",
-    "document_type": "document type",
-    "hazards": "hazard",
-    "geographical_level": "geographical level",
-    "date": "date",
-    "target": "sentences for the target",
-    "description": "sentences for the description",
-}
-
-
 def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldValue]:
-    """Return the title that the analyst's list gives; the words of a portal's link only stand in for a doubtful one."""
+    """Return the title that the analyst's list gives.
+
+    The words of a portal's link only stand in for a doubtful one.
+    """
     listed = " ".join(source.title.split())
     if not listed:
         return titles
@@ -128,14 +146,6 @@ def _authority(
     return text.value("authority", issuers[0]), load_authorities().by_name.get(issuers[0].value)
 
 
-def _document_type(guesses: Sequence[Guess], title: str, text: DocumentText) -> FieldValue:
-    best = guesses[0]
-    others = guesses[1].weight if len(guesses) > 1 else 0.0
-    sure = 0.3 if best.weight < 1 else min(0.95, 0.45 + 0.1 * best.weight + 0.08 * max(0.0, best.weight - others))
-    why = title if best.why.startswith("the title") else best.why
-    return text.value("document_type", replace(best, weight=sure, why=why))
-
-
 def _hazards(title: str, text: DocumentText) -> list[FieldValue]:
     """Return hazards that the title names or the text treats; three and more make it multi-hazard as well."""
     titled = {mention.label for mention in find_terms(cut_words(title), term_table(text.language, "hazards"))}
@@ -160,16 +170,6 @@ def _hazards(title: str, text: DocumentText) -> list[FieldValue]:
     return values
 
 
-def _labels(vocabulary: Vocabulary, text: DocumentText) -> list[FieldValue]:
-    """Return criteria or tags with enough evidence for their definition."""
-    usage = _usage(vocabulary, text)
-    return [
-        FieldValue(vocabulary, label.name, "rule", *_first(used, text, ""), _sure(used, label))
-        for label in load_taxonomy().definitions(vocabulary)
-        if (used := usage.get(label.name)) is not None and _enough(used, label)
-    ]
-
-
 def _usage(vocabulary: Vocabulary, text: DocumentText) -> dict[str, Usage]:
     mentions = find_terms(text.words, term_table(text.language, vocabulary))
     return count_usage(mentions, len(text.words), len(text.extracted.text))
@@ -187,7 +187,10 @@ def _sure(used: Usage, label: Label) -> float:
 
 
 def _first(used: Usage | None, text: DocumentText, title: str) -> tuple[str, int | None]:
-    """Return the sentence that justifies a label: the longest with one of the first mentions, else the title."""
+    """Return the sentence that justifies a label.
+
+    The longest with one of the first mentions, else the title.
+    """
     if used is None:
         return title, None
     found = [text.at(one.start, one.end) for one in used.mentions[:5]]
@@ -255,9 +258,11 @@ def _by_opening(text: DocumentText) -> list[Guess]:
 def _by_build(extracted: ExtractedText, words: int) -> list[Guess]:
     text = extracted.text
     guesses = []
+    inside = sum(block.end - block.start for block in extracted.blocks if block.kind == "table")
+    share = inside / max(len(text), 1)
     if any(kind in extracted.media_type for kind in _SPREADSHEETS):
         guesses.append(Guess("Dataset", 3.5, "it is a table"))
-    elif words and extracted.media_type == _PDF and (share := _table_share(extracted)) > 0.5:
+    elif words and extracted.media_type == _PDF and share > 0.5:
         # Web pages and word processors lay out prose in tables.
         guesses.append(Guess("Dataset", 1.0 + 2 * share, "most of it is in tables"))
     articles = list(_PATTERNS["article"].finditer(text))
@@ -278,8 +283,3 @@ def _by_build(extracted: ExtractedText, words: int) -> list[Guess]:
     elif caption := _PATTERNS["caption"].search(text):
         guesses.append(Guess("Report", 1.0, "it shows findings", *caption.span()))
     return guesses
-
-
-def _table_share(extracted: ExtractedText) -> float:
-    inside = sum(block.end - block.start for block in extracted.blocks if block.kind == "table")
-    return inside / max(len(extracted.text), 1)

@@ -85,7 +85,10 @@ def judge_quality(
 def measure_quality(
     extraction: Extraction, extracted: ExtractedText, cleaned: str, *, published: bool = False
 ) -> Quality:
-    """Return the score of a text, from 0 to 100, and its parts: by the formula that was published, or by ours."""
+    """Return the score of a text, from 0 to 100, and its parts.
+
+    By the formula that was published, or by ours.
+    """
     found = find_sections(extracted)
     whole = len(extracted.text)
     reduction = 1 - min(len(cleaned), whole) / whole if whole else 1.0
@@ -98,7 +101,7 @@ def measure_quality(
 
 
 def published_points(characters: int, sections: int, reduction: float) -> Points:
-    """Return the points of Buriasco 2026, section 4.5.5, for characters of cleaned text and the share that was removed.
+    """Return the points of Buriasco 2026, section 4.5.5, for cleaned characters and the share removed.
 
     Not said there: how many points a chunk of a thousand characters brings (here one), and what more than 40% removed
     bring (here none).
@@ -111,7 +114,7 @@ def published_points(characters: int, sections: int, reduction: float) -> Points
 
 
 def our_points(characters: int, sections: int, reduction: float) -> Points:
-    """Return the points of our own formula, which has no steps and takes nothing from what is long or clean already.
+    """Return the points of our own formula, without steps and fair to what is long or clean.
 
     As published, an empty text has 20 points, a law of 60,000 characters ten fewer than a leaflet of 2,000, and a text
     that needed no cleaning ten fewer than one of which a tenth was furniture. Length: 25 points for each tenfold above
@@ -127,7 +130,10 @@ def our_points(characters: int, sections: int, reduction: float) -> Points:
 
 
 def refused_title(title: str) -> str:
-    """Return the entry of the blacklist that a title is, or ""; a document that only begins like one is not refused."""
+    """Return the entry of the blacklist that a title is, or "".
+
+    A document that only begins like one is not refused.
+    """
     tables = _tables()
     plain = _plain(title)
     if plain in tables.whole:
@@ -145,7 +151,9 @@ def refused_title(title: str) -> str:
 
 
 def find_sections(extracted: ExtractedText) -> tuple[str, ...]:
-    """Return English names of the kinds of sections whose heading the text has, in nine languages, in reading order.
+    """Return English names of the kinds of sections that have a heading, in reading order.
+
+    In nine languages.
 
     A heading is a block that is marked as one or a short block of its own. "articles" are numbered ones.
     """
@@ -167,7 +175,10 @@ def find_sections(extracted: ExtractedText) -> tuple[str, ...]:
 
 
 def key_terms(text: str, language: str) -> tuple[str, ...]:
-    """Return up to 15 words by frequency, then alphabet; none of function words and scripts without spaces."""
+    """Return up to 15 words by frequency, then alphabet.
+
+    None of function words and scripts without spaces.
+    """
     counted = Counter(word.casefold() for word in _WORD.findall(_MASKED.sub(" ", text)))
     left_out = stopwords(language) | stopwords("en")
     spaced = (
@@ -241,7 +252,10 @@ def _plain(text: str) -> str:
 
 
 def _section(heading: str, sections: Mapping[str, str]) -> str:
-    """Return the kind of section that a heading names with its first words, the longest name first; "" for none."""
+    """Return the kind of section that a heading names with its first words, the longest name first.
+
+    "" for none.
+    """
     words = heading.split()
     for count in range(min(5, len(words)), 0, -1):
         if named := sections.get(" ".join(words[:count])):
@@ -266,7 +280,9 @@ def _tables() -> _Tables:
 
 
 def readability(text: str, language: str) -> float:
-    """Return share 0..1 of the letters that stand in words of the language: function words, or made of its usual pairs.
+    """Return share 0..1 of the letters that stand in words of the language.
+
+    Function words, or made of its usual pairs.
 
     Running text has .8 to .98, letters in a wrong order .2 to .45. A language without a table of pairs
     (data/letter_pairs.toml) is judged by its function words alone: 1 where they are as frequent as a form has them,

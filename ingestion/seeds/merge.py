@@ -1,4 +1,7 @@
-"""Merge of a list into the existing sources: new rows are added, none is overwritten, all others are reported."""
+"""Merge of a list into the existing sources.
+
+New rows are added, none is overwritten, all others are reported.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ _SMALL_WORDS = {
 
 
 def whole(text: str) -> str:
-    """Return the text with a replacement character for every half of a character; two halves that fit become one."""
+    """Return the text with a replacement character for every half of a character.
+
+    Two halves that fit become one.
+    """
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -49,7 +55,9 @@ class SeedReport:
 
 @dataclass(frozen=True, slots=True)
 class SeedCandidate:
-    """A source as a list gives it: `part` counts several addresses of one row from 1, which share its code.
+    """A source as a list gives it.
+
+    `part` counts several addresses of one row from 1, which share its code.
 
     `prefix` begins the code where the list gives none.
     """
@@ -62,7 +70,7 @@ class SeedCandidate:
 
 @dataclass(slots=True)
 class SeedReading:
-    """Candidates of one list so far, rows that could not be used, and how many are known without an address.
+    """Candidates of one list, rows that could not be used, and how many are known by code.
 
     `unused` are the headings of columns that nothing is taken from.
     """
@@ -79,7 +87,7 @@ class SeedReading:
 
 
 def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport:
-    """Return the report on candidates, kept apart by address or path and by code, added to what their reader reports.
+    """Return the report on candidates, apart by address or path and by code, with their reader's reports.
 
     Codes that a list brings are kept; the others get the next number of their prefix, in the order of the list, so
     that the same list gives the same codes. No text of the report holds half a character, which no database takes.
@@ -148,7 +156,9 @@ def _whole(candidate: SeedCandidate) -> SeedCandidate:
 
 
 def _is_correction(row: SeedSource, before: SeedSource) -> bool:
-    """Return whether a row gives a source its right address: the code is the same, and no title says otherwise.
+    """Return whether a row gives a source its right address.
+
+    The code is the same, and no title says otherwise.
 
     What was found under a portal or is a file has no address that a list could correct.
     """
@@ -202,7 +212,7 @@ class Codes:
 
 
 def prefix_for(name: str, url: str = "") -> str:
-    """Return two to eight capitals and digits for an authority, a folder or, without a name, an address's host."""
+    """Return two to eight capitals and digits for an authority, a folder or an address's host."""
     if match := _IN_BRACKETS.search(name):
         return match.group(1)
     words = [re.sub(r"[^a-z0-9]", "", fold(word)) for word in re.split(r"[\s\-–—_/,.:;'’()]+", name)]

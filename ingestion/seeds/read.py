@@ -1,4 +1,7 @@
-"""New sources from the analyst's own list: a workbook, CSV, sitemap, feed, list of addresses or folder of files."""
+"""New sources from the analyst's own list.
+
+A workbook, CSV, sitemap, feed, list of addresses or folder of files.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ _TABLES = (".csv", ".tsv", ".tab")
 
 
 def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
-    """Return the sources of a list that are not known yet; InputError when it is no list or holds no address at all.
+    """Return the sources of a list that are not known yet.
+
+    InputError when it is no list or holds no address at all.
 
     The kind of list is known by its content. A row is known when its address or path is, however it is spelt.
     """
@@ -71,7 +76,7 @@ def _read_file(path: Path, known: Collection[str], reading: SeedReading) -> None
 
 
 def _is_table(path: Path) -> bool:
-    """Return whether a text file has a header that names a column of addresses, and is no bare list of them."""
+    """Return whether a text file has a header for addresses, and is no bare list of them."""
     try:
         head = list(islice(read_delimited(path), _JUDGED_ROWS))
     except InputError:  # a line longer than any cell; what is wrong with it is reported where lines are read
@@ -94,7 +99,10 @@ def _read_table(path: Path, rows: Iterable[Row], known: Collection[str], reading
 
 
 def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[str], reading: SeedReading) -> str:
-    """Add the sheet's candidates, and its rejected rows unless no row has an address at all; return its headings."""
+    """Add the sheet's candidates, and its rejected rows unless no row has an address at all.
+
+    Return its headings.
+    """
     head = list(islice(rows, _JUDGED_ROWS))
     columns = find_columns(head)
     found, meant = SeedReading(), False
@@ -139,7 +147,9 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[s
 
 
 def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Addresses, int | None]:
-    """Return the row's addresses: of its address columns, else behind or in any other cell that may hold one.
+    """Return the row's addresses.
+
+    Of its address columns, else behind or in any other cell that may hold one.
 
     The second value is the column whose link gave them while the cell shows a text.
     """
@@ -183,7 +193,10 @@ def _no_address(text: str) -> str:
 
 
 def _link(target: str) -> Addresses:
-    """Return the address behind a cell; a link may hold spaces that its program encodes when it follows it."""
+    """Return the address behind a cell.
+
+    A link may hold spaces that its program encodes when it follows it.
+    """
     address = target.strip().replace(" ", "%20")
     reason = why_refused(address)
     return Addresses((), (reason,)) if reason else Addresses((address,))

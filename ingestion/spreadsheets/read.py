@@ -90,7 +90,10 @@ def read_head(path: Path) -> bytes:
 
 
 def sniff_encoding(path: Path) -> str:
-    """Return the encoding of a text file: by its byte order mark, else UTF-8 where it fits, else Windows-1252."""
+    """Return the encoding of a text file.
+
+    By its byte order mark, else UTF-8 where it fits, else Windows-1252.
+    """
     head = read_head(path)
     for mark, encoding in _MARKS.items():
         if head.startswith(mark):
@@ -113,7 +116,7 @@ def sniff_encoding(path: Path) -> str:
 
 
 def _delimiter(path: Path, encoding: str) -> tuple[str, int]:
-    """Return the delimiter that gives most first rows an equal number of cells, and the lines to skip before them.
+    """Return the delimiter that gives most first rows equal cells, and the lines to skip before them.
 
     Excel writes and honours a first line of the form "sep=;".
     """
@@ -158,7 +161,9 @@ class _Marks:
 
 
 def read_workbook(path: Path) -> Iterator[Row]:
-    """Return the rows of all sheets, hidden ones too, that hold anything; a merged value is in each of its cells.
+    """Return the rows of all sheets, hidden ones too, that hold anything.
+
+    A merged value is in each of its cells.
 
     Refusal when the file is damaged, locked by a password, or unpacks to more than a workbook may.
     """
@@ -244,24 +249,16 @@ def _refuse_entities(package: Package, path: Path) -> None:
                 )
 
 
-def _addresses(package: Package, part: str) -> dict[str, str]:
-    """Return the addresses outside of the workbook that a part names, by their id."""
-    place = PurePosixPath(part)
-    named = package.find(f"{place.parent}/_rels/{place.name}.rels")
-    relations = [] if named is None else [one.attrib for one in named.iter("{*}Relationship")]
-    return {str(one.get("Id")): str(one.get("Target")) for one in relations if one.get("TargetMode") == "External"}
-
-
-def _relation_id(element: Element) -> str:
-    return next((str(v) for k, v in element.attrib.items() if str(k).endswith("}id")), "")
-
-
 def _read_marks(package: Package, part: str, path: Path) -> _Marks:
-    """Return the links, merged ranges and formulas without a value of one sheet, in one pass that keeps no row."""
+    """Return the links, merged ranges and formulas without a value of a sheet, keeping no row."""
     marks = _Marks()
     if not _has_marks(package, part):
         return marks
-    targets = _addresses(package, part)
+    # The addresses outside of the workbook that a part names, by their id.
+    place = PurePosixPath(part)
+    named = package.find(f"{place.parent}/_rels/{place.name}.rels")
+    relations = [] if named is None else [one.attrib for one in named.iter("{*}Relationship")]
+    targets = {str(one.get("Id")): str(one.get("Target")) for one in relations if one.get("TargetMode") == "External"}
     with package.stream(part) as stream:
         tags = ("{*}row", "{*}hyperlink", "{*}mergeCell")
         for _, element in etree.iterparse(
@@ -291,7 +288,10 @@ def _read_marks(package: Package, part: str, path: Path) -> _Marks:
 
 
 def _has_marks(package: Package, part: str) -> bool:
-    """Return whether the sheet has links, merged ranges or formulas at all; a search costs a tenth of parsing it."""
+    """Return whether the sheet has links, merged ranges or formulas at all.
+
+    A search costs a tenth of parsing it.
+    """
     wanted = (b"hyperlink", b"mergeCell", b"f>")
     with package.stream(part) as stream:
         tail = b""
@@ -316,7 +316,7 @@ def _mark_formula(formula: Element, marks: _Marks) -> None:
 
 
 def _mark_link(element: Element, targets: dict[str, str], marks: _Marks) -> None:
-    target = targets.get(_relation_id(element), "")
+    target = targets.get(next((str(v) for k, v in element.attrib.items() if str(k).endswith("}id")), ""), "")
     area = _area(element.get("ref"))
     if not target or area is None:
         return

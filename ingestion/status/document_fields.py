@@ -55,7 +55,10 @@ def shown_values(record: Described) -> dict[FieldName, tuple[str, ...]]:
 
 
 def unchecked_fields(record: Described) -> list[FieldName]:
-    """Return the fields with a value that was extracted and that nobody has confirmed; remarks need no confirmation."""
+    """Return the fields with a value that was extracted and that nobody has confirmed.
+
+    Remarks need no confirmation.
+    """
     said = {one.field for one in record.values if one.source in ("person", "seed")}
     known = {"notes", *STATED_FIELDS, *said}
     return [field for field, values in shown_values(record).items() if values and field not in known]
@@ -89,7 +92,10 @@ def changed_fields(
     vocabulary: Mapping[FieldName, Sequence[str]],
     note: str = "",
 ) -> list[Correction]:
-    """Return what a person changed of a document's fields; InputError for a value that the field cannot have."""
+    """Return what a person changed of a document's fields.
+
+    InputError for a value that the field cannot have.
+    """
     before = shown_values(record)
     changed: list[Correction] = []
     for field, values in after.items():

@@ -40,7 +40,10 @@ _STAGES: Mapping[str, Phase] = {_STAGE_NAMES.get(phase, phase): phase for phase 
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """How far a source has come: indexed, waiting (for `phase`), or the status with which `phase` stopped it."""
+    """How far a source has come.
+
+    Indexed, waiting (for `phase`), or the status with which `phase` stopped it.
+    """
 
     status: str
     phase: str
@@ -50,7 +53,10 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class FunnelStage:
-    """A stage of the funnel: sources that reached it, and those that were stopped on the way to it, by reason."""
+    """A stage of the funnel.
+
+    Sources that reached it, and those that were stopped on the way to it, by reason.
+    """
 
     name: str
     reached: int
@@ -93,7 +99,10 @@ def state_of(record: SourceRecord) -> State:
 
 
 def is_document(record: SourceRecord) -> bool:
-    """Return whether a source became a document: text that passed quality and is no duplicate of another's."""
+    """Return whether a source became a document.
+
+    Text that passed quality and is no duplicate of another's.
+    """
     stopped = record.stopped
     passed = all(phase in record.outcomes for phase in ("quality", "deduplication"))
     return record.extraction is not None and passed and (stopped is None or stopped[0] in ("metadata", "indexing"))

@@ -1,4 +1,7 @@
-"""Rows, groups and reports of the sources that a page or the terminal shows; pure functions of source records."""
+"""Rows, groups and reports of the sources that a page or the terminal shows.
+
+Pure functions of source records.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +121,7 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class ReviewReport:
-    """Licences to decide, local files that pass whatever theirs is, and the decisions made."""
+    """Licences to decide, local files that pass under any, and the decisions made."""
 
     waiting: list[UndecidedSource]
     local_files: list[LocalFile]
@@ -142,7 +145,7 @@ def source_rows(source_records: Iterable[SourceRecord]) -> list[SourceRow]:
 
 
 def find_rows(rows: Iterable[SourceRow], words: str, states: Collection[State]) -> list[SourceRow]:
-    """Return the rows in one of the states (any for none) that hold every word, whatever its case and accents."""
+    """Return the rows in one of the states (any for none) that hold every word, folded."""
     wanted = fold(words).split()
     return [
         row
@@ -164,7 +167,10 @@ def status_report(source_records: Collection[SourceRecord]) -> StatusReport:
 
 
 def source_report(store: SourceStore, code: str) -> SourceReport:
-    """Return what is known of a source and what happened to it; InputError for a code that never was on the list."""
+    """Return what is known of a source and what happened to it.
+
+    InputError for a code that never was on the list.
+    """
     history, record = store.history(code), store.records().get(code)
     if not history:
         raise InputError("No source has the code {code!r}.", help="`sextant seeds list` lists the codes.", code=code)
@@ -228,7 +234,9 @@ def _facts(record: SourceRecord) -> SourceFacts:
 
 
 def rate_per_minute(latest: Sequence[Event], phase: str, now: datetime) -> float | None:
-    """Return the sources that the phase ended in a minute, from the last one's events; None while too few are known.
+    """Return the sources that the phase ended in a minute, from the last one's events.
+
+    None while too few are known.
 
     `latest` comes newest first and need not reach back a minute.
     """
@@ -327,7 +335,7 @@ class RunningSource:
 def running_sources(
     progress: Progress, latest: Sequence[Event], titles: Mapping[str, str], started: str
 ) -> list[RunningSource]:
-    """Return the sources that the phase is at, those that come next, and those it has ended since the run started.
+    """Return the sources that the phase is at, those that come next, and those it has ended.
 
     `latest` are events, the newest first; so far back as they reach.
     """
@@ -335,15 +343,8 @@ def running_sources(
     for code in progress.waiting:
         shown.setdefault(code, "waiting")
     # The journal may lag by one source behind the progress, which is noted each half second.
-    for code, state in _ended(progress.phase, latest, started, shown).items():
-        shown.setdefault(code, state)
-    return [RunningSource(code, titles.get(code, ""), state) for code, state in shown.items()]
-
-
-def _ended(phase: str, latest: Sequence[Event], started: str, shown: Collection[str]) -> dict[str, str]:
-    ended: dict[str, str] = {}
     for event in latest:
-        if event.event == phase and event.when >= started and event.code not in shown:
+        if event.event == progress.phase and event.when >= started and event.code not in shown:
             reason = f" ({display_reason(event.reason)})" if event.reason else ""
-            ended.setdefault(event.code, f"{event.status}{reason}")
-    return ended
+            shown[event.code] = f"{event.status}{reason}"
+    return [RunningSource(code, titles.get(code, ""), state) for code, state in shown.items()]

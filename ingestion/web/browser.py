@@ -1,4 +1,7 @@
-"""Chromium for pages that need JavaScript, in a thread of its own; it reaches only what the checked proxy lets it."""
+"""Chromium for pages that need JavaScript, in a separate thread.
+
+It reaches only what the checked proxy lets it.
+"""
 
 from __future__ import annotations
 
@@ -253,7 +256,7 @@ class _BrowserThread:
         return self.healthy and bool(self.processes())
 
     def kill(self) -> None:
-        """Kill the browser's processes, which ends whatever waits for them."""
+        """Kill the browser's processes, which ends all that waits for them."""
         self.healthy = False
         for process in self.processes():
             with suppress(psutil.Error):

@@ -56,7 +56,10 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Ask(Generic[_T]):
-    """Request headers of each hop and the reader of the last answer; `polite` is False for robots.txt itself."""
+    """Request headers of each hop and the reader of the last answer.
+
+    `polite` is False for robots.txt itself.
+    """
 
     headers: tuple[tuple[str, str], ...]
     take: Callable[[list[str], _Answer], _T]
@@ -64,7 +67,9 @@ class _Ask(Generic[_T]):
 
 
 class HttpWeb:
-    """The network for plain requests; see `ingestion.protocols.Web`. For several threads; close it at the end.
+    """The network for plain requests; see `ingestion.protocols.Web`. For several threads.
+
+    Close it at the end.
 
     Every connection goes to an address that was checked, whatever a redirect or a name server says. Proxies in the
     environment are not used. `named` are the places that may be reached at another port than 80 and 443. `close` from

@@ -34,7 +34,9 @@ _BARE = re.compile(r"[\d\s/|()\[\]<>–—-]+|[ivxlc]+")
 
 
 def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[str]) -> Iterator[DraftBlock]:
-    """Yield the blocks of all pages in order; a sentence that continues on the next page is interrupted by nothing.
+    """Yield the blocks of all pages in order.
+
+    A sentence that continues on the next page is interrupted by nothing.
 
     The notes of a page come before its last paragraph when that continues: so no sentence is torn, and pages still
     follow each other.
@@ -47,7 +49,12 @@ def joined_over_pages(pages: Iterable[list[DraftBlock]], vocabulary: frozenset[s
         notes = [block for block in blocks if block.kind == "note"]
         if held is not None:
             if texts and _goes_on(held, texts[0]):
-                texts[0] = _whole(held, texts[0], vocabulary)
+                rest = texts[0]
+                last, first = held.lines[-1], rest.lines[0]
+                cut = join_lines([(last.text, last.box), (first.text, first.box)], vocabulary)[0]
+                moved = (replace(line, page=line.page or rest.page) for line in rest.lines)
+                joined = DraftLine(cut.text, last.box, cut.joint, last.page)
+                texts[0] = replace(held, lines=(*held.lines[:-1], joined, *moved))
                 # One that began before the page of these notes is followed by them, or pages would go back.
                 if held_notes and held.page < held_notes[0].page:
                     texts[1:1] = held_notes
@@ -96,7 +103,10 @@ def _goes_on(block: DraftBlock, following: DraftBlock) -> bool:
 
 
 def _fills_its_line(block: DraftBlock) -> bool:
-    """Return whether the last line is as wide as any: then a text that begins with a capital may continue it."""
+    """Return whether the last line is as wide as any.
+
+    Then a text that begins with a capital may continue it.
+    """
     if len(block.lines[-1].text) < _FULL_LINE:
         return False
     edges = [line.box.x1 for line in block.lines if line.box is not None]
@@ -108,16 +118,8 @@ def _alike(size: float | None, other: float | None) -> bool:
     return size == other or (size is not None and other is not None and abs(size - other) <= 0.05 * size)
 
 
-def _whole(block: DraftBlock, rest: DraftBlock, vocabulary: frozenset[str]) -> DraftBlock:
-    last, first = block.lines[-1], rest.lines[0]
-    cut = join_lines([(last.text, last.box), (first.text, first.box)], vocabulary)[0]
-    moved = (replace(line, page=line.page or rest.page) for line in rest.lines)
-    joined = DraftLine(cut.text, last.box, cut.joint, last.page)
-    return replace(block, lines=(*block.lines[:-1], joined, *moved))
-
-
 def without_running_heads(pages: Sequence[PageRows]) -> list[PageRows]:
-    """Return the pages without the rows of their top and bottom margins, or set upright beside the text, that recur.
+    """Return the pages without the rows that recur in their margins or upright beside the text.
 
     A row recurs when it is on at least three pages and on two fifths of them, so that headers which alternate
     between left and right pages are found. One number in it may differ if it moves with the page's: "Page 3" and

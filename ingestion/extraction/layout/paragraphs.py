@@ -24,7 +24,10 @@ _NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2})*\s+[^\W\d_]|§+\s*\d|Art(?:icle|ic
 
 
 def ends_sentence(text: str) -> bool:
-    """Return whether a text ends as sentences do: with their sign, and the quotes and note numbers after it."""
+    """Return whether a text ends as sentences do.
+
+    With their sign, and the quotes and note numbers after it.
+    """
     return _SENTENCE_END.search(text, max(0, len(text) - _LONGEST_END)) is not None
 
 
@@ -70,19 +73,13 @@ def _noted(
             texts.append(rows)
             continue
         if not notes:
-            notes = _unmarked(texts, page, body)
+            # The rest of the notes of the page before, which has no mark of its own; cut from the end of the texts.
+            while texts and _is_note(texts[-1], page, body, True) and not LABEL.match(texts[-1][0].text):
+                notes.insert(0, texts.pop())
+                if not notes[0][0].text[0].islower():
+                    break
         notes += [[replace(row, cells=1)] for row in rows] if _is_table(rows) else [rows]
     return texts, notes
-
-
-def _unmarked(texts: list[list[TextRow]], page: PageRows, body: float) -> list[list[TextRow]]:
-    """Return the rest of the notes of the page before, which has no mark of its own; cut from the end of the texts."""
-    unmarked: list[list[TextRow]] = []
-    while texts and _is_note(texts[-1], page, body, True) and not LABEL.match(texts[-1][0].text):
-        unmarked.insert(0, texts.pop())
-        if not unmarked[0][0].text[0].islower():
-            break
-    return unmarked
 
 
 def _is_note(rows: Sequence[TextRow], page: PageRows, body: float, after_note: bool) -> bool:
@@ -276,7 +273,10 @@ def _placed(cells: Sequence[GridCell], columns: Sequence[_Column]) -> list[GridC
 
 
 def _reach(cell: GridCell, columns: Sequence[_Column]) -> tuple[int, int]:
-    """Return the first column that a cell stands in, and the one behind the last; else those of the nearest."""
+    """Return the first column that a cell stands in, and the one behind the last.
+
+    Else those of the nearest.
+    """
     box = cell.box
     if box is None:
         return 0, 1

@@ -65,7 +65,7 @@ Spans = Sequence[dict[str, Any]]
 
 
 def is_scrambled(lines: Iterable[str]) -> bool:
-    """Return whether the lines of a page in Latin or Greek letters are no language, for much of the page or all of it.
+    """Return whether lines in Latin or Greek letters are no language, for much of the page or all.
 
     They are not where they hold next to no word that is made as words of a language are, or more signs than letters.
     """
@@ -93,7 +93,7 @@ def is_scrambled(lines: Iterable[str]) -> bool:
 
 
 def _counted(lines: Iterable[str]) -> tuple[float, float, float]:
-    """Return how many characters words have, those of what looks like words, and those of lines with next to none."""
+    """Return the characters of words, of what looks like words, and of lines with next to none."""
     counts = [_word_letters(line) for line in lines]
     return (
         sum(count for count, _ in counts),
@@ -103,7 +103,7 @@ def _counted(lines: Iterable[str]) -> tuple[float, float, float]:
 
 
 def _word_letters(line: str) -> tuple[float, float]:
-    """Return how many characters the words of a line have, and how many of them stand in words that look like words."""
+    """Return the characters of a line's words, and of those that look like words."""
     tokens = line.split()
     functions = _function_words()
     met = {token for token in tokens if token in functions}
@@ -120,7 +120,7 @@ def _token_letters(token: str) -> tuple[int, float]:
 
 
 def _looks_right(word: str, pairs: frozenset[str]) -> float:
-    """Return 1 for what could be a word made of these pairs, .5 for what could be an acronym, 0 for anything else."""
+    """Return 1 for what could be a word made of these pairs, .5 for an acronym, 0 for anything else."""
     if word.isupper() and len(word) <= _ACRONYM:
         return 0.5
     if word.casefold() in _function_words():
@@ -130,7 +130,7 @@ def _looks_right(word: str, pairs: frozenset[str]) -> float:
 
 
 def _word_share(text: str) -> float:
-    """Return the share of letters in words made as those of one language are, in the language that has most."""
+    """Return the share of letters in words of one language, the one that has most."""
     words = _PART.findall(text)
     right = (sum(len(word) * _looks_right(word, pairs) for word in words) for pairs in usual_pairs().values())
     return max(right) / sum(map(len, words))
@@ -151,12 +151,15 @@ def _function_words() -> frozenset[str]:
 
 @cache
 def _any_pairs() -> frozenset[str]:
-    """Return the pairs that are usual in one of our languages: exchanged letters have others in all of them."""
+    """Return the pairs that are usual in one of our languages.
+
+    Exchanged letters have others in all of them.
+    """
     return frozenset().union(*usual_pairs().values())
 
 
 class LigatureSearch:
-    """Search for lost ligatures in the pages of one document, given up where several suspicious pages have none."""
+    """Search for lost ligatures in a document, given up where several suspicious pages have none."""
 
     def __init__(self) -> None:
         self._left = _PAGES_WITHOUT
@@ -164,7 +167,8 @@ class LigatureSearch:
 
     def is_due(self, text: str) -> bool:
         """Return whether the glyphs of the document's next page, with this text, are to be looked at."""
-        many, pairs = _standing_for(text)
+        # How many f a text has, and how many of the pairs with f that language has.
+        many, pairs = text.count("f"), len(_PAIRS.findall(text))
         self._many += many
         self._pairs += pairs
         suspicious = _are_few(many, pairs) and (many >= _SURELY_MANY or _are_few(self._many, self._pairs))
@@ -175,11 +179,6 @@ class LigatureSearch:
         lost = spell_ligatures(spans) > 0
         self._left = _PAGES_WITHOUT if lost else self._left - 1
         return lost
-
-
-def _standing_for(text: str) -> tuple[int, int]:
-    """Return how many f a text has, and how many of the pairs with f that language has."""
-    return text.count("f"), len(_PAIRS.findall(text))
 
 
 def _are_few(many: int, pairs: int) -> bool:
@@ -213,7 +212,10 @@ def _is_wide(widths: Counter[float]) -> bool:
 
 
 def _narrowest(widths: Counter[float]) -> float:
-    """Return the width of the letter itself: of a letter that is nearly always a ligature it is not the commonest."""
+    """Return the width of the letter itself.
+
+    Of a letter that is nearly always a ligature it is not the commonest.
+    """
     found = [width for width, count in widths.items() if count > 1 and width > 0]
     return min(found, default=widths.most_common(1)[0][0])
 

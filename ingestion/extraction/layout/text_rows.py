@@ -38,7 +38,9 @@ class PrintedLine:
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """Everything at one height in one block; `cells` > 1 when wide gaps part it, and then `places` are they.
+    """Everything at one height in one block.
+
+    `cells` > 1 when wide gaps part it, and then `places` are they.
 
     `table` is a table whose rules were found, of which this is all.
     """
@@ -55,7 +57,9 @@ class TextRow:
 
 @dataclass(frozen=True, slots=True)
 class PageRows:
-    """The rows of one page in reading order. `recognised` when they come from OCR, whose sizes are guesses.
+    """The rows of one page in reading order.
+
+    `recognised` when they come from OCR, whose sizes are guesses.
 
     `unseen` counts characters of the text layer that are controls, which no row holds.
     """
@@ -195,7 +199,10 @@ def _around(lines: Sequence[PrintedLine]) -> Box:
 
 
 def _columns(group: list[PrintedLine]) -> list[list[PrintedLine]]:
-    """Return the lines of a row by columns from left to right; lines that stand one below the other share one."""
+    """Return the lines of a row by columns from left to right.
+
+    Lines that stand one below the other share one.
+    """
     columns: list[list[PrintedLine]] = []
     for line in sorted(group, key=lambda line: line.box.x0):
         if columns and any(not _apart(line.box, one.box) for one in columns[-1]):
@@ -218,7 +225,7 @@ def _cell_text(lines: list[PrintedLine]) -> str:
 
 
 def with_drop_capitals(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
-    """Return the lines of a page, each drop capital put before the first of the lines that it stands beside."""
+    """Return the lines of a page, each drop capital put before the first line beside it."""
     capitals = [line for line in lines if len(line.text) <= _LONGEST and _CAPITAL.match(line.text)]
     if not capitals:
         return list(lines)
@@ -238,7 +245,7 @@ def with_drop_capitals(lines: Sequence[PrintedLine]) -> list[PrintedLine]:
 
 
 def is_raised(letter: str, size: float, beside: float) -> bool:
-    """Return whether a letter on the line of a text is the large first one of its first word, which a gap parts."""
+    """Return whether a letter is the large first one of its line's first word, which a gap parts."""
     return size >= _LARGER * beside and _CAPITAL.match(letter.strip()) is not None and letter.strip()[-1] not in _WORDS
 
 

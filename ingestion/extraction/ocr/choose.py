@@ -1,4 +1,7 @@
-"""Which OCR reads the scans: Tesseract, or a neural network. RapidOCR brings its weights and is always there."""
+"""Which OCR reads the scans.
+
+Tesseract, or a neural network. RapidOCR brings its weights and is always there.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,10 @@ def columns_first(lines: Sequence[OcrLine]) -> tuple[OcrLine, ...]:
 
 
 def _rows(lines: Sequence[OcrLine]) -> list[list[OcrLine]]:
-    """Return the rows, each from left to right: a line whose top is above the middle of a row's first line is in it."""
+    """Return the rows, each from left to right.
+
+    A line whose top is above the middle of a row's first line is in it.
+    """
     rows: list[list[OcrLine]] = []
     for line in sorted(lines, key=lambda line: line.box.y0):
         if rows and line.box.y0 < (rows[-1][0].box.y0 + rows[-1][0].box.y1) / 2:

@@ -1,4 +1,4 @@
-"""Copies, versions and works of their own among texts that are nearly alike."""
+"""Copies, versions and separate works among texts that are nearly alike."""
 
 from __future__ import annotations
 

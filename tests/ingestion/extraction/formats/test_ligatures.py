@@ -1,4 +1,7 @@
-"""Ligatures that a PDF names by their last letter: drawn as wide as the glyph is, and called by one letter."""
+"""Ligatures that a PDF names by their last letter.
+
+Drawn as wide as the glyph is, and called by one letter.
+"""
 
 from __future__ import annotations
 
