@@ -5,16 +5,11 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from cli.terminal import AsJson, Workspace, bar, closed_desk, end_as_json, err, errors_end, say
 from rag_engine.settings import settings_table
-
-if TYPE_CHECKING:
-    from ingestion.backup.back_up import BackupMade
-    from ingestion.backup.restore import Restored
 
 app = typer.Typer()
 
@@ -35,63 +30,7 @@ def backup(file: Path, workspace: Workspace = None, as_json: AsJson = False) -> 
         f"{made.file}: {made.documents} documents, {made.passages} passages, {made.files} files, "
         f"{made.size / 2**20:,.1f} MiB."
     )
-    _warn(made)
-    raise typer.Exit(code)
-
-
-@app.command()
-def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Make a workspace from a backup, in a folder that is empty or not there; every file is checked first.
-
-    The indexes are made anew from the vectors in the backup; nothing is encoded again.
-    """
-    from ingestion.operations import backups
-
-    with errors_end(as_json), bar("Restoring") as advance:
-        restored = backups.restore(closed_desk(workspace), archive, progress=advance)
-    end_as_json(as_json, asdict(restored) | {"workspace": str(restored.workspace)})
-    say(
-        f"{restored.workspace}: {restored.documents} documents and {restored.passages} passages, "
-        f"as {restored.former} was at {restored.made}."
-    )
-    _warn_of_stranger(restored)
-    if restored.without_vectors:
-        say(
-            f"{restored.without_vectors} passages are of documents with missing or damaged vectors; "
-            "run `sextant rebuild --encode`.",
-            "yellow",
-            console=err,
-        )
-
-
-def _warn_of_stranger(restored: Restored) -> None:
-    """Print what was not restored since the archive may be a stranger's, and who would be an admin."""
-    place = f"--workspace {shlex.quote(str(restored.workspace))}"
-    lines = []
-    if restored.dropped_settings:
-        lines.append("Settings that name a server were not restored. Set again those that you trust:")
-        lines += [f"  {_setting_again(name, value, place)}" for name, value in restored.dropped_settings.items()]
-    if restored.cancelled_runs:
-        actions = ", ".join(dict.fromkeys(restored.cancelled_runs))
-        lines.append(f"Runs that had not ended are cancelled here: {actions}. Start again what you want done.")
-    if restored.admins:
-        lines.append(
-            f"Admins of this workspace: {', '.join(restored.admins)}. "
-            f"`sextant people set ADDRESS --role reader {place}` takes the role from one whom you do not know."
-        )
-    for line in lines:
-        say(line, "yellow", console=err)
-
-
-def _setting_again(name: str, value: str, place: str) -> str:
-    setting = settings_table().get(name)
-    if setting is not None and setting.only:
-        return f"{name}: {setting.variable} alone sets it"
-    return f"sextant settings set {shlex.quote(name)} {shlex.quote(value)} {place}"
-
-
-def _warn(made: BackupMade) -> None:
-    """Print which originals and vectors a backup lacks, or has as they are and not as they were added."""
+    # Print which originals and vectors a backup lacks, or has as they are and not as they were added.
     if made.without_vectors:
         say(
             f"{made.without_vectors} passages have missing or damaged vectors, here and in the backup; "
@@ -110,3 +49,51 @@ def _warn(made: BackupMade) -> None:
                 "yellow",
                 console=err,
             )
+    raise typer.Exit(code)
+
+
+@app.command()
+def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
+    """Make a workspace from a backup, in a folder that is empty or not there; every file is checked first.
+
+    The indexes are made anew from the vectors in the backup; nothing is encoded again.
+    """
+    from ingestion.operations import backups
+
+    with errors_end(as_json), bar("Restoring") as advance:
+        restored = backups.restore(closed_desk(workspace), archive, progress=advance)
+    end_as_json(as_json, asdict(restored) | {"workspace": str(restored.workspace)})
+    say(
+        f"{restored.workspace}: {restored.documents} documents and {restored.passages} passages, "
+        f"as {restored.former} was at {restored.made}."
+    )
+    # Print what was not restored since the archive may be a stranger's, and who would be an admin.
+    place = f"--workspace {shlex.quote(str(restored.workspace))}"
+    lines = []
+    if restored.dropped_settings:
+        lines.append("Settings that name a server were not restored. Set again those that you trust:")
+        lines += [f"  {_setting_again(name, value, place)}" for name, value in restored.dropped_settings.items()]
+    if restored.cancelled_runs:
+        actions = ", ".join(dict.fromkeys(restored.cancelled_runs))
+        lines.append(f"Runs that had not ended are cancelled here: {actions}. Start again what you want done.")
+    if restored.admins:
+        lines.append(
+            f"Admins of this workspace: {', '.join(restored.admins)}. "
+            f"`sextant people set ADDRESS --role reader {place}` takes the role from one whom you do not know."
+        )
+    for line in lines:
+        say(line, "yellow", console=err)
+    if restored.without_vectors:
+        say(
+            f"{restored.without_vectors} passages are of documents with missing or damaged vectors; "
+            "run `sextant rebuild --encode`.",
+            "yellow",
+            console=err,
+        )
+
+
+def _setting_again(name: str, value: str, place: str) -> str:
+    setting = settings_table().get(name)
+    if setting is not None and setting.only:
+        return f"{name}: {setting.variable} alone sets it"
+    return f"sextant settings set {shlex.quote(name)} {shlex.quote(value)} {place}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ingestion.jobs.queue import Run
     from ingestion.operations.desk import Desk
     from ingestion.records.document_corrections import Correction
-    from ingestion.status.views import ReviewReport, UndecidedSource
+    from ingestion.status.views import UndecidedSource
     from ingestion.types import FieldName
 
 app = typer.Typer()
@@ -54,7 +54,16 @@ def review(
             _decide(desk, found, choice or code, author_of(by), note, as_json)
         report = replace(report, waiting=waiting)
     end_as_json(as_json, asdict(report))
-    _print_report(report)
+    for one in report.waiting:
+        out.print(f"{one.code}  {one.title}".rstrip(), style="bold", markup=False)
+        say(f"  {one.url}")
+        out.print(f"  {one.light} {one.reason}: {one.message}", markup=False)
+        for mark in one.marks:
+            out.print(f"  {mark.light:6} {mark.place}: {mark.quote[:160]}", style="dim", markup=False)
+    out.print(f"{len(report.waiting)} to decide. Decide with `sextant review CODE GREEN|RED --note WHY`.")
+    if report.local_files:
+        out.print(f"\n{len(report.local_files)} local files, which pass whatever their licence.")
+    print_table((), ((one.code, f"{one.light} {one.reason}", one.title) for one in report.local_files))
 
 
 @app.command()
@@ -161,16 +170,3 @@ def _print_decision(decided: str, ended: Run | None) -> None:
     else:
         failed = f"{decided}, but the index was not changed: {ended.status} {ended.message}".strip()
         err.print(f"{failed} Run `sextant run indexing`.", style="red", markup=False)
-
-
-def _print_report(report: ReviewReport) -> None:
-    for one in report.waiting:
-        out.print(f"{one.code}  {one.title}".rstrip(), style="bold", markup=False)
-        say(f"  {one.url}")
-        out.print(f"  {one.light} {one.reason}: {one.message}", markup=False)
-        for mark in one.marks:
-            out.print(f"  {mark.light:6} {mark.place}: {mark.quote[:160]}", style="dim", markup=False)
-    out.print(f"{len(report.waiting)} to decide. Decide with `sextant review CODE GREEN|RED --note WHY`.")
-    if report.local_files:
-        out.print(f"\n{len(report.local_files)} local files, which pass whatever their licence.")
-    print_table((), ((one.code, f"{one.light} {one.reason}", one.title) for one in report.local_files))

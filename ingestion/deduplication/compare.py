@@ -85,7 +85,16 @@ def relate(
     newer = {code: (one[place + 1 :], one[-1]) for one in series for place, code in enumerate(one[:-1])}
     newest = [one.candidate for one in members if one.code not in newer]
     twins = find_twins(newest, config.translation_similarity, encode)
-    return _outcomes(candidates, members, duplicates, newer, twins, judge)
+    by_code = {member.code: member for member in members}
+    rank = {member.code: place for place, member in enumerate(members)}
+    preferred: dict[str, str] = {}
+    for work in join_twins(twins, lambda code: by_code[code].candidate.language):
+        preferred |= dict.fromkeys(work, min(work, key=rank.__getitem__))
+    sureness = {frozenset((twin.one, twin.other)): twin for twin in reversed(twins)}
+    outcomes = {member.code: _outcome(member, by_code, newer, preferred, sureness, judge) for member in members}
+    for code in sorted(one.code for one in candidates if one.code in duplicates):
+        outcomes[code] = _rejection(duplicates, code, outcomes)
+    return outcomes
 
 
 def _drop_equal(
@@ -173,26 +182,6 @@ def _series(pairs: Iterable[tuple[Member, Member]], judge: Pairs) -> list[list[s
                 joined[code] = first
     works = {id(work): work for work in joined.values()}.values()
     return [order_versions((m.code, m.version, judge.date_of(m)) for m in work.values()) for work in works]
-
-
-def _outcomes(
-    candidates: Sequence[ComparedSource],
-    members: Sequence[Member],
-    duplicates: dict[str, _Duplicate],
-    newer: dict[str, tuple[list[str], str]],
-    twins: Sequence[Twin],
-    judge: Pairs,
-) -> dict[str, Outcome]:
-    by_code = {member.code: member for member in members}
-    rank = {member.code: place for place, member in enumerate(members)}
-    preferred: dict[str, str] = {}
-    for work in join_twins(twins, lambda code: by_code[code].candidate.language):
-        preferred |= dict.fromkeys(work, min(work, key=rank.__getitem__))
-    sureness = {frozenset((twin.one, twin.other)): twin for twin in reversed(twins)}
-    outcomes = {member.code: _outcome(member, by_code, newer, preferred, sureness, judge) for member in members}
-    for code in sorted(one.code for one in candidates if one.code in duplicates):
-        outcomes[code] = _rejection(duplicates, code, outcomes)
-    return outcomes
 
 
 def _outcome(

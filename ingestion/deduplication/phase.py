@@ -71,7 +71,14 @@ def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Out
     made_of: dict[str, str] = {}
     for record in run.ready:
         code = record.source.code
-        made_of[code] = _made_of(record)
+        extraction, download = record.extraction, record.download
+        assert extraction is not None, "the comparison follows extraction"
+        assert download is not None, "the comparison follows acquisition"
+        score = record.quality.score if record.quality else 0.0
+        facts = [extraction.text_hash, extraction.title, extraction.language, score]
+        made_of[code] = json.dumps(
+            [SIGNATURE_VERSION, *facts, download.sha256, download.urls[-1:], record.source.title, record.source.parent]
+        )
         before = cached.get(code)
         if before is not None and before[0] == made_of[code]:
             candidates.append(ComparedSource(**json.loads(before[1])))
@@ -84,17 +91,6 @@ def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Out
         run.store.keep(_CANDIDATE, code, made_of[code], json.dumps(asdict(candidate), ensure_ascii=False))
         candidates.append(candidate)
     return candidates, failed, made_of
-
-
-def _made_of(record: SourceRecord) -> str:
-    extraction, download = record.extraction, record.download
-    assert extraction is not None, "the comparison follows extraction"
-    assert download is not None, "the comparison follows acquisition"
-    score = record.quality.score if record.quality else 0.0
-    facts = [extraction.text_hash, extraction.title, extraction.language, score]
-    return json.dumps(
-        [SIGNATURE_VERSION, *facts, download.sha256, download.urls[-1:], record.source.title, record.source.parent]
-    )
 
 
 def _candidate(record: SourceRecord, tools: Tools) -> ComparedSource:

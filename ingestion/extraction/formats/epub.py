@@ -26,7 +26,14 @@ def extract_epub(path: Path, limits: ExtractionLimits) -> Draft:
     with open_package(path, limits) as package:
         encryption = package.find("META-INF/encryption.xml")
         if encryption is not None:
-            _refuse_encrypted(encryption, path)
+            for method in encryption.iter("{http://www.w3.org/2001/04/xmlenc#}EncryptionMethod"):
+                if method.get("Algorithm") not in _FONTS_ONLY:
+                    raise Refusal(
+                        "encrypted",
+                        "{file} is protected by its seller (DRM).",
+                        help="Add a copy without protection, if your licence allows one.",
+                        file=path.name,
+                    )
         name = package_name(package)
         root = package.xml(name)
         chapters = _spine(root, name)
@@ -70,14 +77,3 @@ def _spine(package: Element, name: str) -> list[str]:
             continue
         chapters.append(posixpath.normpath(posixpath.join(folder, unquote(urlsplit(item.get("href", "")).path))))
     return chapters
-
-
-def _refuse_encrypted(encryption: Element, path: Path) -> None:
-    for method in encryption.iter("{http://www.w3.org/2001/04/xmlenc#}EncryptionMethod"):
-        if method.get("Algorithm") not in _FONTS_ONLY:
-            raise Refusal(
-                "encrypted",
-                "{file} is protected by its seller (DRM).",
-                help="Add a copy without protection, if your licence allows one.",
-                file=path.name,
-            )
