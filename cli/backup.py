@@ -16,9 +16,9 @@ app = typer.Typer()
 
 @app.command()
 def backup(file: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Write documents, decisions, conversations, vectors and settings to one new file; the workspace stays in use.
+    """Write documents, decisions, conversations, vectors and settings to one new file.
 
-    A document that is erased later stays in the backups that were made before.
+    The workspace stays in use. A document that is erased later stays in the backups that were made before.
     """
     from ingestion.operations import backups
 

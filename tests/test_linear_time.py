@@ -19,8 +19,7 @@ from ingestion.extraction.cleaning import clean
 from ingestion.extraction.date_patterns import numeric_order, written_dates
 from ingestion.extraction.dates import find_dates
 from ingestion.extraction.formats.text import markdown_blocks, text_blocks
-from ingestion.extraction.layout.title import choose_title
-from ingestion.extraction.layout.title_block import printed_titles
+from ingestion.extraction.layout.title import choose_title, printed_titles
 from ingestion.licence.names import name_of_text, names_in, stated_licence
 from ingestion.licence.patterns import pieces_of, read_limits, read_statements, says_reserved, sentences_of
 from ingestion.licence.reading import is_imprint

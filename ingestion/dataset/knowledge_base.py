@@ -62,7 +62,7 @@ def write_knowledge_base(path: Path, entries: Sequence[GroundedEntry]) -> int:
 
 
 def _values(entry: GroundedEntry) -> dict[str, object]:
-    """Return everything that is known of an entry, with the references of its text and what limits each source."""
+    """Return everything known of an entry, with the references of its text and the limits of its sources."""
     sources = [asdict(one) | {"limits": limits_of(one.licence)} for one in entry.sources]
     return asdict(entry) | {"sources": sources, "references": [reference_json(one) for one in entry.references]}
 

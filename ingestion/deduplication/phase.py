@@ -64,7 +64,10 @@ def _texts(run: CollectionRun) -> ReadText:
 
 
 def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Outcome], dict[str, str]]:
-    """Return what documents are compared by, made anew where it changed, the failures, and what each is made of."""
+    """Return what documents are compared by, the failures, and from what each was made.
+
+    It is made again where that changed.
+    """
     cached = run.store.kept(_CANDIDATE)
     candidates: list[ComparedSource] = []
     failed: dict[str, Outcome] = {}

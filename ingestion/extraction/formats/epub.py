@@ -22,7 +22,7 @@ _CHAPTERS = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
 def extract_epub(path: Path, limits: ExtractionLimits) -> Draft:
-    """Return the blocks of an EPUB, its title, the number of its chapters, and which of them could not be read."""
+    """Return the blocks of an EPUB, its title, its number of chapters, and those that could not be read."""
     with open_package(path, limits) as package:
         encryption = package.find("META-INF/encryption.xml")
         if encryption is not None:
@@ -67,7 +67,10 @@ def package_name(package: Package) -> str:
 
 
 def _spine(package: Element, name: str) -> list[str]:
-    """Return the names of the chapters in reading order, without the table of contents, which repeats headings."""
+    """Return the names of the chapters in reading order, without the table of contents.
+
+    It repeats headings.
+    """
     folder = posixpath.dirname(name)
     items = {item.get("id", ""): item for item in package.iterfind(f"{OPF}manifest/{OPF}item")}
     chapters: list[str] = []
