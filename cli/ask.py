@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from cli.options import AsJson, Filters, Workspace
 from cli.terminal import (
-    AsJson,
-    Filters,
-    Workspace,
     emphasised,
     end_as_json,
     engine_of,

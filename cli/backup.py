@@ -8,7 +8,8 @@ from pathlib import Path
 
 import typer
 
-from cli.terminal import AsJson, Workspace, bar, closed_desk, end_as_json, err, errors_end, say
+from cli.options import AsJson, Workspace
+from cli.terminal import bar, closed_desk, end_as_json, err, errors_end, say
 from rag_engine.settings import settings_table
 
 app = typer.Typer()

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
-from cli.terminal import AsJson, Workspace, end_as_json, engine_of, out, print_line, spinner, warn
+from cli.options import AsJson, Workspace
+from cli.terminal import end_as_json, engine_of, out, print_line, spinner, warn
 from rag_engine.config import Strategy
 from rag_engine.errors import InputError
 

@@ -10,20 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Column
 
-from cli.terminal import (
-    AsJson,
-    By,
-    Filters,
-    Note,
-    Workspace,
-    author_of,
-    bar,
-    desk_of,
-    end_as_json,
-    engine_of,
-    out,
-    print_table,
-)
+from cli.options import AsJson, By, Filters, Note, Workspace
+from cli.terminal import author_of, bar, desk_of, end_as_json, engine_of, out, print_table
 
 if TYPE_CHECKING:
     from ingestion.types import Progress

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.padding import Padding
 
+from cli.options import AsJson, Filters, Workspace
 from cli.runs import watch
-from cli.terminal import AsJson, Filters, Workspace, desk_of, err, errors_end, out, print_json
+from cli.terminal import desk_of, err, errors_end, out, print_json
 
 if TYPE_CHECKING:
     from ingestion.dataset.comparison.comparison import Comparison

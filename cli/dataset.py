@@ -7,7 +7,8 @@ from pathlib import Path
 
 import typer
 
-from cli.terminal import AsJson, By, Workspace, author_of, desk_of, end_as_json, err, out, print_table, spinner, warn
+from cli.options import AsJson, By, Workspace
+from cli.terminal import author_of, desk_of, end_as_json, err, out, print_table, spinner, warn
 
 app = typer.Typer()
 

@@ -13,21 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cli.ask import Recipe, TopK
+from cli.options import AsJson, Workspace
 from cli.own import own
-from cli.terminal import (
-    AsJson,
-    Workspace,
-    bar,
-    end_as_json,
-    engine_of,
-    err,
-    errors_end,
-    out,
-    print_json,
-    print_table,
-    say,
-    warn,
-)
+from cli.terminal import bar, end_as_json, engine_of, err, errors_end, out, print_json, print_table, say, warn
 from rag_engine.config import DATA, read_config, shared_folder
 from rag_engine.errors import InputError
 

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from cli.options import AsJson, Workspace
 from cli.runs import watch
-from cli.terminal import AsJson, Workspace, desk_of, end_as_json, errors_end, out, print_table, say, warn
+from cli.terminal import desk_of, end_as_json, errors_end, out, print_table, say, warn
 from rag_engine.config import read_config
 from rag_engine.errors import InputError
 

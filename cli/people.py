@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cli.terminal import AsJson, By, Workspace, closed_desk, end_as_json, errors_end, out, print_table
+from cli.options import AsJson, By, Workspace
+from cli.terminal import closed_desk, end_as_json, errors_end, out, print_table
 
 app = typer.Typer(help="Who has which role: reader, curator or admin.")
 audits = typer.Typer()

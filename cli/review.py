@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 import typer
 
+from cli.options import AsJson, By, Note, Workspace
 from cli.runs import watch
-from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, end_as_json, err, out, print_table, say
+from cli.terminal import author_of, desk_of, end_as_json, err, out, print_table, say
 
 if TYPE_CHECKING:
     from ingestion.jobs.queue import Run

@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Column
 
-from cli.terminal import (
-    AsJson,
-    Workspace,
-    desk_of,
-    end_as_json,
-    err,
-    out,
-    phase_bar,
-    print_json,
-    print_phase,
-    print_table,
-)
+from cli.options import AsJson, Workspace
+from cli.terminal import desk_of, end_as_json, err, out, phase_bar, print_phase, print_table
 
 if TYPE_CHECKING:
     from ingestion.jobs.plain_language import Command
@@ -86,9 +76,8 @@ def do_words(
     with desk_of(workspace, as_json) as desk:
         command = understand(desk, words)
         described = runs.describe_request(command.request, len(command.request.codes))
-        if as_json and not yes:
-            print_json({"description": described, "by": command.by, "request": asdict(command.request)})
-            return
+        proposed = {"description": described, "by": command.by, "request": asdict(command.request)}
+        end_as_json(as_json and not yes, proposed)
         if not as_json:
             out.print(described, markup=False)
         if not yes and not typer.confirm("Do it?", default=False):

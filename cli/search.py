@@ -12,7 +12,8 @@ import typer
 from rich.text import Text
 
 from cli.ask import Mmr, Recipe, TopK, retrieval_of
-from cli.terminal import AsJson, Filters, Workspace, end_as_json, engine_of, errors_end, out, say, warn
+from cli.options import AsJson, Filters, Workspace
+from cli.terminal import end_as_json, engine_of, errors_end, out, say, warn
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine

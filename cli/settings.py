@@ -7,21 +7,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Column
 
-from cli.terminal import (
-    AsJson,
-    By,
-    Workspace,
-    author_of,
-    closed_desk,
-    desk_of,
-    end_as_json,
-    err,
-    errors_end,
-    out,
-    print_json,
-    print_table,
-    say,
-)
+from cli.options import AsJson, By, Workspace
+from cli.terminal import author_of, closed_desk, desk_of, end_as_json, err, errors_end, out, print_table, say
 from rag_engine.settings import SettingState, allowed_value, find_setting
 
 app = typer.Typer(help="What can be set: the value that holds, where it comes from, and when a change takes effect.")
@@ -72,9 +59,7 @@ def set_setting(
         # Only this needs the collection: a setting can be changed while its model or server is unavailable.
         with desk_of(workspace, as_json) as desk:
             effect = describe_effect(setting, desk)
-        if as_json and not yes:
-            print_json({"saved": False, "message": effect})
-            return
+        end_as_json(as_json and not yes, {"saved": False, "message": effect})
         if not as_json:
             say(effect, console=err)
         if not yes and not typer.confirm("Save it?", default=False):

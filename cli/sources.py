@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Column
 
+from cli.options import AsJson, By, Workspace
 from cli.runs import watch
 from cli.terminal import (
-    AsJson,
-    By,
-    Workspace,
     author_of,
     desk_of,
     end_as_json,

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -29,13 +29,6 @@ if TYPE_CHECKING:
     from ingestion.operations.desk import Desk
     from rag_engine.conversations.reply import Reply
     from rag_engine.engine import Engine
-
-Workspace = Annotated[Path | None, typer.Option("--workspace", "-w", help="Folder of the collection.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON (data/contract.schema.json).")]
-
-By = Annotated[str, typer.Option("--by", help="Who decides; the system's user if not given.")]
-Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
-Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=VALUE, for example hazard=Flood.")]
 
 WatchedPart = TypeVar("WatchedPart")
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cli.terminal import Filters, Workspace, err, errors_end, out
+from cli.options import Filters, Workspace
+from cli.terminal import err, errors_end, out
 from rag_engine.config import read_config
 from rag_engine.errors import SextantError
 from rag_engine.filters import AS_OF, FACETS, VERSIONS, Facets

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from cli.options import AsJson, Workspace
 from cli.serve.protection import LOOPBACK, check_protected
-from cli.terminal import AsJson, Workspace, engine_of, errors_end, out, print_json
+from cli.terminal import engine_of, errors_end, out, print_json
 
 app = typer.Typer()
 
