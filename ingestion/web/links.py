@@ -72,18 +72,11 @@ class PageLink:
         return file_name_of(self.url)
 
 
-@dataclass(slots=True)
-class _Block:
-    length: int
-    linked: int
-    start: str
-
-
 def links_of(content: html.HtmlElement, base: str, address: str) -> tuple[PageLink, ...]:
     """Return the distinct links to other pages in document order; of several to one address the longest text counts."""
     own = normal_url(address)
     found: dict[str, PageLink] = {}
-    blocks: dict[Element, _Block] = {}
+    blocks: dict[Element, tuple[int, int, str]] = {}
     for anchor in content.iter("a", "area"):
         url = viewed_document(absolute(anchor.get("href"), base))
         key = normal_url(url)
@@ -271,19 +264,21 @@ def _context(anchor: html.HtmlElement) -> str:
     return ""
 
 
-def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[Element, _Block]) -> bool:
-    """Return whether a link begins its block or fills most of it."""
+def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[Element, tuple[int, int, str]]) -> bool:
+    """Return whether a link begins its block or fills most of it.
+
+    `blocks` keeps the length of each, that of its links, and its beginning.
+    """
     block: Element = anchor
     while (above := block.getparent()) is not None:
         block = above
         if block.tag in _BLOCKS:
             break
-    measured = blocks.get(block)
-    if measured is None:
+    if block not in blocks:
         whole = text_of(block)
-        linked = sum(len(text_of(inner)) for inner in block.iter("a"))
-        measured = blocks[block] = _Block(len(whole), linked, whole[:300])
-    return 2 * measured.linked >= measured.length or (bool(text) and measured.start.startswith(text[:300]))
+        blocks[block] = len(whole), sum(len(text_of(inner)) for inner in block.iter("a")), whole[:300]
+    length, linked, start = blocks[block]
+    return 2 * linked >= length or (bool(text) and start.startswith(text[:300]))
 
 
 def _label(anchor: html.HtmlElement) -> str:

@@ -91,7 +91,10 @@ def from_json(fields: Message) -> ExtractedText:
     numbers = (_unpacked("i", fields[name]) for name in ("starts", "ends", "line_pages"))
     return ExtractedText(
         lines=tuple([Line(*line) for line in zip(*numbers, boxes, strict=True)]),
-        blocks=tuple([Block(*block, tuple(map(tuple, rows))) for *block, rows in fields["blocks"]]),
+        blocks=tuple(
+            Block(start, end, page, kind, size, tuple(map(tuple, rows)))
+            for start, end, page, kind, size, rows in fields["blocks"]
+        ),
         **_tupled(fields, _AS_THEY_ARE),
     )
 
