@@ -294,7 +294,7 @@ def warn(warnings: tuple[str, ...]) -> None:
 
 
 def end_as_json(as_json: bool, value: object, code: int = 0) -> None:
-    """End the command with a value as JSON, where that is asked for; else what follows prints it for people."""
+    """End the command with a value as JSON, if that is asked for; else what follows prints it."""
     if as_json:
         print_json(value)
         raise typer.Exit(code)

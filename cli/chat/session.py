@@ -21,7 +21,10 @@ from rag_engine.types import ControllerStep
 
 @dataclass(slots=True)
 class ChatSession:
-    """A conversation over an open engine. `shows_pages` says whether a page is opened in the system's viewer."""
+    """A conversation over an open engine.
+
+    `shows_pages` says whether a page is opened in the system's viewer.
+    """
 
     engine: Engine
     conversation: Conversation
@@ -70,7 +73,10 @@ def open_session(config: Config) -> ChatSession:
 
 
 def ask(session: ChatSession, question: str, *, as_written: bool = False) -> None:
-    """Print the answer while it is written, and store it; a question that leans on those before it is rewritten."""
+    """Print the answer while it is written, and store it.
+
+    A question that leans on those before it is rewritten.
+    """
     leant_on = () if as_written else exchanges(session.conversation)
     begun = begin_turn(session.workspace, session.conversation.id, question)
     answer = record_reply(session.workspace, begun, session.engine.ask_next(question, leant_on, session.wanted))

@@ -24,7 +24,7 @@ def serve(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Open Sextant in the browser until Ctrl-C: on this machine alone, or with --host for people who log in."""
+    """Open Sextant in the browser until Ctrl-C: on this machine, or with --host for people who log in."""
     from cli.serve.servers import serving
     from ingestion.jobs.uploads import remove_previews
     from ingestion.operations.desk import local_person, open_desk
