@@ -1,4 +1,7 @@
-"""The app: `streamlit run app.py` (or any ASGI server) serves it, and each session runs this file as its script."""
+"""The app, for `streamlit run app.py` or any ASGI server.
+
+Each session runs this file as its script.
+"""
 
 import os
 from pathlib import Path
@@ -8,9 +11,8 @@ from starlette.middleware import Middleware
 from streamlit.file_util import get_static_dir
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from cli.serve.browser_code import with_code_in_memory
+from cli.serve.browser_code import with_address, with_code_in_memory
 from cli.serve.browser_requests import RequestRules, checked_requests
-from cli.serve.page_address import with_address
 from cli.serve.source_code import SOURCE_ADDRESS, SOURCE_CODE
 from pages._shared.errors import show_errors
 from pages._shared.frame import EVERY_PAGE, PAGE_NAMES, close_frame, open_frame, warm_up

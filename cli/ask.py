@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from cli.options import AsJson, Filters, Workspace
 from cli.terminal import (
-    AsJson,
-    Filters,
-    Workspace,
     emphasised,
+    end_as_json,
     engine_of,
     err,
     errors_end,
     out,
     print_end,
-    print_json,
     print_table,
+    say,
     spinner,
     warn,
     watched,
@@ -83,12 +82,10 @@ def ask(
             form = read_schema(schema)
         with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine, spinner("Filling in the form …"):
             filled = engine.ask_structured(question, form, parse_filters(filters or []), retrieval_of(engine, top_k))
-        if as_json:
-            print_json(structured_json(filled))
-        else:
-            _print_structured(filled)
+        end_as_json(as_json, structured_json(filled))
+        _print_structured(filled)
         return
-    from rag_engine.answering.bundle import AskedQuestion
+    from rag_engine.answering.bundle import AskedQuestion, bundle_of, write_bundle
     from rag_engine.answering.json_contract import answer_json, error_json
     from rag_engine.conversations.reply import reply_of
 
@@ -96,12 +93,12 @@ def ask(
         asked = AskedQuestion(question, parse_filters(filters or []), top_k, profile, mmr)
         answer, prompts = _answer(engine, asked, print_words=not as_json)
         if bundle:
-            _keep(bundle, engine, asked, answer, prompts)
-    if as_json:
-        print_json(answer_json(answer))
-    else:
-        print_end(reply_of(answer))
-    raise typer.Exit(1 if answer.status == "error" else 0)
+            kept = bundle_of(asked, answer, next(iter(prompts), None), engine.circumstances(), engine.config)
+            write_bundle(bundle, kept)
+    code = int(answer.status == "error")
+    end_as_json(as_json, answer_json(answer), code)
+    print_end(reply_of(answer))
+    raise typer.Exit(code)
 
 
 def _print_structured(answer: StructuredAnswer) -> None:
@@ -150,15 +147,13 @@ def replay(
         for document in engine.collection.documents():
             hashes.setdefault(document.file, set()).add(document.sha256)
     differences = compare_bundles(before, now, hashes)
-    differs = answer_differs(differences)
-    if as_json:
-        listed = [asdict(difference) for difference in differences]
-        print_json({"question": asked.question, "answer_differs": differs, "differences": listed})
-    else:
-        for difference in differences:
-            out.print(f"{difference.part}: {difference.message}", markup=False, soft_wrap=True)
-        out.print("The answer differs." if differs else "The answer is the same.", markup=False)
-    raise typer.Exit(1 if differs else 0)
+    differs, listed = answer_differs(differences), [asdict(difference) for difference in differences]
+    shown = {"question": asked.question, "answer_differs": differs, "differences": listed}
+    end_as_json(as_json, shown, int(differs))
+    for difference in differences:
+        say(f"{difference.part}: {difference.message}")
+    out.print("The answer differs." if differs else "The answer is the same.", markup=False)
+    raise typer.Exit(int(differs))
 
 
 def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple[Answer, list[Prompt]]:
@@ -174,17 +169,11 @@ def _answer(engine: Engine, asked: AskedQuestion, *, print_words: bool) -> tuple
         if isinstance(part, str) and print_words:
             out.print(emphasised(part), end="", soft_wrap=True)
         elif isinstance(part, ControllerStep) and print_words:
-            err.print(describe_step(part), style="dim", markup=False, soft_wrap=True)
+            say(describe_step(part), "dim", console=err)
         elif isinstance(part, Answer):
             answer = part
     assert answer is not None, "an answer always ends with itself"
     return answer, prompts
-
-
-def _keep(path: Path, engine: Engine, asked: AskedQuestion, answer: Answer, prompts: list[Prompt]) -> None:
-    from rag_engine.answering.bundle import bundle_of, write_bundle
-
-    write_bundle(path, bundle_of(asked, answer, next(iter(prompts), None), engine.circumstances(), engine.config))
 
 
 def retrieval_of(engine: Engine, top_k: int | None) -> RetrievalConfig:

@@ -5,42 +5,52 @@ from __future__ import annotations
 import shlex
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-from cli.terminal import AsJson, Workspace, bar, closed_desk, err, errors_end, out, print_json
+from cli.options import AsJson, Workspace
+from cli.terminal import bar, closed_desk, end_as_json, err, errors_end, say
 from rag_engine.settings import settings_table
-
-if TYPE_CHECKING:
-    from ingestion.backup.back_up import BackupMade
-    from ingestion.backup.restore import Restored
 
 app = typer.Typer()
 
 
 @app.command()
 def backup(file: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
-    """Write documents, decisions, conversations, vectors and settings to one new file; the workspace stays in use.
+    """Write documents, decisions, conversations, vectors and settings to one new file.
 
-    A document that is erased later stays in the backups that were made before.
+    The workspace stays in use. A document that is erased later stays in the backups that were made before.
     """
     from ingestion.operations import backups
 
     with errors_end(as_json), bar("Backing up") as advance:
         made = backups.backup(closed_desk(workspace), file, progress=advance)
-    incomplete = bool(made.lost_originals or made.damaged_originals)
-    if as_json:
-        print_json(asdict(made) | {"file": str(made.file)})
-    else:
-        out.print(
-            f"{made.file}: {made.documents} documents, {made.passages} passages, {made.files} files, "
-            f"{made.size / 2**20:,.1f} MiB.",
-            markup=False,
-            soft_wrap=True,
+    code = 1 if made.lost_originals or made.damaged_originals else 0
+    end_as_json(as_json, asdict(made) | {"file": str(made.file)}, code)
+    say(
+        f"{made.file}: {made.documents} documents, {made.passages} passages, {made.files} files, "
+        f"{made.size / 2**20:,.1f} MiB."
+    )
+    # Print which originals and vectors a backup lacks, or has as they are and not as they were added.
+    if made.without_vectors:
+        say(
+            f"{made.without_vectors} passages have missing or damaged vectors, here and in the backup; "
+            "`sextant doctor --repair` encodes them again.",
+            "yellow",
+            console=err,
         )
-        _warn(made)
-    raise typer.Exit(1 if incomplete else 0)
+    for names, what in (
+        (made.lost_originals, "are missing from the workspace, and so from the backup"),
+        (made.damaged_originals, "are no longer as they were added, and in the backup as they are"),
+    ):
+        if names:
+            say(
+                f"{len(names)} originals {what}: {', '.join(names[:5])}{' ...' if len(names) > 5 else ''}. "
+                "`sextant add` with these files puts them back.",
+                "yellow",
+                console=err,
+            )
+    raise typer.Exit(code)
 
 
 @app.command()
@@ -53,28 +63,12 @@ def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False)
 
     with errors_end(as_json), bar("Restoring") as advance:
         restored = backups.restore(closed_desk(workspace), archive, progress=advance)
-    if as_json:
-        print_json(asdict(restored) | {"workspace": str(restored.workspace)})
-        return
-    out.print(
+    end_as_json(as_json, asdict(restored) | {"workspace": str(restored.workspace)})
+    say(
         f"{restored.workspace}: {restored.documents} documents and {restored.passages} passages, "
-        f"as {restored.former} was at {restored.made}.",
-        markup=False,
-        soft_wrap=True,
+        f"as {restored.former} was at {restored.made}."
     )
-    _warn_of_stranger(restored)
-    if restored.without_vectors:
-        err.print(
-            f"{restored.without_vectors} passages are of documents with missing or damaged vectors; "
-            "run `sextant rebuild --encode`.",
-            style="yellow",
-            markup=False,
-            soft_wrap=True,
-        )
-
-
-def _warn_of_stranger(restored: Restored) -> None:
-    """Print what was not restored since the archive may be a stranger's, and who would be an admin."""
+    # Print what was not restored since the archive may be a stranger's, and who would be an admin.
     place = f"--workspace {shlex.quote(str(restored.workspace))}"
     lines = []
     if restored.dropped_settings:
@@ -89,7 +83,14 @@ def _warn_of_stranger(restored: Restored) -> None:
             f"`sextant people set ADDRESS --role reader {place}` takes the role from one whom you do not know."
         )
     for line in lines:
-        err.print(line, style="yellow", markup=False, soft_wrap=True)
+        say(line, "yellow", console=err)
+    if restored.without_vectors:
+        say(
+            f"{restored.without_vectors} passages are of documents with missing or damaged vectors; "
+            "run `sextant rebuild --encode`.",
+            "yellow",
+            console=err,
+        )
 
 
 def _setting_again(name: str, value: str, place: str) -> str:
@@ -97,27 +98,3 @@ def _setting_again(name: str, value: str, place: str) -> str:
     if setting is not None and setting.only:
         return f"{name}: {setting.variable} alone sets it"
     return f"sextant settings set {shlex.quote(name)} {shlex.quote(value)} {place}"
-
-
-def _warn(made: BackupMade) -> None:
-    """Print which originals and vectors a backup lacks, or has as they are and not as they were added."""
-    if made.without_vectors:
-        err.print(
-            f"{made.without_vectors} passages have missing or damaged vectors, here and in the backup; "
-            "`sextant doctor --repair` encodes them again.",
-            style="yellow",
-            markup=False,
-            soft_wrap=True,
-        )
-    for names, what in (
-        (made.lost_originals, "are missing from the workspace, and so from the backup"),
-        (made.damaged_originals, "are no longer as they were added, and in the backup as they are"),
-    ):
-        if names:
-            err.print(
-                f"{len(names)} originals {what}: {', '.join(names[:5])}{' ...' if len(names) > 5 else ''}. "
-                "`sextant add` with these files puts them back.",
-                style="yellow",
-                markup=False,
-                soft_wrap=True,
-            )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
-from cli.terminal import AsJson, Workspace, engine_of, out, print_json, print_line, spinner, warn
+from cli.options import AsJson, Workspace
+from cli.terminal import end_as_json, engine_of, out, print_line, spinner, warn
 from rag_engine.config import Strategy
 from rag_engine.errors import InputError
 
@@ -55,13 +56,11 @@ def chunk(
             config=config,
         )
     page_of = partial(page_at, extracted.lines)
-    if as_json:
-        parents = [_parent_json(parent, page_of) for parent in chunked.parents]
-        shown = {"file": file.name, "language": language, "strategy": chunked.strategy, "why": chunked.why}
-        print_json(shown | {"parents": parents})
-    else:
-        _print(chunked, language, page_of)
-        warn(extracted.warnings)
+    parents = [_parent_json(parent, page_of) for parent in chunked.parents]
+    shown = {"file": file.name, "language": language, "strategy": chunked.strategy, "why": chunked.why}
+    end_as_json(as_json, shown | {"parents": parents})
+    _print(chunked, language, page_of)
+    warn(extracted.warnings)
 
 
 def _parent_json(parent: Parent, page_of: Callable[[int], int]) -> dict[str, Any]:

@@ -10,20 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Column
 
-from cli.terminal import (
-    AsJson,
-    By,
-    Filters,
-    Note,
-    Workspace,
-    author_of,
-    bar,
-    desk_of,
-    engine_of,
-    out,
-    print_json,
-    print_table,
-)
+from cli.options import AsJson, By, Filters, Note, Workspace
+from cli.terminal import author_of, bar, desk_of, end_as_json, engine_of, out, print_table
 
 if TYPE_CHECKING:
     from ingestion.types import Progress
@@ -53,13 +41,12 @@ def add(
             again=again,
             progress=lambda now: advance(now.done_bytes, now.total_bytes, how_far(now, time.monotonic() - started)),
         )
-    if as_json:
-        print_json({"documents": [asdict(one) for one in added]})
-    else:
-        figures = (f"{one.pages} pages, {one.children} passages" if one.children else "" for one in added)
-        rows = ((one.status, Path(one.path).name, read, one.reason) for one, read in zip(added, figures, strict=True))
-        print_table((), rows)
-    raise typer.Exit(1 if any(one.status == "failed" for one in added) else 0)
+    code = int(any(one.status == "failed" for one in added))
+    end_as_json(as_json, {"documents": [asdict(one) for one in added]}, code)
+    figures = (f"{one.pages} pages, {one.children} passages" if one.children else "" for one in added)
+    rows = ((one.status, Path(one.path).name, read, one.reason) for one, read in zip(added, figures, strict=True))
+    print_table((), rows)
+    raise typer.Exit(code)
 
 
 def how_far(now: Progress, seconds: float) -> str:
@@ -76,9 +63,7 @@ def list_documents(filters: Filters = None, workspace: Workspace = None, as_json
 
     with engine_of(workspace, as_json) as engine:
         records = engine.collection.documents(parse_filters(filters or []))
-    if as_json:
-        print_json({"documents": [document_json(record) for record in records]})
-        return
+    end_as_json(as_json, {"documents": [document_json(record) for record in records]})
     rows = (
         (one.document_id, one.metadata.title, one.file, one.metadata.language, one.pages, one.children)
         for one in records
@@ -105,9 +90,7 @@ def show(document: str, workspace: Workspace = None, as_json: AsJson = False) ->
         | {"clause": c.clause, "headings": list(c.parent.headings), "text": c.text}
         for c in children
     ]
-    if as_json:
-        print_json({"document": document_json(record), "children": passages})
-        return
+    end_as_json(as_json, {"document": document_json(record), "children": passages})
     known = document_json(record)
     values = known | known.pop("metadata")
     shown = ((name, ", ".join(value) if isinstance(value, tuple) else value) for name, value in values.items())
@@ -144,16 +127,15 @@ def erase(
         begun = documents.unfinished_erasures(desk)
         erasure = documents.erase(desk, document, author_of(by), note, redact=redact)
         documents.resume_erasures(desk)
-    if as_json:
-        print_json(asdict(erasure))
-    else:
-        left = f"still found: {', '.join(erasure.left_behind)}" if erasure.left_behind else "nothing was left behind"
-        what = f"{erasure.file}, begun before and finished now" if erasure.file in begun else erasure.file
-        out.print(f"Erased {what}: {erasure.children} passages; looked again, {left}.", markup=False)
-        if not redact:
-            kept = "Conversations, notebooks, test questions and the runs of these keep the sentences they quote of it"
-            out.print(f"{kept}; --redact removes them too.", soft_wrap=True)
-    raise typer.Exit(1 if erasure.left_behind else 0)
+    code = 1 if erasure.left_behind else 0
+    end_as_json(as_json, asdict(erasure), code)
+    left = f"still found: {', '.join(erasure.left_behind)}" if erasure.left_behind else "nothing was left behind"
+    what = f"{erasure.file}, begun before and finished now" if erasure.file in begun else erasure.file
+    out.print(f"Erased {what}: {erasure.children} passages; looked again, {left}.", markup=False)
+    if not redact:
+        kept = "Conversations, notebooks, test questions and the runs of these keep the sentences they quote of it"
+        out.print(f"{kept}; --redact removes them too.", soft_wrap=True)
+    raise typer.Exit(code)
 
 
 @app.command()
@@ -183,14 +165,10 @@ def rebuild(
             if discard:
                 discard_index(desk)
             children = accept_index(desk) if accept else len(desk.engine.collection.snapshot())
-        if as_json:
-            print_json({"children": children})
-        else:
-            out.print(f"The index in place holds {children} passages.", markup=False)
+        end_as_json(as_json, {"children": children})
+        out.print(f"The index in place holds {children} passages.", markup=False)
         return
     with desk_of(workspace, as_json, erases=False) as desk, bar("Rebuilding") as advance:
         children = rebuild_indexes(desk, encode=encode, anyway=anyway, progress=advance)
-    if as_json:
-        print_json({"children": children})
-    else:
-        out.print(f"Rebuilt both indexes: {children} passages.")
+    end_as_json(as_json, {"children": children})
+    out.print(f"Rebuilt both indexes: {children} passages.")

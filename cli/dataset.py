@@ -7,7 +7,8 @@ from pathlib import Path
 
 import typer
 
-from cli.terminal import AsJson, By, Workspace, author_of, desk_of, err, out, print_json, print_table, spinner, warn
+from cli.options import AsJson, By, Workspace
+from cli.terminal import author_of, desk_of, end_as_json, err, out, print_table, spinner, warn
 
 app = typer.Typer()
 
@@ -19,11 +20,9 @@ def export_dataset(path: Path, workspace: Workspace = None, as_json: AsJson = Fa
 
     with desk_of(workspace, as_json) as desk, spinner(f"Writing {path.name} …"):
         written = dataset.export_dataset(desk, path)
-    if as_json:
-        print_json(asdict(written) | {"path": str(path)})
-    else:
-        out.print(f"Wrote {path}: {written.documents} documents, {written.others} others.", markup=False)
-        warn(written.warnings)
+    end_as_json(as_json, asdict(written) | {"path": str(path)})
+    out.print(f"Wrote {path}: {written.documents} documents, {written.others} others.", markup=False)
+    warn(written.warnings)
 
 
 @app.command("import")
@@ -34,9 +33,7 @@ def import_dataset(path: Path, by: By = "", workspace: Workspace = None, as_json
 
     with desk_of(workspace, as_json) as desk, spinner(f"Reading {path.name} …"):
         report = import_corrections(desk, path, author_of(by))
-    if as_json:
-        print_json(asdict(report))
-        return
+    end_as_json(as_json, asdict(report))
     corrected = [(one.code, f"{one.field}: {'; '.join(one.values) or '(emptied)'}") for one in report.corrections]
     decided = [(one.code, f"licence: {one.choice} ({one.note})") for one in report.decisions]
     print_table((), corrected + decided)

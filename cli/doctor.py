@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.text import Text
 
-from cli.terminal import AsJson, Workspace, bar, errors_end, print_json, print_table
+from cli.options import AsJson, Workspace
+from cli.terminal import bar, errors_end, print_json, print_table
 from rag_engine.config import Config, read_config
 from rag_engine.errors import InputError, SextantError, without_passwords
 

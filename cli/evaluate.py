@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cli.ask import Recipe, TopK
+from cli.options import AsJson, Workspace
 from cli.own import own
-from cli.terminal import AsJson, Workspace, bar, engine_of, err, errors_end, out, print_json, print_table, warn
+from cli.terminal import bar, end_as_json, engine_of, err, errors_end, out, print_json, print_table, say, warn
 from rag_engine.config import DATA, read_config, shared_folder
 from rag_engine.errors import InputError
 
@@ -110,9 +111,7 @@ def retrieval(
             ].to_dict()
             for one in read
         ]
-    if as_json:
-        print_json(reports[0] if len(reports) == 1 else {"datasets": reports})
-        return
+    end_as_json(as_json, reports[0] if len(reports) == 1 else {"datasets": reports})
     for report in reports:
         _print(report)
 
@@ -214,11 +213,9 @@ def answers(
         run, rows = _measure(engine, request, results or engine.config.workspace / "evaluation")
         path = rows.path
         run = rows.write(path.with_suffix(".json"), run)
-    if as_json:
-        print_json(asdict(run) | {"files": [str(path), str(path.with_suffix(".json"))]})
-        return
+    end_as_json(as_json, asdict(run) | {"files": [str(path), str(path.with_suffix(".json"))]})
     _print_run(run)
-    err.print(f"Written: {path} and {path.with_suffix('.json').name}", markup=False, soft_wrap=True)
+    say(f"Written: {path} and {path.with_suffix('.json').name}", console=err)
 
 
 @app.command()
@@ -253,24 +250,24 @@ def gate(
         if accept:
             rows.write(kept, run)
     found, dropped, differing = (result.changes, result.dropped, result.differing) if result else ((), (), ())
-    if as_json:
-        listed = [asdict(one) | {"dropped": one.dropped} for one in found]
-        print_json({"changes": listed, "dropped": list(dropped), "differing": differing, "accepted": accept})
-    else:
-        if accepted is None:
-            _print_run(run)
-        changes = []
-        for one in found:
-            means, figure = (f"{one.accepted:.3f}", f"{one.current:.3f}"), one.difference
-            found_now = (f"{figure.value:+.3f}", f"{figure.low:+.3f}, {figure.high:+.3f}", f"{figure.p:.3f}")
-            changes.append((one.metric, one.questions, *means, *found_now, "DROPPED" if one.dropped else ""))
-        if changes:
-            print_table(("metric", "n", "accepted", "now", "difference", "95%", "p", ""), changes)
-        if differing:
-            out.print(f"The runs differ in: {', '.join(differing)}.", markup=False, soft_wrap=True)
-        if accept:
-            out.print("This run is the accepted one now.")
-    raise typer.Exit(1 if dropped and not accept else 0)
+    listed = [asdict(one) | {"dropped": one.dropped} for one in found]
+    figures = {"changes": listed, "dropped": list(dropped), "differing": differing, "accepted": accept}
+    code = 1 if dropped and not accept else 0
+    end_as_json(as_json, figures, code)
+    if accepted is None:
+        _print_run(run)
+    changes = []
+    for one in found:
+        means, figure = (f"{one.accepted:.3f}", f"{one.current:.3f}"), one.difference
+        found_now = (f"{figure.value:+.3f}", f"{figure.low:+.3f}, {figure.high:+.3f}", f"{figure.p:.3f}")
+        changes.append((one.metric, one.questions, *means, *found_now, "DROPPED" if one.dropped else ""))
+    if changes:
+        print_table(("metric", "n", "accepted", "now", "difference", "95%", "p", ""), changes)
+    if differing:
+        say(f"The runs differ in: {', '.join(differing)}.")
+    if accept:
+        out.print("This run is the accepted one now.")
+    raise typer.Exit(code)
 
 
 def _request(
@@ -300,7 +297,7 @@ def _measure(
         def progress(done: int, total: int, now: str) -> None:
             advance(done, total, now)
             if not sys.stderr.isatty() and now:
-                err.print(f"{done + 1} of {total}: {now}", markup=False, soft_wrap=True)
+                say(f"{done + 1} of {total}: {now}", console=err)
 
         return measure_answers(
             engine, request, folder, anew=anew, progress=progress, warn=lambda words: warn(tuple(words))
@@ -371,14 +368,15 @@ def _finish(
             results, shown.name, shown.title, rows, shown.metrics, shown.differences, shown.notes, shown.charts
         )
     if as_json:
+        # One data set after another.
         print_json({"rows": [asdict(row) for row in rows], "notes": shown.notes, "files": [str(p) for p in written]})
         return
-    out.print(f"# {shown.title}\n", markup=False, soft_wrap=True)
-    out.print(markdown_table(foremost(rows), shown.metrics, shown.differences), markup=False, soft_wrap=True)
+    say(f"# {shown.title}\n")
+    say(markdown_table(foremost(rows), shown.metrics, shown.differences))
     for note in shown.notes:
-        out.print(f"- {note}", markup=False, soft_wrap=True)
+        say(f"- {note}")
     for path in written:
-        err.print(f"Written: {path}", markup=False, soft_wrap=True)
+        say(f"Written: {path}", console=err)
 
 
 def _read(folders: list[Path], split: str, queries_from: Path | None, pooled: bool) -> list[Dataset]:
@@ -398,13 +396,11 @@ def _read(folders: list[Path], split: str, queries_from: Path | None, pooled: bo
 
 def _print(report: dict[str, Any]) -> None:
     language = report["language"] or "language not known"
-    out.print(
+    say(
         f"{report['dataset']} ({report['split']}): {report['documents']:,} documents, {language}; "
         f"{report['queries']:,} questions; indexed in {report['index_seconds']:.0f} s, "
         f"{report['encode_seconds']:.0f} s of it encoding; a question is encoded in {report['query_encode_ms']:.0f} ms",
-        style="italic",
-        markup=False,
-        soft_wrap=True,
+        "italic",
     )
     rows = []
     for one in report["configs"]:

@@ -15,20 +15,19 @@ from cli import (
     backup,
     chunk,
     collection,
+    compare,
     dataset,
     doctor,
     evaluate,
-    index_table,
     knowledge,
+    people,
     review,
     runs,
+    search,
     settings,
     sources,
 )
-from cli.access import audit, people
 from cli.chat import chat
-from cli.compare import compare
-from cli.search import search
 from cli.serve import serve
 from rag_engine.installation import sextant_version
 
@@ -40,10 +39,10 @@ app = typer.Typer(
 )
 
 for verbs in (
-    collection, search, ask, compare, chat, doctor, serve, backup, index_table, chunk, sources, runs, review, dataset,
-    audit,
+    collection.app, search.app, ask.app, compare.app, chat.app, doctor.app, serve.app, backup.app, knowledge.tables,
+    chunk.app, sources.app, runs.app, review.app, dataset.app, people.audits,
 ):  # fmt: skip
-    app.add_typer(verbs.app)
+    app.add_typer(verbs)
 app.add_typer(sources.seeds, name="seeds")
 app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(settings.app, name="settings")

@@ -9,14 +9,15 @@ from urllib.parse import urlsplit
 
 import typer
 
+from cli.options import AsJson, By, Note, Workspace
 from cli.runs import watch
-from cli.terminal import AsJson, By, Note, Workspace, author_of, desk_of, err, out, print_json, print_table
+from cli.terminal import author_of, desk_of, end_as_json, err, out, print_table, say
 
 if TYPE_CHECKING:
     from ingestion.jobs.queue import Run
     from ingestion.operations.desk import Desk
     from ingestion.records.document_corrections import Correction
-    from ingestion.status.views import ReviewReport, UndecidedSource
+    from ingestion.status.views import UndecidedSource
     from ingestion.types import FieldName
 
 app = typer.Typer()
@@ -45,12 +46,25 @@ def review(
         report = review_report(list(desk.store.records().values()), desk.store.decisions())
         waiting = [one for one in report.waiting if _is_meant(one, status, host)]
         if code:
-            _decide(desk, _codes(waiting, code, choice), choice or code, author_of(by), note, as_json)
+            # The codes of the sources decided at once; with a code before the choice, only that one.
+            from rag_engine.errors import InputError
+
+            found = [one.code for one in waiting if not choice or one.code == code]
+            if not found:
+                raise InputError("No source to decide matches.", help="`sextant review` lists those to decide.")
+            _decide(desk, found, choice or code, author_of(by), note, as_json)
         report = replace(report, waiting=waiting)
-    if as_json:
-        print_json(asdict(report))
-    else:
-        _print_report(report)
+    end_as_json(as_json, asdict(report))
+    for one in report.waiting:
+        out.print(f"{one.code}  {one.title}".rstrip(), style="bold", markup=False)
+        say(f"  {one.url}")
+        out.print(f"  {one.light} {one.reason}: {one.message}", markup=False)
+        for mark in one.marks:
+            out.print(f"  {mark.light:6} {mark.place}: {mark.quote[:160]}", style="dim", markup=False)
+    out.print(f"{len(report.waiting)} to decide. Decide with `sextant review CODE GREEN|RED --note WHY`.")
+    if report.local_files:
+        out.print(f"\n{len(report.local_files)} local files, which pass whatever their licence.")
+    print_table((), ((one.code, f"{one.light} {one.reason}", one.title) for one in report.local_files))
 
 
 @app.command()
@@ -95,9 +109,7 @@ def correct(
             done = list(corrections.correct(desk, dict.fromkeys(names, values), author_of(by), note))
         else:
             raise InputError("There is nothing to correct.", help="Give FIELD=VALUE, --agree, --history or --undo.")
-    if as_json:
-        print_json({"corrections": [asdict(one) for one in done]})
-        return
+    end_as_json(as_json, {"corrections": [asdict(one) for one in done]})
     print_table((), (_correction_row(one, dated=history) for one in done))
     if not done:
         out.print("Nothing was corrected." if history else "Nothing changed.")
@@ -139,28 +151,16 @@ def _is_meant(one: UndecidedSource, status: str, host: str) -> bool:
     return (not status or one.light == status.strip().upper()) and (not wanted or f".{name}".endswith(f".{wanted}"))
 
 
-def _codes(waiting: Sequence[UndecidedSource], code: str, choice: str) -> list[str]:
-    """Return the codes of the sources decided at once; with a code before the choice, only that one."""
-    from rag_engine.errors import InputError
-
-    found = [one.code for one in waiting if not choice or one.code == code]
-    if not found:
-        raise InputError("No source to decide matches.", help="`sextant review` lists those to decide.")
-    return found
-
-
 def _decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str, as_json: bool) -> None:
     """Record the decision, wait until a refused document has left the index, and end the command."""
     from ingestion.operations.decisions import decide
 
     decided = decide(desk, codes, choice, author, note)
     ended = watch(desk, decided.run) if decided.run else None
-    if as_json:
-        run = asdict(ended) if ended else None
-        print_json({"codes": list(codes), "choice": choice, "author": author, "run": run})
-    else:
-        _print_decision(f"{', '.join(codes)}: {choice} by {author}", ended)
-    raise typer.Exit(1 if ended is not None and ended.status != "done" else 0)
+    run, code = (asdict(ended), int(ended.status != "done")) if ended else (None, 0)
+    end_as_json(as_json, {"codes": list(codes), "choice": choice, "author": author, "run": run}, code)
+    _print_decision(f"{', '.join(codes)}: {choice} by {author}", ended)
+    raise typer.Exit(code)
 
 
 def _print_decision(decided: str, ended: Run | None) -> None:
@@ -171,16 +171,3 @@ def _print_decision(decided: str, ended: Run | None) -> None:
     else:
         failed = f"{decided}, but the index was not changed: {ended.status} {ended.message}".strip()
         err.print(f"{failed} Run `sextant run indexing`.", style="red", markup=False)
-
-
-def _print_report(report: ReviewReport) -> None:
-    for one in report.waiting:
-        out.print(f"{one.code}  {one.title}".rstrip(), style="bold", markup=False)
-        out.print(f"  {one.url}", markup=False, soft_wrap=True)
-        out.print(f"  {one.light} {one.reason}: {one.message}", markup=False)
-        for mark in one.marks:
-            out.print(f"  {mark.light:6} {mark.place}: {mark.quote[:160]}", style="dim", markup=False)
-    out.print(f"{len(report.waiting)} to decide. Decide with `sextant review CODE GREEN|RED --note WHY`.")
-    if report.local_files:
-        out.print(f"\n{len(report.local_files)} local files, which pass whatever their licence.")
-    print_table((), ((one.code, f"{one.light} {one.reason}", one.title) for one in report.local_files))

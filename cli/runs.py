@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Column
 
-from cli.terminal import AsJson, Workspace, desk_of, err, out, phase_bar, print_json, print_phase, print_table
+from cli.options import AsJson, Workspace
+from cli.terminal import desk_of, end_as_json, err, out, phase_bar, print_phase, print_table
 
 if TYPE_CHECKING:
     from ingestion.jobs.plain_language import Command
@@ -75,9 +76,8 @@ def do_words(
     with desk_of(workspace, as_json) as desk:
         command = understand(desk, words)
         described = runs.describe_request(command.request, len(command.request.codes))
-        if as_json and not yes:
-            print_json({"description": described, "by": command.by, "request": asdict(command.request)})
-            return
+        proposed = {"description": described, "by": command.by, "request": asdict(command.request)}
+        end_as_json(as_json and not yes, proposed)
         if not as_json:
             out.print(described, markup=False)
         if not yes and not typer.confirm("Do it?", default=False):
@@ -94,9 +94,7 @@ def runs(
     """List the latest runs: number, status, when and by whom they were queued, how far, what was asked."""
     with desk_of(workspace, as_json) as desk:
         found = desk.jobs.runs(most)
-    if as_json:
-        print_json({"runs": [asdict(one) for one in found]})
-        return
+    end_as_json(as_json, {"runs": [asdict(one) for one in found]})
     by = Column("by", no_wrap=True, overflow="ellipsis", max_width=16)
     what = Column("what", no_wrap=True, overflow="ellipsis", ratio=1)
     rows = (
@@ -194,11 +192,10 @@ def _print_turn(desk: Desk, run: Run) -> None:
 
 def _print_run(ended: Run, as_json: bool) -> None:
     """Print what each phase did and end the command: with 0 for a whole run, with 2 at an error."""
-    if as_json:
-        print_json({"status": ended.status, "message": ended.message, "phases": list(ended.results)})
-    else:
-        print_summary(ended)
-    raise typer.Exit({"done": 0, "failed": 2}.get(ended.status, 1))
+    code = {"done": 0, "failed": 2}.get(ended.status, 1)
+    end_as_json(as_json, {"status": ended.status, "message": ended.message, "phases": list(ended.results)}, code)
+    print_summary(ended)
+    raise typer.Exit(code)
 
 
 def print_summary(ended: Run) -> None:
@@ -231,9 +228,7 @@ def _print_remaining_phases(ended: Run, last: str) -> None:
 
 
 def _print_signal(run: Run, remedy: str, as_json: bool) -> None:
-    if as_json:
-        print_json({"run": asdict(run)})
-        return
+    end_as_json(as_json, {"run": asdict(run)})
     signal = {"pause": "pauses after what it is at", "cancel": "ends after what it is at", "": ""}[run.signal]
     out.print(f"Run {run.id} {signal if run.status == 'running' else f'is {run.status}'}. {remedy}", markup=False)
 

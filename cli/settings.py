@@ -7,19 +7,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Column
 
-from cli.terminal import (
-    AsJson,
-    By,
-    Workspace,
-    author_of,
-    closed_desk,
-    desk_of,
-    err,
-    errors_end,
-    out,
-    print_json,
-    print_table,
-)
+from cli.options import AsJson, By, Workspace
+from cli.terminal import author_of, closed_desk, desk_of, end_as_json, err, errors_end, out, print_table, say
 from rag_engine.settings import SettingState, allowed_value, find_setting
 
 app = typer.Typer(help="What can be set: the value that holds, where it comes from, and when a change takes effect.")
@@ -44,9 +33,7 @@ def settings(context: typer.Context, workspace: Workspace = None, as_json: AsJso
 
     with errors_end(as_json):
         states = list_settings(closed_desk(workspace))
-    if as_json:
-        print_json({"settings": [_row(one) for one in states]})
-        return
+    end_as_json(as_json, {"settings": [_row(one) for one in states]})
     names = Column("setting", no_wrap=True), "value", Column("from", no_wrap=True), Column("takes effect", no_wrap=True)
     print_table(names, ((row["name"], row["value"], row["origin"], row["effect"]) for row in map(_row, states)))
 
@@ -72,21 +59,17 @@ def set_setting(
         # Only this needs the collection: a setting can be changed while its model or server is unavailable.
         with desk_of(workspace, as_json) as desk:
             effect = describe_effect(setting, desk)
-        if as_json and not yes:
-            print_json({"saved": False, "message": effect})
-            return
+        end_as_json(as_json and not yes, {"saved": False, "message": effect})
         if not as_json:
-            err.print(effect, markup=False, soft_wrap=True)
+            say(effect, console=err)
         if not yes and not typer.confirm("Save it?", default=False):
             raise typer.Exit(1)
     with errors_end(as_json):
         state = change_setting(closed_desk(workspace, by), name, value, author_of(by))
-    if as_json:
-        print_json(_row(state) | {"saved": True, "message": effect})
-    else:
-        out.print(f"{setting.name} = {setting.text(state.value)}", markup=False, soft_wrap=True)
-        if not asks:
-            out.print(effect, markup=False, soft_wrap=True)
+    end_as_json(as_json, _row(state) | {"saved": True, "message": effect})
+    say(f"{setting.name} = {setting.text(state.value)}")
+    if not asks:
+        say(effect)
 
 
 @app.command("unset")
@@ -96,10 +79,8 @@ def unset_setting(name: str, by: By = "", workspace: Workspace = None, as_json: 
 
     with errors_end(as_json):
         reset_setting(closed_desk(workspace, by), name, author_of(by))
-    if as_json:
-        print_json({"unset": name})
-    else:
-        out.print(f"{name} is no longer kept with the workspace.", markup=False)
+    end_as_json(as_json, {"unset": name})
+    out.print(f"{name} is no longer kept with the workspace.", markup=False)
 
 
 def _row(state: SettingState) -> dict[str, Any]:

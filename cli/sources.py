@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Column
 
+from cli.options import AsJson, By, Workspace
 from cli.runs import watch
 from cli.terminal import (
-    AsJson,
-    By,
-    Workspace,
     author_of,
     desk_of,
+    end_as_json,
     err,
     out,
     print_json,
     print_line,
     print_table,
+    say,
     spinner,
     warn,
 )
@@ -71,10 +71,8 @@ def list_seeds(workspace: Workspace = None, as_json: AsJson = False) -> None:
 
     with desk_of(workspace, as_json) as desk:
         found = source_rows(desk.store.records().values())
-    if as_json:
-        names = ("code", "phase", "status", "reason", "title", "address", "parent")
-        print_json({"sources": [{name: getattr(one, name) for name in names} for one in found]})
-        return
+    names = ("code", "phase", "status", "reason", "title", "address", "parent")
+    end_as_json(as_json, {"sources": [{name: getattr(one, name) for name in names} for one in found]})
     rows = (
         (one.code, "/".join(filter(None, (one.phase, one.status, one.reason))), one.title, one.address) for one in found
     )
@@ -94,17 +92,16 @@ def remove_seeds(codes: list[str], by: By = "", workspace: Workspace = None, as_
     with desk_of(workspace, as_json) as desk:
         removed = remove_sources(desk, codes, author_of(by))
         ended = watch(desk, removed.run) if removed.run else None
-    good = ended is None or ended.status == "done"
+    run, code = (asdict(ended), int(ended.status != "done")) if ended else (None, 0)
     if as_json:
-        run = asdict(ended) if ended else None
         print_json({"removed": list(removed.codes), "left": list(removed.left), "run": run})
     else:
         out.print(f"{len(removed.codes)} removed.")
         if removed.left:
-            out.print(f"Sources found under them stay: {', '.join(removed.left[:20])}.", markup=False, soft_wrap=True)
-    if not good:
+            say(f"Sources found under them stay: {', '.join(removed.left[:20])}.")
+    if code:
         err.print("Their documents still answer; run `sextant run indexing`.", style="red", markup=False)
-    raise typer.Exit(0 if good else 1)
+    raise typer.Exit(code)
 
 
 @app.command()
@@ -193,9 +190,7 @@ def _relation(code: str, relation: Relation | None) -> str:
 
 
 def _print_seeds(report: SeedReport, verb: str, as_json: bool) -> None:
-    if as_json:
-        print_json(asdict(report))
-        return
+    end_as_json(as_json, asdict(report))
     listed = {verb: report.new, "corrected": report.corrected}.items()
     print_table((), ((what, one.code, one.title, one.url or one.path) for what, found in listed for one in found))
     for row in report.rejected:
@@ -204,5 +199,5 @@ def _print_seeds(report: SeedReport, verb: str, as_json: bool) -> None:
     known = f"{report.known} known already, {len(report.rejected)} rows not usable"
     out.print(f"{len(report.new)} {verb}{corrected}, {known}.")
     if report.unused:
-        err.print(f"Columns not taken: {', '.join(report.unused)}.", markup=False, soft_wrap=True)
+        say(f"Columns not taken: {', '.join(report.unused)}.", console=err)
     warn(report.warnings)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -29,13 +29,6 @@ if TYPE_CHECKING:
     from ingestion.operations.desk import Desk
     from rag_engine.conversations.reply import Reply
     from rag_engine.engine import Engine
-
-Workspace = Annotated[Path | None, typer.Option("--workspace", "-w", help="Folder of the collection.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON (data/contract.schema.json).")]
-
-By = Annotated[str, typer.Option("--by", help="Who decides; the system's user if not given.")]
-Note = Annotated[str, typer.Option("--note", help="Why; kept with the decision.")]
-Filters = Annotated[list[str] | None, typer.Option("--filter", "-f", help="KEY=VALUE, for example hazard=Flood.")]
 
 WatchedPart = TypeVar("WatchedPart")
 
@@ -187,7 +180,7 @@ def phase_bar() -> Iterator[Callable[[str, int, int, str], None]]:
 
 def print_phase(phase: str, sources: int, seconds: float) -> None:
     """Print the line of a phase that has ended."""
-    err.print(f"{phase}: {sources} sources, {seconds:.1f} s", markup=False, soft_wrap=True)
+    say(f"{phase}: {sources} sources, {seconds:.1f} s", console=err)
 
 
 class _PerMinute(TextColumn):
@@ -270,14 +263,19 @@ def print_end(reply: Reply) -> None:
         out.print("\n")
     for reference in references_of(reply.citations):
         shown = f"{reference.marks} {reference.text} ({reference.file})"
-        out.print(shown, style="dim", markup=False, soft_wrap=True)
+        say(shown, "dim")
     if summary := support_summary(reply.support, reply.judge):
-        out.print(summary, style="dim", markup=False, soft_wrap=True)
+        say(summary, "dim")
     warn(tuple(unsupported_sentences(reply.text, reply.support)))
     if reply.withheld:
         # The words are on the terminal already, as they came.
         warn((reply.text,))
     warn(tuple(one for one in reply.warnings if one != reply.text))
+
+
+def say(text: str, style: str = "", console: Console = out) -> None:
+    """Print a text on a line that the terminal folds; whole into a pipe."""
+    console.print(text, style=style, markup=False, soft_wrap=True)
 
 
 def print_line(text: str, style: str = "", *, indent: str = "") -> None:
@@ -286,7 +284,7 @@ def print_line(text: str, style: str = "", *, indent: str = "") -> None:
     if out.is_terminal:
         out.print(line, style=style, markup=False, no_wrap=True, overflow="ellipsis")
     else:
-        out.print(line, style=style, markup=False, soft_wrap=True)
+        say(line, style)
 
 
 def warn(warnings: tuple[str, ...]) -> None:
@@ -295,12 +293,14 @@ def warn(warnings: tuple[str, ...]) -> None:
         err.print(warning, style="yellow", markup=False)
 
 
-def print_json(value: dict[str, Any]) -> None:
-    """Print a value as JSON on stdout."""
-    write_json(value)
+def end_as_json(as_json: bool, value: object, code: int = 0) -> None:
+    """End the command with a value as JSON, if that is asked for; else what follows prints it."""
+    if as_json:
+        print_json(value)
+        raise typer.Exit(code)
 
 
-def write_json(value: object) -> None:
-    """Write a value as JSON on stdout, with control characters as escapes."""
+def print_json(value: object) -> None:
+    """Print a value as JSON on stdout, with control characters as escapes."""
     sys.stdout.write(escaped_controls(json.dumps(value, ensure_ascii=False, indent=1)) + "\n")
     sys.stdout.flush()

@@ -100,7 +100,11 @@ def open_tools(engine: Engine, config: IngestionConfig, *, again: bool = False) 
     with ExitStack() as stack:
         named = named_places(source.url for source in SourceStore(engine.catalog).sources() if not source.parent)
         web = stack.enter_context(open_web(config, named))
-        _remove_leftovers(workspace)
+        # Remove what a killed worker left half fetched.
+        shutil.rmtree(folders.licence_checks(workspace), ignore_errors=True)
+        if folders.downloads(workspace).is_dir():
+            for path in folders.downloads(workspace).glob(".*"):
+                path.unlink()
         cached = stack.enter_context(closing(CachedWeb(web, folders.pages(workspace))))
         browsers: list[Browser | None] = []
         lock = threading.Lock()
@@ -165,14 +169,6 @@ def open_readers(engine: Engine) -> Sandbox:
     """Open as many readers of foreign files as the workspace has files read at a time."""
     config = read_ingestion_config(engine.config.workspace)
     return Sandbox(ocr=engine.config.ocr, count=config.extraction_processes)
-
-
-def _remove_leftovers(workspace: Path) -> None:
-    """Remove what a killed worker left half fetched."""
-    shutil.rmtree(folders.licence_checks(workspace), ignore_errors=True)
-    if folders.downloads(workspace).is_dir():
-        for path in folders.downloads(workspace).glob(".*"):
-            path.unlink()
 
 
 def reader_of(ocr: OcrChoice, limits: ExtractionLimits) -> str:

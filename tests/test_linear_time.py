@@ -1,4 +1,4 @@
-"""Every step on the text of a document takes time in proportion to the text, whatever that is made of."""
+"""Every step on the text of a document takes time in proportion to the text, of any kind."""
 
 from __future__ import annotations
 
@@ -11,30 +11,27 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingestion.book_index.glossary import glossary_records
+from ingestion.book_index.read import glossary_records
 from ingestion.dataset.comparison.short_text import without_marks
-from ingestion.deduplication.differences import find_differences
+from ingestion.deduplication.pairs import find_differences
 from ingestion.extraction.assemble import one_line
 from ingestion.extraction.cleaning import clean
 from ingestion.extraction.date_patterns import numeric_order, written_dates
 from ingestion.extraction.dates import find_dates
 from ingestion.extraction.formats.text import markdown_blocks, text_blocks
-from ingestion.extraction.layout.title import choose_title
-from ingestion.extraction.layout.title_block import printed_titles
-from ingestion.licence.document import is_imprint
+from ingestion.extraction.layout.title import choose_title, printed_titles
 from ingestion.licence.names import name_of_text, names_in, stated_licence
-from ingestion.licence.patterns import read_limits, read_statements, says_reserved
-from ingestion.licence.sentences import pieces_of, sentences_of
+from ingestion.licence.patterns import pieces_of, read_limits, read_statements, says_reserved, sentences_of
+from ingestion.licence.reading import is_imprint
 from ingestion.licence.table import tidy_text
 from ingestion.metadata.authorities import canonical_authority, named_authorities
-from ingestion.metadata.document_type import guess_types
 from ingestion.metadata.issuers import find_issuers, is_body, is_name_of_body
 from ingestion.metadata.quotes import document_text
+from ingestion.metadata.rules import guess_types
 from ingestion.metadata.summary import summarise
 from ingestion.metadata.term_matching import cut_words
 from ingestion.metadata.titles import find_titles
-from ingestion.quality.readability import readability
-from ingestion.quality.score import find_sections, key_terms
+from ingestion.quality.score import find_sections, key_terms, readability
 from ingestion.types import FileProperties, SeedSource
 from rag_engine.answering.quotations.question_terms import forms_in
 from rag_engine.answering.quotations.quotable import units_of

@@ -1,4 +1,6 @@
-"""A language model in the pipeline: licences, links, kinds of page, descriptions; time and useful replies.
+"""A language model in the pipeline: licences, links, kinds of page, descriptions.
+
+Time and useful replies.
 
     SEXTANT_OLLAMA_URL=http://127.0.0.1:11434 python -m benchmarks.models.pipeline_model [--documents 5] [--shared DIR]
 
@@ -20,11 +22,10 @@ from pathlib import Path
 
 from benchmarks.pipeline import metadata
 from benchmarks.report import machine, write_table
-from ingestion.licence.model import ask_model
+from ingestion.licence.check import ask_model, decide
 from ingestion.licence.patterns import read_statements
-from ingestion.licence.verdict import decide
+from ingestion.navigation.link_choice import why_off_topic
 from ingestion.navigation.page_kind import page_kind
-from ingestion.navigation.relevance import why_off_topic
 from ingestion.paced_model import PacedModel
 from ingestion.protocols import LanguageModel
 from ingestion.web.links import PageLink

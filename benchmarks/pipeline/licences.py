@@ -1,4 +1,4 @@
-"""Precision and recall of the licence traffic light, and how many verdicts it reaches in a second without a network.
+"""Precision and recall of the licence traffic light, and its verdicts in a second without a network.
 
     python -m benchmarks.pipeline.licences      writes benchmarks/results/licences.md
 
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.report import machine, write_table
+from ingestion.licence.check import decide
 from ingestion.licence.html_marks import marks_of
 from ingestion.licence.patterns import read_statements
-from ingestion.licence.verdict import decide
 from ingestion.types import LicenceVerdict
 from ingestion.web.html import parse
 from ingestion.web.trusted_domains import domain_mark
@@ -46,7 +46,10 @@ class Case:
 
 
 def read_cases(path: Path) -> list[Case]:
-    """Return the cases of a tab-separated file; the columns `link`, `subject`, `half` and `licence` may be missing."""
+    """Return the cases of a tab-separated file.
+
+    The columns `link`, `subject`, `half` and `licence` may be missing.
+    """
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         return [

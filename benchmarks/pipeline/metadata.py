@@ -28,7 +28,7 @@ from ingestion.config import IngestionConfig
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.extraction.text_cache import cleaned_reading
 from ingestion.metadata.authorities import canonical_authority
-from ingestion.metadata.describe import describe_source
+from ingestion.metadata.phase import describe_source
 from ingestion.protocols import LanguageModel
 from ingestion.types import Description, Extraction, FieldName, SeedSource
 from rag_engine.backends.language_identification import identify_language

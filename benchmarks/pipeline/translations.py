@@ -1,4 +1,4 @@
-"""Translations: how many pairs of documents in two languages are linked, and how many that say different things.
+"""Translations: pairs of documents in two languages that are linked, and that say different things.
 
     python -m benchmarks.pipeline.translations [--shared DIR]
 
@@ -19,8 +19,8 @@ from pathlib import Path
 
 from benchmarks.report import machine, write_table
 from ingestion.config import DeduplicationConfig
+from ingestion.deduplication.compare import find_twins, join_twins
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
-from ingestion.deduplication.translations import find_twins, join_twins
 from ingestion.types import Extraction, SeedSource
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
@@ -96,7 +96,7 @@ def main() -> None:
             f"`python -m benchmarks.pipeline.translations`; {len(found)} documents (XQuAD's articles in de, en, es, "
             "tr and "
             "thirds of the Declaration of Human Rights in seven languages), by meaning alone: no address, title or "
-            "symbol. The limits of `ingestion/deduplication/translations.py` were chosen on these.",
+            "symbol. The limits of `ingestion/deduplication/compare.py` were chosen on these.",
         ],
     )
 

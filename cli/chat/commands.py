@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 import typer
 
 from cli.chat.session import ChatSession, ask
-from cli.terminal import out
+from cli.terminal import out, say
 from ingestion.status.views import pluralised
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.conversations.reply import Reply, ShownSource
@@ -70,10 +70,10 @@ def _sources(session: ChatSession, _: str) -> None:
         place = cited(source.section, source.clause)
         named = ", ".join(filter(None, (source.title, place, pages_text(source.file, [source.page]))))
         mark = "cited" if source.n in quoted else "not cited"
-        out.print(f"{source.n}. {named} ({source.file})", markup=False, soft_wrap=True)
+        say(f"{source.n}. {named} ({source.file})")
         share = source.tier_share
         tested = "" if share is None else f" ({share:.0%} of such passages held the answer in our tests)"
-        out.print(f"   {mark}, {source.tier} match{tested}", style="dim", markup=False, soft_wrap=True)
+        say(f"   {mark}, {source.tier} match{tested}", "dim")
 
 
 def _open(session: ChatSession, text: str) -> None:
@@ -87,7 +87,7 @@ def _open(session: ChatSession, text: str) -> None:
     path.write_bytes(image)
     shown = session.shows_pages and typer.launch(str(path)) == 0
     known = ", ".join(filter(None, (source.title, pages_text(source.file, [page]))))
-    out.print(f"{known}: {path}{' (opened)' if shown else ''}", markup=False, soft_wrap=True)
+    say(f"{known}: {path}{' (opened)' if shown else ''}")
 
 
 def _draw(session: ChatSession, source: ShownSource, reply: Reply) -> tuple[int, bytes]:
@@ -106,9 +106,9 @@ def _history(session: ChatSession, _: str) -> None:
     if not session.conversation.turns:
         out.print("Nothing has been asked yet.")
     for number, turn in enumerate(session.conversation.turns, start=1):
-        out.print(f"{number}. {turn.question}", markup=False, soft_wrap=True)
+        say(f"{number}. {turn.question}")
         if turn.rewritten:
-            out.print(f"   Asked as: {turn.rewritten}", style="dim", markup=False, soft_wrap=True)
+            say(f"   Asked as: {turn.rewritten}", "dim")
 
 
 def _export(session: ChatSession, text: str) -> None:
@@ -130,7 +130,7 @@ def _export(session: ChatSession, text: str) -> None:
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error}.", help="Choose another folder.") from error
     questions = pluralised(len(session.conversation.turns), "question")
-    out.print(f"Exported {questions} to {path}.", markup=False, soft_wrap=True)
+    say(f"Exported {questions} to {path}.")
 
 
 def _as_written(session: ChatSession, _: str) -> None:
@@ -176,7 +176,7 @@ def _help(session: ChatSession, _: str) -> None:
     del session
     width = max(len(f"{name} {command.usage}") for name, command in COMMANDS.items())
     for name, command in COMMANDS.items():
-        out.print(f"{f'{name} {command.usage}':{width}}  {command.help}", markup=False, soft_wrap=True)
+        say(f"{f'{name} {command.usage}':{width}}  {command.help}")
     out.print(f"{EXIT:{width}}  End the session.", markup=False)
     out.print("Anything else is a question. Ctrl-C cancels the answer that is being written.")
 

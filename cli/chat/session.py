@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.terminal import emphasised, err, out, print_end, watched
+from cli.terminal import emphasised, err, out, print_end, say, watched
 from rag_engine.config import Config
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.recording import record_reply
@@ -21,7 +21,10 @@ from rag_engine.types import ControllerStep
 
 @dataclass(slots=True)
 class ChatSession:
-    """A conversation over an open engine. `shows_pages` says whether a page is opened in the system's viewer."""
+    """A conversation over an open engine.
+
+    `shows_pages` says whether a page is opened in the system's viewer.
+    """
 
     engine: Engine
     conversation: Conversation
@@ -70,7 +73,10 @@ def open_session(config: Config) -> ChatSession:
 
 
 def ask(session: ChatSession, question: str, *, as_written: bool = False) -> None:
-    """Print the answer while it is written, and store it; a question that leans on those before it is rewritten."""
+    """Print the answer while it is written, and store it.
+
+    A question that leans on those before it is rewritten.
+    """
     leant_on = () if as_written else exchanges(session.conversation)
     begun = begin_turn(session.workspace, session.conversation.id, question)
     answer = record_reply(session.workspace, begun, session.engine.ask_next(question, leant_on, session.wanted))
@@ -88,8 +94,8 @@ def _print_parts(parts: Generator[object]) -> None:
     for part in watched(parts):
         match part:
             case FollowUp():
-                out.print(f"Asked as: {part.question}", style="dim", markup=False, soft_wrap=True)
+                say(f"Asked as: {part.question}", "dim")
             case ControllerStep():
-                err.print(describe_step(part), style="dim", markup=False, soft_wrap=True)
+                say(describe_step(part), "dim", console=err)
             case str():
                 out.print(emphasised(part), end="", soft_wrap=True)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.options import AsJson, Workspace
 from cli.runs import watch
-from cli.terminal import AsJson, Workspace, desk_of, out, print_json, print_table, warn
+from cli.terminal import desk_of, out, print_json, print_table, warn
 
 if TYPE_CHECKING:
     from rag_engine.evaluation.answers.own_runs import OwnRun

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
+from cli.options import AsJson, Workspace
 from cli.serve.protection import LOOPBACK, check_protected
-from cli.terminal import AsJson, Workspace, engine_of, errors_end, out, print_json
+from cli.terminal import engine_of, errors_end, out, print_json
 
 app = typer.Typer()
 
@@ -23,7 +24,7 @@ def serve(
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
-    """Open Sextant in the browser until Ctrl-C: on this machine alone, or with --host for people who log in."""
+    """Open Sextant in the browser until Ctrl-C: on this machine, or with --host for people who log in."""
     from cli.serve.servers import serving
     from ingestion.jobs.uploads import remove_previews
     from ingestion.operations.desk import local_person, open_desk

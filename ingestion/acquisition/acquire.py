@@ -1,4 +1,7 @@
-"""The file behind a source: fetched, recognised by its content, reached through landing pages, saved under its name."""
+"""The file behind a source.
+
+Fetched, recognised by its content, reached through landing pages, saved under its name.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,8 @@ from ingestion.catalogues.read import lists_records
 from ingestion.extraction.file_type import content_type
 from ingestion.file_names import check_size, file_hash, place_for, safe_code, slug_of
 from ingestion.navigation.fetch import Content, ContentFetcher
-from ingestion.navigation.link_choice import RankedLink, expected_languages
+from ingestion.navigation.link_choice import RankedLink, expected_languages, why_off_topic
 from ingestion.navigation.page_kind import PageVerdict, page_kind
-from ingestion.navigation.relevance import why_off_topic
 from ingestion.own_disk import raise_of_own_disk
 from ingestion.records.quarantine import file_of
 from ingestion.tools import Tools
@@ -312,7 +314,7 @@ def _unchanged(before: Download) -> Outcome:
 
 
 def _validators(asked: _Request, url: str) -> Validators | None:
-    """Return what to send with a request for an address that led to the former file, if that is still there.
+    """Return what to send for an address that led to the former file, if that is still there.
 
     The address may be a redirect to the file or a landing page; which of them answers 304 is known by the final
     address. The time goes to the file's own address alone: a landing page may be older than its document.

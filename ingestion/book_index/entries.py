@@ -1,4 +1,7 @@
-"""The entries of an index to records: terms, locators and cross references, distinguished by how they are written."""
+"""The entries of an index to records.
+
+Terms, locators and cross references, distinguished by how they are written.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingestion.book_index.page_numbers import value_of
-from ingestion.book_index.vocabulary import CONTINUED, SEE, SEE_IN_BRACKETS
 from ingestion.extraction.layout.numerals import roman
+from ingestion.patterns import load_words
 from rag_engine.book_index.anchors import IndexRecord
+from rag_engine.text.folding import fold
 
 # From a printed page number to the page of the file.
 PageLookup = Callable[[str], int | None]
-
 _ROMAN = r"(?-i:[ivxlc]{1,8}|[IVXLC]{2,8})"
 _FOLLOWING = r"\s?(?:ff|f|sqq|sq|sgg|sg|segg|seg|ss|et\s+seq|y\s+ss|e\s+ss|vd|passim)\b\.?"
 _NOTE = r"(?:\s?n\.?\s?\d{0,3}|\s?(?:fig|tab|abb|t|b)\.?)"
@@ -39,6 +42,25 @@ _TWO_MORE = frozenset({"ff", "sqq", "sgg", "segg", "ss", "et seq", "y ss", "e ss
 _LONGEST_RANGE = 500
 # What is longer is no entry, whatever it looks like.
 _LONGEST_ENTRY = 2_000
+_WORDS = load_words("index_words")
+INDEX_TITLES = frozenset(_WORDS["index_titles"].split("|"))
+GLOSSARY_TITLES = frozenset(_WORDS["glossary_titles"].split("|"))
+# The names of the columns of an index table.
+COLUMNS = {
+    key.removeprefix("column_"): frozenset(names.split("|"))
+    for key, names in _WORDS.items()
+    if key.startswith("column_")
+}
+CONTINUED = re.compile(_WORDS["continued"])
+DEFINES = re.compile(_WORDS["defines"])
+_CUES = f"{_WORDS['see_also']}|{_WORDS['see']}"
+# References to another entry: behind a sign or in brackets, at the start, or between words.
+SEE = re.compile(
+    rf"(?P<before>^|[,.;:(\[–—]\s*|\s+)(?P<cue>{_CUES})\s*:?\s+(?P<targets>[^()\[\]]+?)\s*[)\]]?\s*\.?$",
+    re.IGNORECASE,
+)
+SEE_IN_BRACKETS = re.compile(rf"[(\[](?:{_CUES})\s*:?\s+(?P<targets>[^()\[\]]+)[)\]]", re.IGNORECASE)
+ENDS_IN_SEE = re.compile(rf"(?:^|[\s,.;(\[])(?:{_CUES})$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +91,9 @@ def has_locators(text: str) -> bool:
 
 
 def records_of(entries: Iterable[IndexEntry], page_of: PageLookup) -> list[IndexRecord]:
-    """Return the records of an index in its order; an entry under another one is a subterm of that one's term.
+    """Return the records of an index in its order.
+
+    An entry under another one is a subterm of that one's term.
 
     An entry that only heads others, or above the entries of a letter, gives no record.
     """
@@ -102,7 +126,7 @@ def records_of(entries: Iterable[IndexEntry], page_of: PageLookup) -> list[Index
 def _extend(
     records: list[IndexRecord], path: Sequence[_Open], pages: str, see: tuple[str, ...], page_of: PageLookup
 ) -> None:
-    """Add locators and references to the record of the last entry of the path, which is made where it has none."""
+    """Add locators and references to the record of the last entry of the path, made where it has none."""
     last = path[-1]
     if last.record < 0:
         last.record = len(records)
@@ -156,7 +180,7 @@ def _is_loose(entries: Sequence[IndexEntry]) -> bool:
 
 
 def _parts(text: str, loose: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Yield (term, locators, cross references) of an entry and of those that follow in it after semicolons."""
+    """Yield (term, locators, cross references) of an entry and of those behind its semicolons."""
     inner = SEE_IN_BRACKETS.search(text)
     if inner:
         term, pages, see = next(_parts(f"{text[: inner.start()].rstrip()}{text[inner.end() :]}", loose))
@@ -185,7 +209,10 @@ def _parts(text: str, loose: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]
 
 
 def _run_in(text: str, loose: bool) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Return the parts of an entry whose sub-entries run on behind semicolons; none when these are no sub-entries."""
+    """Return the parts of an entry whose sub-entries run on behind semicolons.
+
+    None when these are no sub-entries.
+    """
     pieces = [piece.strip() for piece in text.split("; ") if piece.strip()]
     parts = [next(_parts(piece, loose)) for piece in pieces]
     if not all(pages or see for _, pages, see in parts):
@@ -199,3 +226,18 @@ def _run_in(text: str, loose: bool) -> list[tuple[str, str, tuple[str, ...]]]:
 
 def _targets(text: str) -> tuple[str, ...]:
     return tuple(name for part in text.split(";") if (name := part.strip(" .,")))
+
+
+def folded(text: str) -> str:
+    """Return the words of a title without case, accents, numbers and signs."""
+    return " ".join(re.sub(r"[\W\d]+", " ", fold(text)).split())
+
+
+def is_index_title(text: str) -> bool:
+    """Return whether a line is the title of an index, or its running head with a page number."""
+    return len(text) < 60 and folded(text) in INDEX_TITLES
+
+
+def is_glossary_title(text: str) -> bool:
+    """Return whether a line is the title of a glossary, a list of definitions or of abbreviations."""
+    return len(text) < 60 and folded(text) in GLOSSARY_TITLES

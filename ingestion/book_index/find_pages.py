@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ingestion.book_index.entries import has_locators, is_locators
-from ingestion.book_index.vocabulary import is_glossary_title, is_index_title
+from ingestion.book_index.entries import has_locators, is_glossary_title, is_index_title, is_locators
 from rag_engine.text.folding import fold
 from rag_engine.types import ExtractedText
 
@@ -66,7 +65,7 @@ def entry_share(texts: Sequence[str]) -> float:
 
 
 def _is_alphabetical(texts: Sequence[str], *, few: bool = False) -> bool:
-    """Return whether the entries among the lines are in the order of the alphabet and not in that of their pages."""
+    """Return whether entries are in the order of the alphabet and not in that of their pages."""
     entries = [text for text in texts if has_locators(text)]
     numbers = [int(found[1]) for text in entries if (found := _LAST_NUMBER.search(text))]
     if len(numbers) >= _FEWEST_LINES // 2 and goes_up(numbers):
@@ -78,7 +77,10 @@ def _is_alphabetical(texts: Sequence[str], *, few: bool = False) -> bool:
 
 
 def is_alphabetical(initials: Sequence[str]) -> bool:
-    """Return whether most entries begin with the letter of the one before or the next; sub-entries need not."""
+    """Return whether most entries begin with the letter of the one before or the next.
+
+    Sub-entries need not.
+    """
     steps = [ord(after) - ord(before) for before, after in pairwise(initials)]
     near = sum(0 <= step <= 1 for step in steps)
     upward = sum(step >= 0 for step in steps)

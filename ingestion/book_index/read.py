@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 
-from ingestion.book_index.entries import records_of
+from ingestion.book_index.entries import DEFINES, is_glossary_title, records_of
 from ingestion.book_index.find_pages import entry_share, glossary_pages, index_pages, lines_by_page
-from ingestion.book_index.glossary import bold_terms, glossary_records
-from ingestion.book_index.layout import entries_of
+from ingestion.book_index.layout import cells_of, entries_of, records_of_rows
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
-from ingestion.book_index.table_columns import cells_of, records_of_rows
 from ingestion.protocols import Extractor
 from ingestion.spreadsheets.read import read_delimited, read_head, sniff_encoding
 from ingestion.types import ExtractionLimits, FileReading, PlacedLine, PrintedPages
 from rag_engine.book_index.anchors import IndexRecord, IndexTable
 from rag_engine.errors import InputError
-from rag_engine.types import Box, ExtractedText
+from rag_engine.types import Block, Box, ExtractedText
 
 _PDF = "application/pdf"
 _DELIMITED = frozenset({".csv", ".tsv", ".tab"})
@@ -27,6 +27,25 @@ _FEWEST_PAGES, _LONGEST_TERM = 8, 60
 _CELL_GAP = " | "
 # The share of entries among the lines of a text layer with which it is believed rather than OCR.
 _WHOLE = 0.3
+_FEWEST_ENTRIES = 3
+# Blocks without an entry after which the glossary is taken to have ended.
+_PATIENCE = 4
+_LONGEST_NAME = 80
+_SHORTEST_DEFINITION = 8
+# What is longer is a section and no explanation.
+_LONGEST_TEXT = 800
+_NUMBERING = r"(?:\(?(?:\d{1,3}(?:\.\d{1,3})*|[IVXL]{1,7}|[a-z]{1,2})\)?\s?[-–—.)]?\s+|[•▪‣*-]\s*)?"
+_QUOTED = re.compile(
+    rf"{_NUMBERING}[\"“„«'‘‹]\s?(?P<term>[^\"”“»'’›]{{2,80}}?)\s?[\"”“»'’›]\s*(?:\([^)]{{1,30}}\)\s*)?"
+    r"(?:shall\s+mean|means?|is\s+defined\s+as|refers\s+to|significa|bezeichnet|bedeutet|désigne|:|–|—)\s*"
+    r"(?P<definition>.+)",
+    re.DOTALL | re.IGNORECASE,
+)
+_COLON = re.compile(
+    rf"{_NUMBERING}(?P<term>[^\W\d_][^:.;|\n]{{1,79}}?)\s*(?::|\s[–—-])\s+(?P<definition>\S.+)", re.DOTALL
+)
+_CELLS = re.compile(rf"{_NUMBERING}(?P<term>[^|]{{2,80}}?)\s*\|\s*(?P<definition>[^|]{{3,}})(?:\|.*)?", re.DOTALL)
+_LEADING_NUMBER = re.compile(r"\A\(?(?:\d{1,3}(?:\.\d{1,3})*|[IVXL]{1,7}\s?[-–—.)])\)?\.?\s+")
 
 
 def index_of_file(
@@ -63,7 +82,9 @@ def index_of_file(
 
 
 def index_of_document(reading: FileReading) -> IndexTable:
-    """Return the records of the index and the glossary that a document carries itself; none for most documents.
+    """Return the records of the index and the glossary that a document carries itself.
+
+    None for most documents.
 
     Where the lines of the index could not be read, a warning says why. Rows of a table that end in figures are none.
     """
@@ -71,7 +92,10 @@ def index_of_document(reading: FileReading) -> IndexTable:
 
 
 def _index_of(reading: FileReading, numbers: PageNumbers | None, *, own: bool = False) -> IndexTable:
-    """Return the records of the index and the glossary in a file; `numbers` are those of the pages that it names."""
+    """Return the records of the index and the glossary in a file.
+
+    `numbers` are those of the pages that it names.
+    """
     warnings: list[str] = []
     records: list[IndexRecord] = []
     extracted, printed = reading.extracted, reading.index_lines
@@ -104,7 +128,10 @@ def _index_of(reading: FileReading, numbers: PageNumbers | None, *, own: bool = 
 
 
 def placed_lines(extracted: ExtractedText, printed: PrintedPages, pages: Sequence[int]) -> list[PlacedLine]:
-    """Return the lines of pages with their boxes: from the text layer, and from OCR where that had to read the page."""
+    """Return the lines of pages with their boxes.
+
+    From the text layer, and from OCR where that had to read the page.
+    """
     by_page: dict[int, list[PlacedLine]] = {page: [] for page in pages}
     for line in printed.lines:
         if line.page in by_page:
@@ -135,7 +162,7 @@ def _recognised(extracted: ExtractedText, pages: Collection[int]) -> Iterator[Pl
 
 
 def _of_tables(extracted: ExtractedText, path: Path, reader: Extractor) -> list[IndexRecord]:
-    """Return the records of a file's tables of terms, each by itself, those of a PDF by where its lines are."""
+    """Return the records of a file's tables of terms, those of a PDF by where its lines are."""
     numbers = PageNumbers({}, 0, 10_000, "")
     found: list[IndexRecord] = []
     for block in extracted.blocks:
@@ -186,7 +213,10 @@ def _delimited_rows(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 def _is_chance(records: Sequence[IndexRecord], pages: int) -> bool:
-    """Return whether entries are rows of a table: in a file too short for an index, too long, or of no page of it."""
+    """Return whether entries are rows of a table.
+
+    In a file too short for an index, too long, or of no page of it.
+    """
     printed = [record for record in records if record.printed]
     if not printed:
         return False
@@ -209,3 +239,108 @@ def _beyond(records: Sequence[IndexRecord], pages: int) -> list[str]:
 def _shown(pages: Sequence[int]) -> str:
     shown = ", ".join(map(str, pages[:10]))
     return f"{shown} and {len(pages) - 10} more" if len(pages) > 10 else shown
+
+
+def glossary_records(extracted: ExtractedText) -> list[IndexRecord]:
+    """Return the terms that glossaries and definitions explain, with the page of each explanation.
+
+    A glossary begins with its title, an article of definitions with the words that introduce one ("For the purposes
+    of this ..."); it ends where several paragraphs are no entries. Fewer than three entries are no glossary.
+    """
+    records: list[IndexRecord] = []
+    blocks = [(block, extracted.text[block.start : block.end]) for block in extracted.blocks if block.kind != "note"]
+    beyond = 0
+    for at, (block, text) in enumerate(blocks):
+        titled = is_glossary_title(_LEADING_NUMBER.sub("", text)) and (block.kind == "heading" or len(text) < 40)
+        introduced = len(text) < 600 and DEFINES.search(text) and text.rstrip().endswith((":", "—", "-"))
+        if at < beyond or not (titled or introduced):
+            continue
+        found, end = _entries(blocks, at + 1, block if titled else None)
+        if len(found) >= _FEWEST_ENTRIES:
+            records += found
+            beyond = end
+    return records
+
+
+def bold_terms(lines: Sequence[PlacedLine]) -> list[IndexRecord]:
+    """Return the records of a glossary that sets its terms in bold before their explanations."""
+    records: list[IndexRecord] = []
+    term, meaning, page = "", "", 0
+
+    def close() -> None:
+        definition = _tidied(meaning)
+        if term and len(definition) >= _SHORTEST_DEFINITION:
+            records.append(IndexRecord(term, pages=(page,), definition=definition))
+
+    for line in lines:
+        bold, rest = line.text[: line.bold].strip(" :–—-."), line.text[line.bold :].strip(" :–—-")
+        if line.bold > 1 and bold and not is_glossary_title(bold):
+            if term and not meaning and line.bold == len(line.text):
+                # A term of two lines.
+                term = f"{term} {bold}"
+                continue
+            close()
+            term, meaning, page = bold, rest, line.page
+        elif term:
+            meaning = f"{meaning} {line.text}"
+    close()
+    return [record for record in records if len(record.term) <= _LONGEST_NAME]
+
+
+def _entries(blocks: Sequence[tuple[Block, str]], first: int, title: Block | None) -> tuple[list[IndexRecord], int]:
+    """Return the entries from a block on, and the number of the block behind the last of them.
+
+    Under a title each term may be a heading of its own; a larger heading, or any where terms are none, ends it.
+    """
+    found: list[IndexRecord] = []
+    end, missed, by_heading = first, 0, False
+    at = first
+    while at < len(blocks) and missed < _PATIENCE:
+        block, text = blocks[at]
+        size = 1
+        entries = list(_in_table(block)) if block.kind == "table" else list(_in_text(block, text))
+        if not entries and block.kind == "heading":
+            larger = title is not None and (block.font_size or 0.0) > (title.font_size or 0.0)
+            if title is None or (found and (larger or not by_heading)):
+                break
+            by_heading = True
+            entries = list(_under_heading(text, block.page, blocks[at + 1 : at + 2]))
+            size += len(entries)
+        found += entries
+        missed = 0 if entries else missed + 1
+        at += size
+        end = at if entries else end
+    return found, end
+
+
+def _under_heading(heading: str, page: int, following: Sequence[tuple[Block, str]]) -> Iterator[IndexRecord]:
+    name = _LEADING_NUMBER.sub("", heading)
+    for block, text in following:
+        if block.kind == "text" and len(name) <= _LONGEST_NAME and _SHORTEST_DEFINITION <= len(text) <= _LONGEST_TEXT:
+            yield _record(name, text, page)
+
+
+def _in_table(block: Block) -> Iterator[IndexRecord]:
+    # Cells are read as they stand in the columns, not under the names that the text repeats.
+    rows = [_CELLS.fullmatch(" | ".join(row)) for row in block.rows]
+    if 2 * sum(row is not None for row in rows) >= len(rows):
+        yield from (_record(row["term"], row["definition"], block.page) for row in rows if row is not None)
+
+
+def _in_text(block: Block, text: str) -> Iterator[IndexRecord]:
+    whole = _QUOTED.fullmatch(text) or _COLON.fullmatch(text)
+    if whole is not None and "\n" not in text:
+        yield _record(whole["term"], whole["definition"], block.page)
+        return
+    for _, grouped in groupby(text.splitlines()):
+        found = _QUOTED.fullmatch(line := next(grouped)) or _COLON.fullmatch(line)
+        if found is not None:
+            yield _record(found["term"], found["definition"], block.page)
+
+
+def _record(term: str, definition: str, page: int) -> IndexRecord:
+    return IndexRecord(" ".join(term.split()).strip(" .:;"), pages=(page,), definition=_tidied(definition))
+
+
+def _tidied(text: str) -> str:
+    return " ".join(text.split()).strip(" :;–—-")

@@ -1,4 +1,6 @@
-"""Catalogues that machines read: CKAN, DCAT in JSON, OAI-PMH. Their records, read page by page through the Web.
+"""Catalogues that machines read.
+
+CKAN, DCAT in JSON, OAI-PMH. Their records, read page by page through the Web.
 
 Clients of these interfaces open connections of their own, past the check of addresses; so what they answer is read
 here.
@@ -12,15 +14,17 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from lxml import etree
+
 from ingestion.catalogues.ckan_dcat import Json, ckan_records, dcat_records, next_page, nodes_of
-from ingestion.catalogues.oai_pmh import oai_error, oai_records, oai_token, parse_xml
-from ingestion.catalogues.record import Record
+from ingestion.catalogues.record import Distribution, Record, best_address
 from ingestion.protocols import Web
 from ingestion.types import Fetched, Refusal
+from ingestion.web.html import Element
+from ingestion.web.links import absolute
 from ingestion.web.page import Page
 
 CatalogueKind = Literal["", "CKAN", "DCAT", "OAI-PMH"]
-
 _ROWS = 100
 _DCAT_NAMES = (".jsonld", "/data.json")
 _CKAN_PLACES = ("dataset", "organization", "group")
@@ -28,6 +32,7 @@ _CKAN_PLACES = ("dataset", "organization", "group")
 _CKAN_FACETS = {"organization": "organization", "group": "groups", "groups": "groups", "tags": "tags"}
 _JSON = "application/ld+json,application/json;q=0.9,*/*;q=0.5"
 _XML = "text/xml,application/xml;q=0.9,*/*;q=0.5"
+_DC = "{http://purl.org/dc/elements/1.1/}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,10 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class CataloguePage:
-    """One answer of a catalogue: its address, its records, and how many there are in all (0 if it does not say)."""
+    """One answer of a catalogue.
+
+    Its address, its records, and how many there are in all (0 if it does not say).
+    """
 
     url: str
     records: tuple[Record, ...]
@@ -80,7 +88,10 @@ def endpoints_of(page: Page) -> tuple[Endpoint, ...]:
 
 
 def lists_records(page: Page) -> bool:
-    """Return whether a page is the list of a CKAN catalogue: its front, a search, an organization or a group."""
+    """Return whether a page is the list of a CKAN catalogue.
+
+    Its front, a search, an organization or a group.
+    """
     if "ckan" not in page.generator.lower():
         return False
     segments = [segment for segment in urlsplit(page.address).path.split("/") if segment]
@@ -110,7 +121,7 @@ def _ckan_addresses(page: Page) -> Iterator[str]:
 
 
 def read_catalogue(endpoint: Endpoint, web: Web, *, max_bytes: int) -> Iterator[CataloguePage]:
-    """Return the answers of a catalogue one after another, as long as it has more and the caller takes them.
+    """Return the answers of a catalogue one after another, as long as the caller takes them.
 
     Refusal when it does not answer, or with something else. A catalogue that offers the same page again has ended.
     """
@@ -181,3 +192,62 @@ def _with(url: str, **changes: int) -> str:
     pairs = [(name, value) for name, value in parse_qsl(parts.query) if name not in changes]
     pairs += [(name, str(value)) for name, value in changes.items()]
     return urlunsplit(parts._replace(query=urlencode(pairs)))
+
+
+def parse_xml(body: bytes) -> Element | None:
+    """Return the root of an XML document, read without entities, network or oversized trees.
+
+    None when it is none.
+    """
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        return etree.fromstring(body, parser=parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None
+
+
+def oai_error(root: Element) -> str:
+    """Return the code and text of the error that an answer is, or ""."""
+    for element in root.iter("{*}error"):
+        return f"{element.get('code', 'error')} {' '.join((element.text or '').split())[:200]}".strip()
+    return ""
+
+
+def oai_token(root: Element) -> tuple[str, int]:
+    """Return the token for the next part, "" at the end, and the number of all records (0 if unknown)."""
+    for element in root.iter("{*}resumptionToken"):
+        total = element.get("completeListSize", "")
+        return (element.text or "").strip()[:2000], int(total[:9]) if total.isascii() and total.isdigit() else 0
+    return "", 0
+
+
+def oai_records(root: Element) -> Iterator[Record]:
+    """Return the records in order, without deleted ones.
+
+    The address is the identifier or relation that is a document, else the first that is an address.
+    """
+    for record in root.iter("{*}record"):
+        header = record.find("{*}header")
+        if header is not None and header.get("status") == "deleted":
+            continue
+        identifiers = [url for value in _values(record, "identifier", "relation") if (url := absolute(value, ""))]
+        # The statement that names a licence by address, else the first; "open access" says nothing of reuse.
+        rights = list(_values(record, "rights"))
+        named = [value for value in rights if "creativecommons.org" in value or "licen" in value.lower()]
+        rest = [value for value in rights if not value.startswith("info:eu-repo/")]
+        yield Record(
+            title=next(_values(record, "title"), ""),
+            url=best_address([Distribution(url) for url in identifiers]),
+            authority=next(_values(record, "publisher"), "") or next(_values(record, "creator"), ""),
+            licence=next(iter([*named, *rest]), ""),
+            description=" ".join(_values(record, "description", "subject"))[:4000],
+        )
+
+
+def _values(record: Element, *names: str) -> Iterator[str]:
+    for name in names:
+        for element in record.iter(_DC + name):
+            if text := " ".join((element.text or "").split()):
+                yield text[:4000]

@@ -27,7 +27,7 @@ _ACTIVE = "Active"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its heading, width in characters, meaning, what it shows, and the field that an edited cell corrects.
+    """A column: its heading, width in characters, meaning, value, and the field that an edit corrects.
 
     `reads` names a part of the record and what is read of it, such as "quality.score".
     """
@@ -41,7 +41,11 @@ class Column:
     def read(self, record: SourceRecord) -> str | float | None:
         """Return the value of a cell; None where the record has no such part."""
         if self.name == LEVEL_AND_COUNTRIES:
-            return _level_and_countries(record)
+            # The geographical level with the countries behind it, as the paper writes it: National - Italy; France.
+            metadata = record.metadata
+            countries = "; ".join(metadata.countries)
+            level = metadata.geographical_level
+            return f"{level} - {countries}" if level and countries else level
         if self.name == _ACTIVE:
             return "no" if record.relation and record.relation.superseded else "yes"
         if not self.reads and self.field is None:
@@ -54,14 +58,6 @@ class Column:
 def heading_key(text: str) -> str:
     """Return a heading as headings are compared: however it is spaced, accented and written large."""
     return re.sub(r"[\W_]+", "", fold(text))
-
-
-def _level_and_countries(record: SourceRecord) -> str:
-    """Return the geographical level with the countries behind it, as the paper writes it: National - Italy; France."""
-    metadata = record.metadata
-    countries = "; ".join(metadata.countries)
-    level = metadata.geographical_level
-    return f"{level} - {countries}" if level and countries else level
 
 
 _TABLE = tomllib.loads((DATA / "dataset.toml").read_text(encoding="utf-8"))

@@ -22,7 +22,7 @@ from ingestion.dataset.columns import (
     Column,
     heading_key,
 )
-from ingestion.dataset.decisions import LicenceChoice, read_decisions
+from ingestion.dataset.decisions import LicenceChoice, Wrong, read_decisions
 from ingestion.records.document_corrections import Correction
 from ingestion.records.source_record import SourceRecord
 from ingestion.spreadsheets.read import read_rows
@@ -52,17 +52,13 @@ _DECIDED_ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True)
 class CorrectionReport:
-    """Corrections and decisions of a person, the number of unchanged rows, and what could not be taken over."""
+    """A person's corrections and decisions, the number of unchanged rows, and what was not taken over."""
 
     corrections: tuple[Correction, ...]
     unchanged: int
     rejected: tuple[RejectedRow, ...] = ()
     warnings: tuple[str, ...] = ()
     decisions: tuple[LicenceChoice, ...] = ()
-
-
-class _Wrong(Exception):  # noqa: N818 - says what is wrong with a cell, to the loop over them
-    pass
 
 
 def read_corrections(
@@ -130,7 +126,7 @@ def read_corrections(
 
 
 def _sheet_rows(rows: Sequence[Row]) -> tuple[list[Row], dict[str, dict[str, str]]]:
-    """Return the rows of the dataset's sheet, or the first when it was renamed, and what was exported by code."""
+    """Return the rows of the dataset's sheet, else of the first, and what was exported by code."""
     sheets = list(dict.fromkeys(row.sheet for row in rows))
     chosen = next((sheet for sheet in sheets if fold(sheet) == fold(DATASET)), sheets[0] if sheets else "")
     copied = [row for row in rows if row.sheet == EXPORTED != chosen]
@@ -219,14 +215,14 @@ class _Comparison:
                 continue
             try:
                 if place in self.row.unsaved:
-                    raise _Wrong(kept_sentence("holds a formula without its value; write the value itself"))
+                    raise Wrong(kept_sentence("holds a formula without its value; write the value itself"))
                 if reason := _DECIDED_ELSEWHERE.get(column.name):
-                    raise _Wrong(kept_sentence("was changed, but {why}", why=reason))
+                    raise Wrong(kept_sentence("was changed, but {why}", why=reason))
                 if column.field is None:
                     foreign[column.name] = foreign.get(column.name, 0) + 1
                     continue
                 self._add(column, place, edits)
-            except _Wrong as error:
+            except Wrong as error:
                 wrong.append(RejectedRow(f"{self.row.place}, {column.name}", str(error)))
         changed: dict[FieldName, tuple[str, ...]] = {}
         present = shown_values(self.record)
@@ -248,13 +244,13 @@ class _Comparison:
                 continue
             if field in edits and edits[field].values != values:
                 del edits[field]
-                raise _Wrong(
+                raise Wrong(
                     kept_sentence(
                         "says otherwise than {column}; neither was taken, make both equal", column=LEVEL_AND_COUNTRIES
                     )
                 )
             if field == "countries" and column.name != COUNTRIES and self._is_left_behind():
-                raise _Wrong(
+                raise Wrong(
                     kept_sentence(
                         "says otherwise than {column}, which a person corrected; make both equal", column=COUNTRIES
                     )
@@ -266,7 +262,7 @@ class _Comparison:
             )
 
     def _is_left_behind(self) -> bool:
-        """Whether, in a file that does not say what was exported, the cell of the countries holds a person's word.
+        """Whether the cell of the countries holds a person's word, in a file without what was exported.
 
         Then the level's cell may still show the countries of before, and nothing tells this from a new edit.
         """
@@ -304,7 +300,7 @@ def _readable(text: str, column: Column) -> dict[FieldName, tuple[str, ...]]:
     """Return what a cell that we wrote says of its fields; nothing where it could not be read back."""
     try:
         return dict(_read_cell(_even(text), column, {}))
-    except _Wrong:
+    except Wrong:
         return {}
 
 
@@ -327,7 +323,10 @@ def _even(text: str) -> str:
 
 
 def _read_cell(text: str, column: Column, vocabulary: FieldVocabulary) -> Iterator[tuple[FieldName, tuple[str, ...]]]:
-    """Yield the values that a cell gives, by field; the level brings its countries when they stand behind it."""
+    """Yield the values that a cell gives, by field.
+
+    The level brings its countries when they stand behind it.
+    """
     field = column.field
     assert field is not None
     if column.name == LEVEL_AND_COUNTRIES:
@@ -360,14 +359,14 @@ def _date(text: str) -> str:
     except ValueError:
         year = 0
     if not 1500 <= year <= 2200:
-        raise _Wrong(kept_sentence("“{text}” is no date; write it as 2020-12-31, 2020-12 or 2020", text=text[:_SHOWN]))
+        raise Wrong(kept_sentence("“{text}” is no date; write it as 2020-12-31, 2020-12 or 2020", text=text[:_SHOWN]))
     return "-".join([f"{year:04}", *([f"{month:02}"] if month else []), *([f"{day:02}"] if day else [])])
 
 
 def _language(text: str) -> str:
     code = language_code(text)
     if not code:
-        raise _Wrong(
+        raise Wrong(
             kept_sentence(
                 "“{text}” is no language; write its two letters from ISO 639-1, such as en or pt", text=text[:_SHOWN]
             )
@@ -387,7 +386,7 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabu
     for value in values:
         if fold(value) not in labels:
             near = process.extractOne(fold(value), list(labels), scorer=fuzz.WRatio, score_cutoff=70)
-            raise _Wrong(
+            raise Wrong(
                 kept_sentence(
                     "“{value}” is not in the vocabulary; did you mean “{near}”?"
                     if near
@@ -401,5 +400,8 @@ def _labelled(field: FieldName, values: tuple[str, ...], vocabulary: FieldVocabu
 
 
 def _said(record: SourceRecord, field: FieldName) -> tuple[str, ...] | None:
-    """Return what a person entered for the field, which it need not show: an emptied title falls back to the list's."""
+    """Return what a person entered for the field, which it need not show.
+
+    An emptied title falls back to the list's.
+    """
     return next((one.values for one in reversed(record.corrections) if one.field == field), None)

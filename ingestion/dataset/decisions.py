@@ -26,14 +26,14 @@ class LicenceChoice:
     note: str
 
 
-class _NoDecision(Exception):  # noqa: N818 - says what is wrong with a row, to the loop over them
-    pass
+class Wrong(Exception):  # noqa: N818 - never leaves the loop over rows and cells
+    """A row or a cell that cannot be taken, with the reason in words."""
 
 
 def read_decisions(
     rows: Sequence[Row], records: Mapping[str, SourceRecord], exported: Mapping[str, Mapping[str, str]]
 ) -> tuple[list[LicenceChoice], list[RejectedRow]]:
-    """Return the decisions in the rows of all sheets that have a column for them, and what could not be taken.
+    """Return the decisions in all sheets that have a column for them, and what could not be taken.
 
     `records` and `exported`, what the file held when it was written, are by folded code. A decision that is already
     made is none; one that somebody has made otherwise since the export stays.
@@ -49,10 +49,10 @@ def read_decisions(
         try:
             choice = _read(row, columns[row.sheet], records, exported)
             if choice is not None and made.setdefault(choice.code, choice) != choice:
-                raise _NoDecision(
+                raise Wrong(
                     kept_sentence("decides otherwise on {code} than a row before, which was read", code=choice.code)
                 )
-        except _NoDecision as error:
+        except Wrong as error:
             rejected.append(RejectedRow(f"{row.place}, {DECISION}", str(error)))
     return list(made.values()), rejected
 
@@ -77,25 +77,25 @@ def _read(
     choice, note, code = texts[DECISION].upper(), texts.get(NOTE, ""), texts["Document_Code"]
     record = records.get(code.casefold())
     if record is None:
-        raise _NoDecision(
+        raise Wrong(
             kept_sentence(
                 "no source has the code {code}" if code else "no Document_Code; nothing was decided", code=code
             )
         )
     if columns[DECISION] in row.unsaved:
-        raise _NoDecision(kept_sentence("holds a formula without its value; write GREEN or RED itself"))
+        raise Wrong(kept_sentence("holds a formula without its value; write GREEN or RED itself"))
     if choice not in CHOICES:
-        raise _NoDecision(kept_sentence("“{text}” is no decision; write GREEN or RED", text=texts[DECISION][:60]))
+        raise Wrong(kept_sentence("“{text}” is no decision; write GREEN or RED", text=texts[DECISION][:60]))
     decided = next((one for one in reversed(record.decisions) if one.phase == "licence"), None)
     if decided is not None and decided.choice == choice:
         return None
     if not note:
-        raise _NoDecision(
+        raise Wrong(
             kept_sentence("{choice} needs a reason; write it in the column {column}", choice=choice, column=NOTE)
         )
     light = exported.get(code.casefold(), texts).get(LIGHT, "")
     if decided is not None and light.upper() != decided.choice:
-        raise _NoDecision(
+        raise Wrong(
             kept_sentence(
                 "says {choice}, while {author} decided {decided} since the export; that stays. "
                 "Export again and decide there",

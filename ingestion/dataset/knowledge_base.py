@@ -31,7 +31,17 @@ def knowledge_base_bytes(entries: Sequence[GroundedEntry], suffix: str, words: W
     if suffix == ".json":
         return (json.dumps([_values(one) for one in entries], ensure_ascii=False, indent=1) + "\n").encode()
     if suffix == ".xlsx":
-        return to_workbook([_sheet(entries, words)])
+        # A row for each entry, with its text and its best passages side by side.
+        message = words.message
+        columns = (
+            (message("Index"), 24), (message("Entry"), 30), (message("Pages"), 12), (message("Text"), 70),
+            (message("References"), 60), (message("Status"), 16), (message("Written by"), 18), (message("Date"), 20),
+            (message("Cached query"), 60),
+        )  # fmt: skip
+        passages = [(message("Passage {n}", n=n), 60) for n in range(1, PASSAGES + 1)]
+        sheet = Sheet(message("Knowledge base"), (*columns, *passages))
+        sheet.rows.extend([Cell(storable(text)) for text in _row(one, words)] for one in entries)
+        return to_workbook([sheet])
     raise InputError(
         "{suffix!r} is no format of the knowledge base.",
         help="End the name in {suffixes}.",
@@ -52,23 +62,9 @@ def write_knowledge_base(path: Path, entries: Sequence[GroundedEntry]) -> int:
 
 
 def _values(entry: GroundedEntry) -> dict[str, object]:
-    """Return everything that is known of an entry, with the references of its text and what limits each source."""
+    """Return everything known of an entry, with the references of its text and the limits of its sources."""
     sources = [asdict(one) | {"limits": limits_of(one.licence)} for one in entry.sources]
     return asdict(entry) | {"sources": sources, "references": [reference_json(one) for one in entry.references]}
-
-
-def _sheet(entries: Sequence[GroundedEntry], words: Wording) -> Sheet:
-    """Return a row for each entry, with its text and its best passages side by side."""
-    message = words.message
-    columns = (
-        (message("Index"), 24), (message("Entry"), 30), (message("Pages"), 12), (message("Text"), 70),
-        (message("References"), 60), (message("Status"), 16), (message("Written by"), 18), (message("Date"), 20),
-        (message("Cached query"), 60),
-    )  # fmt: skip
-    passages = [(message("Passage {n}", n=n), 60) for n in range(1, PASSAGES + 1)]
-    sheet = Sheet(message("Knowledge base"), (*columns, *passages))
-    sheet.rows.extend([Cell(storable(text)) for text in _row(one, words)] for one in entries)
-    return sheet
 
 
 def _row(entry: GroundedEntry, words: Wording) -> list[str]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from urllib.parse import urlencode
 
-from ingestion.spreadsheets.csv_writer import to_csv
-from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_workbook
+from ingestion.spreadsheets.workbook_writer import Cell, Sheet, storable, to_csv, to_workbook
 from rag_engine.answering.reference_list import limits_text
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.engine import Engine
@@ -43,7 +41,8 @@ def export_passages(
         )
     if len(found) > _MOST_ROWS:
         raise InputError("A workbook cannot hold {count:,} passages.", help="Export them as .csv.", count=len(found))
-    return to_workbook([Sheet(words.message("Passages"), _columns(words), list(_cells(rows, linked=bool(base))))])
+    cells = [[*map(Cell, row[:-1]), Cell(row[-1], str(row[-1]) if base else "")] for row in rows]
+    return to_workbook([Sheet(words.message("Passages"), _columns(words), list(cells))])
 
 
 def _columns(words: Wording) -> tuple[tuple[str, int], ...]:
@@ -75,8 +74,3 @@ def _row(passage: MarkedPassage, base: str, words: Wording) -> tuple[str | int |
         words.message("yes") if passage.match.worded else words.message("no"),
         f"{base}document?{urlencode(place.parameters())}",
     )
-
-
-def _cells(rows: Iterator[tuple[str | int | None, ...]], *, linked: bool) -> Iterator[Sequence[Cell]]:
-    for row in rows:
-        yield [*map(Cell, row[:-1]), Cell(row[-1], str(row[-1]) if linked else "")]

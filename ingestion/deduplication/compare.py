@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal
 
+import numpy as np
 from datasketch import MinHash, MinHashLSH
+from numpy.typing import NDArray
 
 from ingestion.config import DeduplicationConfig
 from ingestion.deduplication.pairs import LEAST_LIKENESS, Member, Pairs, ReadText, member_of
-from ingestion.deduplication.signatures import TEXT_HASHES, ComparedSource, jaccard
-from ingestion.deduplication.translations import EncodeTexts, Twin, find_twins, join_twins
+from ingestion.deduplication.signatures import SAMPLES, TEXT_HASHES, ComparedSource, hashes, jaccard
 from ingestion.deduplication.versions import order_versions
 from ingestion.types import Outcome, Relation
-from ingestion.web.urls import normal_url
+from ingestion.web.urls import normal_url, url_of_any_language
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import UNDATED
 
@@ -29,6 +32,20 @@ _COMPARED: dict[_DuplicateReason, str] = {
     "same_text": "text",
     "same_work": "title",
 }
+# Texts to unit vectors of shape (len(texts), dimension).
+EncodeTexts = Callable[[list[str]], NDArray[np.float32]]
+# A translation has .5 to 2 times the length (of characters weighed by what they say).
+_LEAST_LENGTH_RATIO = 0.5
+# With fewer pairs of successive numbers than this, numbers say nothing.
+_FEW_NUMBERS = 8
+# Pairs of numbers that two texts share at the least: far fewer are shared by other documents of one body.
+_NUMBERS_AGREE = 0.3
+# Of samples in the order of the text (`benchmarks/pipeline/translations.py`): how much nearer a sample is to that of
+# its own place than to those of other places, and how many are nearest to it.
+_LEAST_MARGIN = 0.035
+_LEAST_IN_PLACE = 0.75
+# Translations drift: the same place is one sample before or after as well.
+_DRIFT = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +61,7 @@ def relate(
     encode: EncodeTexts | None,
     text_of: ReadText | None = None,
 ) -> dict[str, Outcome]:
-    """Return the outcome of every candidate by code, with a Relation as evidence, whatever the candidates' order.
+    """Return the outcome of every candidate by code, with a Relation as evidence, in any order.
 
     Among copies the preferred language is kept, then what the analyst listed before what a portal led to, then the
     publisher's, then the fullest, then the one with the highest score, then the smallest code. Of versions the newest
@@ -68,7 +85,16 @@ def relate(
     newer = {code: (one[place + 1 :], one[-1]) for one in series for place, code in enumerate(one[:-1])}
     newest = [one.candidate for one in members if one.code not in newer]
     twins = find_twins(newest, config.translation_similarity, encode)
-    return _outcomes(candidates, members, duplicates, newer, twins, judge)
+    by_code = {member.code: member for member in members}
+    rank = {member.code: place for place, member in enumerate(members)}
+    preferred: dict[str, str] = {}
+    for work in join_twins(twins, lambda code: by_code[code].candidate.language):
+        preferred |= dict.fromkeys(work, min(work, key=rank.__getitem__))
+    sureness = {frozenset((twin.one, twin.other)): twin for twin in reversed(twins)}
+    outcomes = {member.code: _outcome(member, by_code, newer, preferred, sureness, judge) for member in members}
+    for code in sorted(one.code for one in candidates if one.code in duplicates):
+        outcomes[code] = _rejection(duplicates, code, outcomes)
+    return outcomes
 
 
 def _drop_equal(
@@ -77,7 +103,7 @@ def _drop_equal(
     keys: Callable[[ComparedSource], list[str]],
     duplicates: dict[str, _Duplicate],
 ) -> list[Member]:
-    """Return members with a content or an address of their own, in order of preference."""
+    """Return members whose content or address no other has, in order of preference."""
     kept_by: dict[str, str] = {}
     kept: list[Member] = []
     for member in members:
@@ -99,7 +125,7 @@ def _contents(one: ComparedSource) -> list[str]:
 def _drop_alike(
     members: list[Member], judge: Pairs, duplicates: dict[str, _Duplicate]
 ) -> tuple[list[Member], list[tuple[Member, Member, float]]]:
-    """Return members whose text is their own, and the pairs of them with a similarity that versions may have."""
+    """Return members whose text is their own, and pairs of them as similar as versions may be."""
     table = MinHashLSH(num_perm=TEXT_HASHES, params=_TEXT_BANDS)
     kept: dict[str, Member] = {}
     pairs: list[tuple[Member, Member, float]] = []
@@ -124,7 +150,7 @@ def _drop_same_works(
     judge: Pairs,
     duplicates: dict[str, _Duplicate],
 ) -> tuple[list[Member], list[tuple[Member, Member]]]:
-    """Return members that are not another's work reformatted, and the pairs of them that are versions of one work."""
+    """Return members that are no other's work reformatted, and the pairs of them that are versions."""
     versions: list[tuple[Member, Member]] = []
     place = {member.code: place for place, member in enumerate(members)}
     # The kept one of a pair is first; a pair whose first member has gone itself drops nothing.
@@ -156,26 +182,6 @@ def _series(pairs: Iterable[tuple[Member, Member]], judge: Pairs) -> list[list[s
                 joined[code] = first
     works = {id(work): work for work in joined.values()}.values()
     return [order_versions((m.code, m.version, judge.date_of(m)) for m in work.values()) for work in works]
-
-
-def _outcomes(
-    candidates: Sequence[ComparedSource],
-    members: Sequence[Member],
-    duplicates: dict[str, _Duplicate],
-    newer: dict[str, tuple[list[str], str]],
-    twins: Sequence[Twin],
-    judge: Pairs,
-) -> dict[str, Outcome]:
-    by_code = {member.code: member for member in members}
-    rank = {member.code: place for place, member in enumerate(members)}
-    preferred: dict[str, str] = {}
-    for work in join_twins(twins, lambda code: by_code[code].candidate.language):
-        preferred |= dict.fromkeys(work, min(work, key=rank.__getitem__))
-    sureness = {frozenset((twin.one, twin.other)): twin for twin in reversed(twins)}
-    outcomes = {member.code: _outcome(member, by_code, newer, preferred, sureness, judge) for member in members}
-    for code in sorted(one.code for one in candidates if one.code in duplicates):
-        outcomes[code] = _rejection(duplicates, code, outcomes)
-    return outcomes
 
 
 def _outcome(
@@ -234,3 +240,122 @@ def _said_of_copy(reason: _DuplicateReason, kept: str) -> str:
             return kept_sentence("It has nearly the same text as {kept}, which is kept.", kept=kept)
         case "same_work":
             return kept_sentence("It has the title and most of the text of {kept}, which is kept.", kept=kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """Two codes of one work in two languages, and how that is known ("address", "symbol", "meaning")."""
+
+    one: str
+    other: str
+    how: str
+    similarity: float
+
+
+def find_twins(
+    candidates: Sequence[ComparedSource], translation_similarity: float, encode: EncodeTexts | None
+) -> list[Twin]:
+    """Return pairs of candidates that are translations of one work, the surest first.
+
+    An address or a document symbol in common makes translations where the numbers of both texts do not speak against
+    it; a symbol alone, in texts without numbers, and pairs without either need samples that agree in their order.
+    """
+    by_code = {one.code: one for one in candidates if one.language}
+    ordered = [by_code[code] for code in sorted(by_code)]
+    numbers = {one.code: hashes(one.numbers) for one in ordered}
+    twins: dict[tuple[str, str], Twin] = {}
+    keys: dict[str, Callable[[ComparedSource], list[str]]] = {
+        "address": lambda one: [url_of_any_language(one.url)],
+        "symbol": lambda one: one.symbols.split(),
+    }
+    aligned = {(twin.one, twin.other): twin for twin in _aligned(ordered, translation_similarity, encode)}
+    for how, one, other in ((how, *pair) for how, key in keys.items() for pair in _sharing(ordered, key)):
+        # Two texts without numbers may cite one symbol and say different things of it.
+        known = how == "address" or _has_numbers(one, other) or (one.code, other.code) in aligned
+        if known and _ratio(one, other) >= _LEAST_LENGTH_RATIO and _numbers_allow(one, other, numbers):
+            twins.setdefault((one.code, other.code), Twin(one.code, other.code, how, 1.0))
+    for pair, twin in aligned.items():
+        if _numbers_allow(by_code[twin.one], by_code[twin.other], numbers):
+            twins.setdefault(pair, twin)
+    return sorted(twins.values(), key=lambda twin: (-twin.similarity, twin.one, twin.other))
+
+
+def join_twins(twins: Iterable[Twin], language_of: Callable[[str], str]) -> list[list[str]]:
+    """Return works as lists of codes with one member per language; the surest pairs join first."""
+    work_of: dict[str, list[str]] = {}
+    for twin in twins:
+        one = work_of.setdefault(twin.one, [twin.one])
+        other = work_of.setdefault(twin.other, [twin.other])
+        if one is other or {language_of(code) for code in one} & {language_of(code) for code in other}:
+            continue
+        one += other
+        for code in other:
+            work_of[code] = one
+    works = {id(work): work for work in work_of.values()}
+    return sorted(sorted(work) for work in works.values() if len(work) > 1)
+
+
+def _sharing(
+    candidates: Sequence[ComparedSource], keys: Callable[[ComparedSource], list[str]]
+) -> Iterator[tuple[ComparedSource, ComparedSource]]:
+    """Yield pairs in different languages with a key in common."""
+    sharing: defaultdict[str, list[ComparedSource]] = defaultdict(list)
+    for candidate in candidates:
+        for key in filter(None, keys(candidate)):
+            sharing[key].append(candidate)
+    seen = set()
+    for members in sharing.values():
+        for one, other in combinations(members, 2):
+            pair = (one.code, other.code)
+            # One address in two languages is a page that changed its language: its own affair.
+            same_address = bool(one.url) and normal_url(one.url) == normal_url(other.url)
+            if one.language != other.language and pair not in seen and not same_address:
+                seen.add(pair)
+                yield one, other
+
+
+def _ratio(one: ComparedSource, other: ComparedSource) -> float:
+    return min(one.length, other.length) / max(one.length, other.length, 1)
+
+
+def _has_numbers(one: ComparedSource, other: ComparedSource) -> bool:
+    return max(one.number_pairs, other.number_pairs) >= _FEW_NUMBERS
+
+
+def _numbers_allow(one: ComparedSource, other: ComparedSource, numbers: Mapping[str, NDArray[np.uint32]]) -> bool:
+    return not _has_numbers(one, other) or jaccard(numbers[one.code], numbers[other.code]) >= _NUMBERS_AGREE
+
+
+def _aligned(candidates: Sequence[ComparedSource], least: float, encode: EncodeTexts | None) -> Iterator[Twin]:
+    """Yield pairs in two languages of like length whose samples mean the same in the same order."""
+    sampled = [one for one in candidates if one.samples]
+    if encode is None or len({one.language for one in sampled}) < 2:
+        return
+    texts = [sample for one in sampled for sample in one.samples.split("\n")]
+    vectors = encode(texts).reshape(len(sampled), SAMPLES, -1)
+    languages = np.array([one.language for one in sampled])
+    lengths = np.array([one.length for one in sampled], dtype=np.float64)
+    for place, one in enumerate(sampled[:-1]):
+        rest = slice(place + 1, None)
+        ratio = np.minimum(lengths[rest], one.length) / np.maximum(lengths[rest], one.length)
+        others = np.flatnonzero((languages[rest] != one.language) & (ratio >= _LEAST_LENGTH_RATIO)) + place + 1
+        similarity = np.tensordot(vectors[others], vectors[place], axes=(2, 1))
+        for other, cosine in zip(others, _alignment(similarity, least), strict=True):
+            if cosine:
+                yield Twin(one.code, sampled[other].code, "meaning", min(1.0, round(float(cosine), 4)))
+
+
+def _alignment(similarity: NDArray[np.float32], least: float) -> NDArray[np.float32]:
+    """Return how alike the samples of each pair are, place by place; 0 where they do not align.
+
+    `similarity` are cosines of shape (pairs, SAMPLES, SAMPLES). The nearest sample about the same place must be `least`
+    near on average, nearer than samples elsewhere, and mostly the nearest of all.
+    """
+    places = np.arange(SAMPLES)
+    about = np.abs(places[:, None] - places) <= _DRIFT
+    near = np.where(about, similarity, -1.0).max(axis=2).mean(axis=1)
+    far = similarity[:, ~about].mean(axis=1)
+    in_place = [np.abs(similarity.argmax(axis=axis) - places) <= _DRIFT for axis in (1, 2)]
+    share = np.concatenate(in_place, axis=1).mean(axis=1)
+    holds = (near >= least) & (near - far >= _LEAST_MARGIN) & (share >= _LEAST_IN_PLACE)
+    return np.where(holds, near, 0.0).astype(np.float32)

@@ -64,14 +64,24 @@ def _texts(run: CollectionRun) -> ReadText:
 
 
 def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Outcome], dict[str, str]]:
-    """Return what documents are compared by, made anew where it changed, the failures, and what each is made of."""
+    """Return what documents are compared by, the failures, and from what each was made.
+
+    It is made again where that changed.
+    """
     cached = run.store.kept(_CANDIDATE)
     candidates: list[ComparedSource] = []
     failed: dict[str, Outcome] = {}
     made_of: dict[str, str] = {}
     for record in run.ready:
         code = record.source.code
-        made_of[code] = _made_of(record)
+        extraction, download = record.extraction, record.download
+        assert extraction is not None, "the comparison follows extraction"
+        assert download is not None, "the comparison follows acquisition"
+        score = record.quality.score if record.quality else 0.0
+        facts = [extraction.text_hash, extraction.title, extraction.language, score]
+        made_of[code] = json.dumps(
+            [SIGNATURE_VERSION, *facts, download.sha256, download.urls[-1:], record.source.title, record.source.parent]
+        )
         before = cached.get(code)
         if before is not None and before[0] == made_of[code]:
             candidates.append(ComparedSource(**json.loads(before[1])))
@@ -84,17 +94,6 @@ def _candidates(run: CollectionRun) -> tuple[list[ComparedSource], dict[str, Out
         run.store.keep(_CANDIDATE, code, made_of[code], json.dumps(asdict(candidate), ensure_ascii=False))
         candidates.append(candidate)
     return candidates, failed, made_of
-
-
-def _made_of(record: SourceRecord) -> str:
-    extraction, download = record.extraction, record.download
-    assert extraction is not None, "the comparison follows extraction"
-    assert download is not None, "the comparison follows acquisition"
-    score = record.quality.score if record.quality else 0.0
-    facts = [extraction.text_hash, extraction.title, extraction.language, score]
-    return json.dumps(
-        [SIGNATURE_VERSION, *facts, download.sha256, download.urls[-1:], record.source.title, record.source.parent]
-    )
 
 
 def _candidate(record: SourceRecord, tools: Tools) -> ComparedSource:

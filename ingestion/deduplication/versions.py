@@ -12,22 +12,6 @@ from ingestion.extraction.date_patterns import written_dates
 from ingestion.patterns import load_words
 from rag_engine.text.folding import fold_in_place, fold_title
 
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """The version that a title names: "draft", "rev. 2", "edition 3", or only its year, or none.
-
-    `rank` orders versions of one year: draft < unmarked < final < rev. 1 < rev. 2. `work_title` is the title in lower
-    case without accents, signs, years and the marker. `marked` tells an explicit marker from a mere year.
-    """
-
-    label: str
-    rank: float
-    work_title: str
-    year: str = ""
-    marked: bool = False
-
-
 _WORDS = load_words("versions")
 _ORDINAL_OF = {
     word: number for number, words in enumerate(_WORDS["ordinals"].split("|"), start=1) for word in words.split()
@@ -58,8 +42,25 @@ _SPACES = re.compile(r"\s+")
 _EMPTY_WORDS = re.compile(r"\b(?:version|versione|versao|fassung|edition|del|of|vom|du|de)\b\s*$")
 
 
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The version that a title names: "draft", "rev. 2", "edition 3", or only its year, or none.
+
+    `rank` orders versions of one year: draft < unmarked < final < rev. 1 < rev. 2. `work_title` is the title in lower
+    case without accents, signs, years and the marker. `marked` tells an explicit marker from a mere year.
+    """
+
+    label: str
+    rank: float
+    work_title: str
+    year: str = ""
+    marked: bool = False
+
+
 def version_of(title: str, file_name: str = "", url: str = "") -> Version:
-    """Return the version that a title names; where it names none, the one that the file's name or the address names.
+    """Return the version that a title names.
+
+    Where it names none, the one that the file's name or the address names.
 
     A year in an address is not taken but in its last segment, since folders tell when a file was put there.
     """
@@ -76,7 +77,9 @@ def version_of(title: str, file_name: str = "", url: str = "") -> Version:
 
 
 def consolidation_date(head: str, addresses: Iterable[str]) -> str:
-    """Return the latest date on which a text says, or its addresses say, that it stood as it does; "" for none.
+    """Return the latest date on which a text says, or its addresses say, that it stood as it does.
+
+    "" for none.
 
     A law keeps the date of its adoption through all its consolidations; this one tells them apart.
     """
@@ -88,12 +91,12 @@ def consolidation_date(head: str, addresses: Iterable[str]) -> str:
 
 
 def is_periodical(work_title: str) -> bool:
-    """Return whether a title is that of a work which comes out anew for each period, such as an annual report."""
+    """Return whether a title is that of a work for each period, such as an annual report."""
     return _PERIODICAL.search(work_title) is not None
 
 
 def order_versions(members: Iterable[tuple[str, Version, str]]) -> list[str]:
-    """Return codes from the oldest version to the newest, of (code, version, ISO date or its prefix or "").
+    """Return codes from the oldest version to the newest, of (code, version, ISO date, prefix or "").
 
     By date or the year of the title, as far as every date is known, then by rank, then by code. Where one has no date
     the rank decides first.

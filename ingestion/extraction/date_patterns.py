@@ -21,7 +21,6 @@ _NUMBERS = {
     **{word: number for kind in ("cardinals", "ordinals") for number, word in enumerate(_WORDS[kind].split("|"))},
     **{word: 10 * number for kind in ("tens", "tenths") for number, word in enumerate(_WORDS[kind].split("|"), 2)},
 }
-
 _MONTHS_A_YEAR = 12
 _GAP = r"[\s\u00a0]{1,3}"
 _OF = r"(?:de|del|of|d)[\s\u00a0’']{1,2}"
@@ -47,11 +46,11 @@ _NUMERIC = re.compile(r"(?<![\w/.,-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4}|\d\
 _ROMAN = re.compile(r"(?<![\w/.,-])([0-3]?\d)([ ./-])\s?([IVX]{1,4})\2\s?(\d{4})(?!\d)")
 _ROMAN_YEAR = re.compile(r"(?<![\w.])(M[MCDLXVI]{3,14})(?![\w])")
 _YEAR = re.compile(r"(?<![\w.,/:€$£№-])((?:1[7-9]|20)\d\d)(?![\w%/:€-]|[.,]\d)")
-
 # Year, month and day; None for what is not written, and a date that is none where something is no number.
 _Parts = tuple[int | str, int | str | None, int | str | None]
-
 Precision = Literal["day", "month", "year"]
+_NO_DATE: _Parts = ("", None, None)
+_Reader = Callable[[re.Match[str]], _Parts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,10 @@ def written_dates(text: str, *, month_first: bool | None = False, century: int =
 
 
 def month_leads(language: str) -> bool | None:
-    """Return whether dates in numbers begin with the month, by a language tag; None where that is not known."""
+    """Return whether dates in numbers begin with the month, by a language tag.
+
+    None where that is not known.
+    """
     primary, _, region = language.strip().lower().replace("_", "-").partition("-")
     if primary not in ("", "en"):
         return False
@@ -92,7 +94,7 @@ def month_leads(language: str) -> bool | None:
 
 
 def numeric_order(text: str) -> bool | None:
-    """Return whether the dates in numbers of a text begin with the month, as those of them tell that can be no other.
+    """Return whether the dates in numbers of a text begin with the month, by those that are certain.
 
     None where no date tells, or where they contradict each other.
     """
@@ -183,8 +185,6 @@ def _full_year(two: int, century: int) -> int:
     return year if year <= century else year - 100
 
 
-_NO_DATE: _Parts = ("", None, None)
-_Reader = Callable[[re.Match[str]], _Parts]
 _WORDED: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     (_DAY_FIRST, _day_first),
     (_SPELT, lambda match: (_count(match[3]), _month(match[2]), _count(match[1]))),

@@ -1,4 +1,7 @@
-"""When a document was published or adopted: from its first and last pages, its properties and its address."""
+"""When a document was published or adopted.
+
+From its first and last pages, its properties and its address.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ _ADDRESS = re.compile(r"(?<!\d)((?:1[89]|20)\d\d)(?:([-_/.]?)(0[1-9]|1[0-2])(?:\
 def find_dates(
     extracted: ExtractedText, source: SeedSource, declared: FileProperties, language: str, *, today: date
 ) -> list[FieldValue]:
-    """Return the dates that may be the document's own, the likeliest first, each with the line that says it.
+    """Return the dates that may be the document's own, the likeliest first, with the lines that say them.
 
     Today's and yesterday's are the day of printing or of the visit, never that of publication.
     """
@@ -61,7 +64,10 @@ def find_dates(
 
 
 def _month_leads(text: str, source: SeedSource, declared: FileProperties, language: str) -> bool | None:
-    """Return whether 2/3/2022 is the third of February: by the page's locale, its address, its words, other dates."""
+    """Return whether 2/3/2022 is the third of February.
+
+    By the page's locale, its address, its words, other dates.
+    """
     if language not in ("", "en"):
         return False
     opening = text[:_OPENING]
@@ -111,7 +117,9 @@ def _written(extracted: ExtractedText, today: date, month_first: bool | None) ->
         if not any(letter.isdigit() for letter in text) and "M" not in text:
             continue
         for found in written_dates(text, month_first=month_first, century=today.year):
-            line = _line(extracted, starts, block.start + found.start)
+            at = block.start + found.start
+            index = bisect_right(starts, at) - 1
+            line = extracted.lines[index] if index >= 0 and extracted.lines[index].end > at else None
             closing = block.page == last and block.page > _FIRST_PAGES
             sure = _confidence(extracted, block, line, found, number, closing)
             if sure > 0:
@@ -133,11 +141,6 @@ def _looked_at(blocks: Sequence[Block], last: int) -> Iterator[tuple[Block, int]
             break
         yield block, min(left, _CLOSING)
         left -= block.end - block.start
-
-
-def _line(extracted: ExtractedText, starts: Sequence[int], at: int) -> Line | None:
-    index = bisect_right(starts, at) - 1
-    return extracted.lines[index] if index >= 0 and extracted.lines[index].end > at else None
 
 
 def _confidence(
@@ -171,18 +174,14 @@ def _confidence(
         sure -= 0.3
     if block.kind == "note" or (block.kind == "table" and found.precision == "year" and not issued):
         sure -= 0.3
-    return sure + _by_words(found, clause, here)
-
-
-def _by_words(found: WrittenDate, clause: str, here: str) -> float:
-    """Return what the words before a date and those of its line add to the confidence in it."""
+    # What the words before a date and those of its line add to the confidence in it.
     added = -0.5 if _PATTERNS["first"].search(clause) else 0.0
     added += -0.28 if _PATTERNS["later"].search(clause) else -0.3 if _PATTERNS["others"].search(clause) else 0.0
     if found.precision == "year" and any(letter.isdigit() for letter in here.replace(found.value, "", 1)):
         # Several numbers in a line are data, or the years that were looked at.
         added -= 0.15
     added += 0.2 if _RIGHTS.search(here) else 0.0
-    return added + (0.15 if found.precision != "day" and _PATTERNS["issue"].search(here) else 0.0)
+    return sure + (added + (0.15 if found.precision != "day" and _PATTERNS["issue"].search(here) else 0.0))
 
 
 def _place(block: Block, number: int, closing: bool) -> float:
@@ -214,7 +213,10 @@ def _closing(extracted: ExtractedText) -> Iterator[FieldValue]:
 
 
 def _running(declared: FileProperties, month_first: bool | None) -> Iterator[FieldValue]:
-    """Yield the dates in running heads; one with the time of day is that of printing, and so is the file's own."""
+    """Yield the dates in running heads.
+
+    One with the time of day is that of printing, and so is the file's own.
+    """
     for line in declared.margins:
         if _CLOCK.search(line) or "://" in line or _PATTERNS["later"].search(line):
             continue
@@ -226,7 +228,10 @@ def _running(declared: FileProperties, month_first: bool | None) -> Iterator[Fie
 
 
 def _symbols(extracted: ExtractedText) -> Iterator[FieldValue]:
-    """Yield the years inside document symbols such as FCCC/CP/2015/10: those of the session, not of the issue."""
+    """Yield the years inside document symbols such as FCCC/CP/2015/10.
+
+    Those of the session, not of the issue.
+    """
     for block in extracted.blocks[:40]:
         if block.page == 1:
             for match in _SYMBOL.finditer(extracted.text[block.start : min(block.end, block.start + 200)]):

@@ -35,11 +35,17 @@ EXTRACTION_VERSION = "8"
 
 
 def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:
-    """Return the text of a file, read by its bytes and not by its name; Refusal with the reason when there is none.
+    """Return the text of a file, read by its bytes and not by its name.
+
+    Refusal with the reason when there is none.
 
     Parsers are not trusted with foreign files: outside tests, call this through `Sandbox`.
     """
-    _check_file(path, limits)
+    if not path.is_file():
+        raise Refusal("unsupported_type", "{file} is not a file.", help="Check the path.", file=path.name)
+    if path.stat().st_size == 0:
+        raise Refusal("empty", "{file} is empty.", help="Download or save it again.", file=path.name)
+    check_size(path, limits)
     found = detect(path)
     extracted = _read(path, found, limits, ocr)
     if not extracted.text:
@@ -53,14 +59,6 @@ def extract(path: Path, limits: ExtractionLimits, ocr: OcrEngine | None) -> Extr
             pages=len(extracted.unread_pages),
         )
     return extracted
-
-
-def _check_file(path: Path, limits: ExtractionLimits) -> None:
-    if not path.is_file():
-        raise Refusal("unsupported_type", "{file} is not a file.", help="Check the path.", file=path.name)
-    if path.stat().st_size == 0:
-        raise Refusal("empty", "{file} is empty.", help="Download or save it again.", file=path.name)
-    check_size(path, limits)
 
 
 def _read(path: Path, found: Format, limits: ExtractionLimits, ocr: OcrEngine | None) -> ExtractedText:

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ingestion.licence.document import document_statements
-from ingestion.licence.verdict import decide
+from ingestion.licence.check import decide
+from ingestion.licence.reading import document_statements
 from ingestion.phase import SourcePhase
 from ingestion.records.quarantine import file_of
 from ingestion.records.source_record import SourceRecord
@@ -65,7 +65,10 @@ def _contradiction(record: SourceRecord, extracted: ExtractedText) -> tuple[Lice
 
 
 def _against_its_page(record: SourceRecord, evidence: Extraction) -> Outcome:
-    """Return the end of a document that contradicts its page: what it reserves wins, anything else is for a person."""
+    """Return the end of a document that contradicts its page.
+
+    What it reserves wins, anything else is for a person.
+    """
     statement = min(evidence.licence_marks, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
     # Not `verdict`, which holds this phase's own evidence when it is run again.
     page = record.page_verdict.licence or record.page_verdict.light if record.page_verdict else ""

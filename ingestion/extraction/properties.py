@@ -24,10 +24,45 @@ _LONGEST_NAME = 500
 _LONGEST = {"description": 2_000, "language": 35}
 _SEVERAL = ("authors", "keywords", "margins")
 _MOST_NAMES = 30
+_DC = "{http://purl.org/dc/elements/1.1/}"
+_TERMS = "{http://purl.org/dc/terms/}"
+_CORE = "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}"
+_PRISM = re.compile(r"\{http://prismstandard\.org/namespaces/[^}]*\}publicationDate$")
+_XMP = "{http://ns.adobe.com/xap/1.0/}"
+_ODF_META = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
+_APP = "{http://schemas.openxmlformats.org/officeDocument/2006/extended-properties}"
+_CORE_NAMES = ("title", "creator", "publisher", "language", "date", "subject", "description")
+_PUBLICATION = ("publication", "original-publication")
+# A part that says what a file is has some kilobytes; a page's head is over long before this.
+_LARGEST_PART = 2_000_000
+_HEAD = 3_000_000
+_MARGIN_PAGES = 4
+_MARGIN_LINES = 20
+_LONGEST_MARGIN = 200
+_EDGE = 0.09
+_META: dict[str, tuple[str, ...]] = {
+    "title": ("citation_title", "dc.title", "dcterms.title", "og:title", "twitter:title"),
+    "authors": ("citation_author", "dc.creator", "dcterms.creator", "author", "article:author"),
+    "publisher": ("citation_publisher", "dc.publisher", "dcterms.publisher", "og:site_name"),
+    "language": ("citation_language", "dc.language", "dcterms.language", "language", "og:locale"),
+    "date": (
+        "citation_publication_date", "citation_date", "dcterms.issued", "dc.date.issued", "article:published_time",
+        "dc.date", "dcterms.date", "date", "pubdate", "publication_date", "dcterms.created", "dc.date.created",
+    ),
+    "keywords": ("dc.subject", "dcterms.subject", "keywords", "article:tag"),
+    "description": ("dc.description", "dcterms.description", "description", "og:description"),
+}  # fmt: skip
+_WORK_TYPES = (
+    "Article NewsArticle Report GovernmentDocument Legislation CreativeWork DigitalDocument TechArticle Dataset Book "
+    "ScholarlyArticle WebPage PublicationIssue"
+)
+_WORKS = frozenset(_WORK_TYPES.split())
+_MOST_ITEMS = 500
+_NOBODY = frozenset({"unknown", "user", "admin", "administrator", "author", "default", "windows user", "anonymous"})
 
 
 def declared_of(**declared_values: Iterable[str | None]) -> FileProperties:
-    """Return properties: of each kind the first that says anything, on one line and no longer than a person's.
+    """Return properties: of each kind the first that says anything, on one line, and not too long.
 
     Of authors, keywords and margins all that say anything, each once.
     """
@@ -47,26 +82,11 @@ def _all(values: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, named)))[:_MOST_NAMES]
 
 
-_DC = "{http://purl.org/dc/elements/1.1/}"
-_TERMS = "{http://purl.org/dc/terms/}"
-_CORE = "{http://schemas.openxmlformats.org/package/2006/metadata/core-properties}"
-_PRISM = re.compile(r"\{http://prismstandard\.org/namespaces/[^}]*\}publicationDate$")
-_XMP = "{http://ns.adobe.com/xap/1.0/}"
-_ODF_META = "{urn:oasis:names:tc:opendocument:xmlns:meta:1.0}"
-_APP = "{http://schemas.openxmlformats.org/officeDocument/2006/extended-properties}"
-_CORE_NAMES = ("title", "creator", "publisher", "language", "date", "subject", "description")
-_PUBLICATION = ("publication", "original-publication")
-# A part that says what a file is has some kilobytes; a page's head is over long before this.
-_LARGEST_PART = 2_000_000
-_HEAD = 3_000_000
-_MARGIN_PAGES = 4
-_MARGIN_LINES = 20
-_LONGEST_MARGIN = 200
-_EDGE = 0.09
-
-
 def read_properties(path: Path, limits: ExtractionLimits | None = None) -> FileProperties:
-    """Return the properties of a file by its bytes; an empty FileProperties where it has none or is damaged."""
+    """Return the properties of a file by its bytes.
+
+    An empty FileProperties where it has none or is damaged.
+    """
     limits = limits or ExtractionLimits()
     try:
         with path.open("rb") as file:
@@ -176,7 +196,10 @@ def _part(package: Package, name: str) -> Element:
 
 
 def _office(root: Element, company: Iterable[str]) -> FileProperties:
-    """Return the Dublin Core of an office document: Microsoft's core properties or OpenDocument's meta.xml."""
+    """Return the Dublin Core of an office document.
+
+    Microsoft's core properties or OpenDocument's meta.xml.
+    """
     core = _dublin_core(root)
     created = [*_texts(root, f"{_TERMS}created"), *_texts(root, f"{_ODF_META}creation-date")]
     return declared_of(
@@ -206,20 +229,6 @@ def _epub(package: Package) -> FileProperties:
         keywords=core["subject"],
         description=core["description"],
     )
-
-
-_META: dict[str, tuple[str, ...]] = {
-    "title": ("citation_title", "dc.title", "dcterms.title", "og:title", "twitter:title"),
-    "authors": ("citation_author", "dc.creator", "dcterms.creator", "author", "article:author"),
-    "publisher": ("citation_publisher", "dc.publisher", "dcterms.publisher", "og:site_name"),
-    "language": ("citation_language", "dc.language", "dcterms.language", "language", "og:locale"),
-    "date": (
-        "citation_publication_date", "citation_date", "dcterms.issued", "dc.date.issued", "article:published_time",
-        "dc.date", "dcterms.date", "date", "pubdate", "publication_date", "dcterms.created", "dc.date.created",
-    ),
-    "keywords": ("dc.subject", "dcterms.subject", "keywords", "article:tag"),
-    "description": ("dc.description", "dcterms.description", "description", "og:description"),
-}  # fmt: skip
 
 
 def _page(path: Path) -> FileProperties:
@@ -262,7 +271,10 @@ def _page(path: Path) -> FileProperties:
 
 
 def _marked_up(root: Element, name: str) -> list[str]:
-    """Return what a page's elements give as a property; nothing where they differ, as in a list of articles."""
+    """Return what a page's elements give as a property.
+
+    Nothing where they differ, as in a list of articles.
+    """
     found = {
         (element.get("datetime") or element.get("content") or one_line(str(element.xpath("string()")))).strip()
         for element in root.iter()
@@ -274,14 +286,6 @@ def _marked_up(root: Element, name: str) -> list[str]:
 def _tongues(root: Element) -> list[str]:
     page = next(root.iter("html"), root)
     return [page.get("lang") or page.get("{http://www.w3.org/XML/1998/namespace}lang") or ""]
-
-
-_WORK_TYPES = (
-    "Article NewsArticle Report GovernmentDocument Legislation CreativeWork DigitalDocument TechArticle Dataset Book "
-    "ScholarlyArticle WebPage PublicationIssue"
-)
-_WORKS = frozenset(_WORK_TYPES.split())
-_MOST_ITEMS = 500
 
 
 def _linked_data(root: Element) -> Iterator[dict[str, Any]]:
@@ -348,9 +352,6 @@ def _rtf(path: Path) -> FileProperties:
 def _people(values: Iterable[str]) -> list[str]:
     """Return names one by one; a comma may stand inside a name, a semicolon does not."""
     return [name for value in values for name in value[:5_000].split(";") if name.strip().lower() not in _NOBODY]
-
-
-_NOBODY = frozenset({"unknown", "user", "admin", "administrator", "author", "default", "windows user", "anonymous"})
 
 
 def _split(values: Iterable[str]) -> list[str]:

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingestion.licence.html_marks import mark_of
-from ingestion.licence.model import ask_model
+from ingestion.licence.names import RESTRICTIONS, name_of_text, names_in, restrictions_of
+from ingestion.licence.patterns import RESERVED, UNCLEAR, read_statements, says_reserved
 from ingestion.licence.reading import Fetch, Reading, read_address, read_html, read_local
-from ingestion.licence.table import score_of
-from ingestion.licence.verdict import decide
+from ingestion.licence.statement import statement_of
+from ingestion.licence.table import load_licences, score_of, tidy_text
+from ingestion.prompts import LICENCE_RULES, LICENCE_SCHEMA, licence_message
 from ingestion.types import (
     Fetched,
     LicenceMark,
@@ -28,6 +30,8 @@ from ingestion.types import (
     SeedSource,
 )
 from ingestion.web.trusted_domains import domain_mark
+from rag_engine.errors import BackendError
+from rag_engine.text.folding import fold_in_place
 from rag_engine.text.templates import kept_sentence
 
 if TYPE_CHECKING:
@@ -45,6 +49,14 @@ _SUBJECTS = {
 }
 # Gives a page after its scripts ran; None where there is no browser.
 Render = Callable[[str], Fetched | None]
+# What a permission or a sentence beside a licence is limited by: "Commercial use reserved (NC)".
+_LIMITED = tuple(f"{restriction})" for restriction in RESTRICTIONS)
+# The rules for a licence that is named without being granted.
+_NAMED = ("variant-not-stated", "name-alone", "named-in-passing")
+_LICENCES = ("CC ", "CC0", "OGL", "Licence Ouverte", "dl-de", "IODL", "NLOD", "ODbL", "ODC-By", "PDDL", "GFDL", "GPL")
+SNIPPET = 6_000
+_FEWEST = 12
+_MOST = 600
 
 
 def judge_licence(
@@ -193,7 +205,10 @@ def _open(verdict: LicenceVerdict) -> str:
 
 
 def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool = False) -> Outcome:
-    """Return the end of the check; a file that the analyst has goes on with whatever light, which is recorded."""
+    """Return the end of the check.
+
+    A file that the analyst has goes on with whatever light, which is recorded.
+    """
     status, reason = _ENDS[verdict.light]
     message = _sentence(verdict, notes)
     if local:
@@ -202,3 +217,116 @@ def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool 
             "The file is local and is used under any licence; the licence status is recorded."
         )
     return Outcome(status, "licence_conflict" if verdict.conflict else reason, message, verdict)
+
+
+def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
+    """Return the traffic light with everything it rests on.
+
+    A person's word wins. Else whatever reserves rights keeps a document from GREEN, and beside anything that frees it
+    makes a conflict; two licences that allow different things are one as well. A Creative Commons licence of whatever
+    kind is GREEN: a copy for reading, searching and citing inside the house is not commercial, not adapted and not
+    passed on; what it restricts is recorded.
+    """
+    kept = tuple(marks)
+    if people := [mark for mark in kept if mark.layer == "person"]:
+        last = people[-1]
+        return LicenceVerdict(last.light, last.licence, kept, restrictions_of(last.licence))
+    green = [mark for mark in kept if mark.light == "GREEN" and mark.score > 0]
+    red = [mark for mark in kept if mark.light == "RED"]
+    # A licence that is named without being granted beside reserved rights is a contradiction for a person as well.
+    hinted = [mark for mark in kept if mark.light == "YELLOW" and mark.rule in _NAMED]
+    if red and (green or hinted):
+        return LicenceVerdict("YELLOW", (green or hinted)[0].licence, kept, _restrictions(green), conflict=True)
+    if red:
+        best = max(red, key=lambda mark: mark.score)
+        light: Light = (
+            "RED" if sum({mark.quote: mark.score for mark in red}.values()) >= score_of("decides") else "YELLOW"
+        )
+        return LicenceVerdict(light, best.licence if light == "RED" else "", kept)
+    if not green:
+        named = next((mark.licence for mark in kept if mark.licence), "")
+        return LicenceVerdict("YELLOW", named, kept, restrictions_of(named))
+    best = max(green, key=lambda mark: (mark.licence.startswith(_LICENCES), mark.score))
+    limits = [mark for mark in kept if mark.light == "YELLOW" and mark.score == 0 and mark.licence.endswith(_LIMITED)]
+    restrictions = _restrictions((*green, *limits))
+    # Two licences that allow different things contradict each other; versions of one do not.
+    if len({restrictions_of(mark.licence) for mark in green if mark.licence.startswith(_LICENCES)}) > 1:
+        return LicenceVerdict("YELLOW", best.licence, kept, restrictions, conflict=True)
+    enough = sum({(mark.layer, mark.quote): mark.score for mark in green}.values()) >= score_of("decides")
+    return LicenceVerdict("GREEN" if enough else "YELLOW", best.licence, kept, restrictions)
+
+
+def _restrictions(marks: Sequence[LicenceMark]) -> tuple[str, ...]:
+    found = {token for mark in marks for token in restrictions_of(mark.licence)}
+    return tuple(token for token in RESTRICTIONS if token in found)
+
+
+def ask_model(
+    language_model: LanguageModel, texts: Sequence[str], *, seconds: float
+) -> tuple[LicenceMark | None, str, str]:
+    """Return the model's mark, the language of its quotation, and a message where it was not believed.
+
+    No mark without a model that answers in time. A GREEN needs a quotation that is in the text, has words of
+    licences in it, and neither takes anything back nor is talked about; otherwise it is YELLOW.
+    """
+    text = tidy_text("\n\n".join(texts))[:SNIPPET]
+    if not text:
+        return None, "", kept_sentence("There was no text for the language model to judge.")
+    try:
+        reply = language_model.complete_json(LICENCE_RULES, licence_message(text), LICENCE_SCHEMA, seconds=seconds)
+    except BackendError as error:
+        return None, "", kept_sentence("The language model did not judge the licence: {error}", error=error)
+    decision, licence, language, quote = (reply.get(key) for key in ("decision", "licence", "language", "quote"))
+    if decision not in ("GREEN", "YELLOW", "RED") or not isinstance(quote, str):
+        message = kept_sentence(
+            "The language model {model} gave no usable answer on the licence.", model=language_model.name
+        )
+        return None, "", message
+    language_code = language[:2].lower() if isinstance(language, str) else ""
+    place = f"model {language_model.name}"
+    if decision == "YELLOW":
+        return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), language_code, ""
+    if reason := _disbelief(quote, text, decision == "GREEN"):
+        message = kept_sentence(
+            "The language model {model} said {decision}, which is not believed: {why}.",
+            model=language_model.name,
+            decision=decision,
+            why=reason,
+        )
+        return LicenceMark("model", "YELLOW", "", 0.0, quote[:_MOST], place), language_code, message
+    # The name is the quotation's, not the model's: it must not be talked into a freer one.
+    name = name_of_text(quote) or (UNCLEAR if decision == "GREEN" else RESERVED)
+    if decision == "GREEN" and isinstance(licence, str) and name == UNCLEAR:
+        name = "Reuse granted"
+    return LicenceMark("model", decision, name, score_of("strong"), quote[:_MOST], place), language_code, ""
+
+
+def _disbelief(quote: str, text: str, green: bool) -> str:
+    """Return why an answer is not believed, or ""."""
+    quoted = " ".join(fold_in_place(tidy_text(quote)).split())
+    if not _FEWEST <= len(quoted) <= _MOST:
+        return "its quotation is too short or too long"
+    whole = " ".join(fold_in_place(text).split())
+    at = whole.find(quoted)
+    if at < 0:
+        return "its quotation does not stand in the text"
+    if not green:
+        return ""
+    words = load_licences().phrases
+    if not (names_in(quote) or words["granted"].search(quoted) or words["public_domain"].search(quoted)):
+        return "its quotation grants nothing"
+    # What is around the quotation may take it back: "it is not true that ...".
+    around = whole[max(0, at - 200) : at + len(quoted) + 200]
+    if says_reserved(quote) or says_reserved(around):
+        return "its quotation is beside words that reserve rights"
+    before = whole[max(0, at - 60) : at]
+    plain = words["neutral"].sub(" ", before.rpartition(". ")[2] + quoted)
+    if words["negation"].search(plain) or words["consent"].search(plain) or words["hypothetical"].search(plain):
+        return "its quotation is taken back, conditional, or about licences at large"
+    if words["purpose"].search(quoted) or (words["part"].search(plain) and not words["work"].search(plain)):
+        return "its quotation frees only a part or a purpose"
+    if statement_of(quote).subject != "document":
+        return "its quotation does not say that it is about the document"
+    if any(mark.light == "YELLOW" and mark.score > 0 for mark in read_statements(quote, "")):
+        return "its quotation does not say which licence"
+    return ""

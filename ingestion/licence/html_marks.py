@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
@@ -13,7 +14,6 @@ from lxml import etree, html
 from ingestion.licence.names import UNSTATED, name_of_address, name_of_text, names_in, restrictions_of
 from ingestion.licence.page_sections import BREAKS
 from ingestion.licence.patterns import read_limits, read_statements
-from ingestion.licence.structured_data import json_ld_licences, property_licences
 from ingestion.licence.table import load_licences, score_of
 from ingestion.types import LicenceMark, Light
 
@@ -27,13 +27,22 @@ _XMP_BYTES = 500_000
 _RESOURCE = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}resource"
 # A packet that tells of a PDF is the document's; others come with the pictures in it.
 _OF_A_PDF = re.compile(rb"application/pdf|ns\.adobe\.com/pdf/|aiim\.org/pdfa|<pdf:|pdfx/1\.3")
+_JSON_BYTES = 1_000_000
+_JSON_NODES = 5_000
+_DEPTH = 3
+# What a whole site is said of, from whichever of its pages.
+_SITES = frozenset(("website", "datacatalog"))
+_PAGES = frozenset(("webpage", "itempage", "collectionpage"))
+_ADDRESSES = ("@id", "url", "mainEntityOfPage")
 
 
 def marks_of(root: html.HtmlElement, url: str) -> list[LicenceMark]:
-    """Return the marks of a page, without those of a picture, a widget or a theme on it; changes nothing in it."""
-    values = [*json_ld_licences(root, url), *property_licences(root, is_aside)]
-    structured = [mark_of(one.value, one.place, score_of(one.score), url) for one in values]
-    marks = [*_metas(root), *_links(root, url), *filter(None, structured)]
+    """Return the marks of a page, without those of a picture, a widget or a theme on it.
+
+    Changes nothing in it.
+    """
+    structured = filter(None, (*_json_ld_marks(root, url), *_property_marks(root, url)))
+    marks = [*_metas(root), *_links(root, url), *structured]
     return list(dict.fromkeys(marks))
 
 
@@ -50,7 +59,10 @@ def read_xmp(raw: bytes) -> list[LicenceMark]:
 
 
 def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark | None:
-    """Return the evidence in a machine-readable value: a licence's address or name, or a sentence; None without any."""
+    """Return the evidence in a machine-readable value: a licence's address or name, or a sentence.
+
+    None without any.
+    """
     value = " ".join(value[: 4 * _QUOTE].split())
     if not value:
         return None
@@ -60,8 +72,9 @@ def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark 
     licence = name_of_address(address) if re.match(r"(?:https?:)?//|www\.|creativecommons", address) else ""
     if not licence and " " not in value and not re.match(r"https?:", value):
         licence = name_of_text(value.replace("_", "-")) or name_of_text(f"License: {value}")
-    # In a field for the licence a name needs no subject: the field is its subject.
-    licence = licence or _name_alone(value)
+    if not licence and {mark.rule for mark in read_statements(value, "")} == {"name-alone"}:
+        # In a field for the licence a name needs no subject: the field is its subject.
+        licence = name_of_text(value)
     if not licence:
         statements = read_statements(value, place)
         if deciding := next((mark for light in ("RED", "GREEN") for mark in statements if mark.light == light), None):
@@ -75,12 +88,6 @@ def mark_of(value: str, place: str, score: float, url: str = "") -> LicenceMark 
     elif licence == UNSTATED:
         light, score = "YELLOW", score_of("weak")
     return LicenceMark("mark", light, licence, score, value[:_QUOTE], place, rule, "document")
-
-
-def _name_alone(value: str) -> str:
-    """Return the licence of a value that is its name and nothing else."""
-    rules = {mark.rule for mark in read_statements(value, "")}
-    return name_of_text(value) if rules == {"name-alone"} else ""
 
 
 def _metas(root: html.HtmlElement) -> Iterator[LicenceMark]:
@@ -131,7 +138,7 @@ def _named_by_its_link(licence: str, linked: str, words: str) -> Iterator[Licenc
 
 
 def _against_its_words(licence: str, href: str, words: str) -> Iterator[LicenceMark]:
-    """Find a licence that the words name and that allows something else than the one whose address they link to."""
+    """Find a licence in the words that allows something else than the one that they link to."""
     named = [one.name for one in names_in(words) if one.name != UNSTATED]
     other = next((name for name in named if set(restrictions_of(name)) != set(restrictions_of(licence))), None)
     if other is None or any(set(restrictions_of(name)) == set(restrictions_of(licence)) for name in named):
@@ -153,7 +160,7 @@ def _joined(base: str, href: str) -> str:
 
 
 def is_aside(element: html.HtmlElement) -> bool:
-    """Return whether the element is about a picture, a widget or a theme, by its ancestors and surroundings."""
+    """Return whether the element is about a picture, a widget or a theme, by what is around it."""
     if element.tag == "link":
         return False
     words = load_licences().html
@@ -207,3 +214,104 @@ def _packet_marks(packet: bytes) -> Iterator[LicenceMark]:
                 yield mark
             elif name.endswith("xap/1.0/rights/}Marked") and value.strip().lower() == "true":
                 yield LicenceMark("mark", "YELLOW", "Copyright notice", 0.0, "Marked: True", "XMP xmpRights:Marked")
+
+
+def _json_ld_marks(root: html.HtmlElement, url: str) -> Iterator[LicenceMark | None]:
+    """Yield the licences that JSON-LD states of the page's own main thing.
+
+    With an address it is the page's own by that address, of a site by its host; without, where it is the only thing
+    of the page. A picture's, a program's or another article's licence is not the page's.
+    """
+    things = [thing for loaded in _scripts(root) for thing in _things(loaded)]
+    about = [thing for thing in things if not _kinds(thing) & (_SITES | _PAGES)]
+    addressed = [thing for thing in about if _is_at(thing, url)]
+    own = addressed or (about if len(about) == 1 and not _addresses(about[0]) else [])
+    pages = [one for one in things if _kinds(one) & _PAGES and (_is_at(one, url) or not _addresses(one))]
+    sites = [one for one in things if _kinds(one) & _SITES and _is_of_host(one, url)]
+    for thing in (*own, *pages, *sites):
+        for key in load_licences().html.json_keys:
+            for value in _values(thing.get(key)):
+                yield mark_of(value, "JSON-LD license", score_of("meta"), url)
+
+
+def _property_marks(root: html.HtmlElement, url: str) -> Iterator[LicenceMark | None]:
+    """Yield the licences in microdata and RDFa; none where several things of the page have one each."""
+    words = load_licences().html
+    found: list[tuple[html.HtmlElement | None, LicenceMark | None]] = []
+    for element in root.xpath("//*[@itemprop or @property]"):
+        names = {name.lower() for name in f"{element.get('itemprop') or ''} {element.get('property') or ''}".split()}
+        if element.tag == "meta" and not element.get("itemprop"):
+            continue
+        if not (names & words.properties or "license" in names):
+            continue
+        scope = next((above for above in element.iterancestors() if above.get("itemtype")), None)
+        kind = (scope.get("itemtype") or "").rstrip("/").rpartition("/")[2].lower() if scope is not None else ""
+        if kind in words.page_types and not is_aside(element):
+            place = f"property {' '.join(sorted(names))}"
+            written = element.get("href") or element.get("resource") or element.get("content")
+            value = str(written or " ".join(map(str, element.itertext())))
+            found.append((scope, mark_of(value, place, score_of("link"), url)))
+    if len({id(scope) for scope, _ in found}) == 1:
+        yield from (mark for _, mark in found)
+
+
+def _scripts(root: html.HtmlElement) -> Iterator[object]:
+    for element in root.iter("script"):
+        text = element.text or ""
+        if "ld+json" not in (element.get("type") or "").lower() or len(text) > _JSON_BYTES:
+            continue
+        try:
+            yield json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+
+
+def _things(loaded: object) -> Iterator[Mapping[str, object]]:
+    """Return the things that JSON-LD describes for themselves and that a page may be."""
+    waiting, seen = [loaded], 0
+    while waiting and seen < _JSON_NODES:
+        seen += 1
+        node = waiting.pop(0)
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            # A frame around a graph is no thing of its own; a file with an address of its content is no page.
+            if _kinds(node) & load_licences().html.page_types and "@graph" not in node and "contentUrl" not in node:
+                yield node
+            waiting += [node[key] for key in ("@graph", "mainEntity") if key in node]
+
+
+def _kinds(node: Mapping[str, object]) -> frozenset[str]:
+    kinds = node.get("@type", "")
+    several = kinds if isinstance(kinds, list) else [kinds]
+    return frozenset(str(kind).rpartition("/")[2].rpartition(":")[2].lower() for kind in several)
+
+
+def _addresses(node: Mapping[str, object]) -> Sequence[str]:
+    return [value for key in _ADDRESSES for value in _values(node.get(key)) if not value.startswith("_:")]
+
+
+def _is_at(node: Mapping[str, object], url: str) -> bool:
+    """Return whether one of the thing's addresses is that of the page, under any query and fragment."""
+    return any(_plain(urljoin(url, address)) == _plain(url) for address in _addresses(node))
+
+
+def _is_of_host(node: Mapping[str, object], url: str) -> bool:
+    hosts = {(urlsplit(urljoin(url, address)).hostname or "") for address in _addresses(node)}
+    return not hosts or (urlsplit(url).hostname or "") in hosts
+
+
+def _plain(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return (parts.hostname or "").removeprefix("www."), parts.path.rstrip("/")
+
+
+def _values(value: object, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth < _DEPTH:
+        for one in value[:20]:
+            yield from _values(one, depth + 1)
+    elif isinstance(value, dict) and depth < _DEPTH:
+        named = (value[key] for key in ("@id", "url", "name", "@value") if isinstance(value.get(key), str))
+        yield from (str(one) for one in [next(named, "")] if one)

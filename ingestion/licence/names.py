@@ -1,4 +1,4 @@
-"""One name for each licence, whatever a text or an address calls it."""
+"""One name for each licence, from the many of texts and addresses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NamedLicence:
 
 
 def name_of_address(url: str) -> str:
-    """Return the licence whose own address this is ("CC BY-NC 4.0"), UNSTATED for Creative Commons at large, or ""."""
+    """Return the licence whose address this is ("CC BY-NC 4.0"), UNSTATED for CC at large, or ""."""
     if len(url) > _LONGEST:
         return ""
     address = unquote(url.strip()).lower()
@@ -84,7 +84,12 @@ def names_in(text: str) -> list[NamedLicence]:
         for match in named.pattern.finditer(folded):
             name = _numbered(named.licence, match)
             found.append(NamedLicence(name, *match.span()))
-    return _distinct(found)
+    kept: list[NamedLicence] = []
+    # Of names that overlap the fuller.
+    for one in sorted(found, key=lambda named: (named.name == UNSTATED, named.start, named.start - named.end)):
+        if not any(one.start < other.end and other.start < one.end for other in kept):
+            kept.append(one)
+    return sorted(kept, key=lambda named: named.start)
 
 
 def name_of_text(text: str) -> str:
@@ -95,7 +100,9 @@ def name_of_text(text: str) -> str:
 
 
 def stated_licence(text: str) -> str:
-    """Return a licence as a person states it: by the one name where that is all it says, else in the person's words.
+    """Return a licence as a person states it.
+
+    By the one name where that is all it says, else in the person's words.
 
     Where these name a licence without saying what it forbids, that stands behind them, as in the names of the catalog.
     """
@@ -122,7 +129,10 @@ def restrictions_of(name: str) -> tuple[str, ...]:
 
 
 def with_restrictions(name: str, restrictions: Iterable[str]) -> str:
-    """Return the name of a permission that is not a licence with what limits it: "Reproduction authorised (NC)"."""
+    """Return the name of a permission that is not a licence with what limits it.
+
+    "Reproduction authorised (NC)".
+    """
     kept = [token for token in RESTRICTIONS if token in set(restrictions)]
     return f"{name} ({', '.join(kept)})" if kept else name
 
@@ -146,7 +156,10 @@ def _tail(folded: str, end: int) -> tuple[int, str, bool]:
 
 
 def _spelled_out(folded: str, match: re.Match[str]) -> NamedLicence:
-    """Return a licence written out after "Creative Commons"; before it, in languages that put the name last."""
+    """Return a licence written out after "Creative Commons".
+
+    Before it, in languages that put the name last.
+    """
     commons = load_licences().creative_commons
     elements = {token: commons[token] for token in RESTRICTIONS}
     attribution = commons["attribution"]
@@ -172,11 +185,3 @@ def _numbered(licence: str, match: re.Match[str]) -> str:
     number = next((value for value in match.groupdict().values() if value), "")
     number = f"{number}.0" if number.isdigit() else number
     return licence.replace("NUMBER", number).strip()
-
-
-def _distinct(found: list[NamedLicence]) -> list[NamedLicence]:
-    kept: list[NamedLicence] = []
-    for one in sorted(found, key=lambda named: (named.name == UNSTATED, named.start, named.start - named.end)):
-        if not any(one.start < other.end and other.start < one.end for other in kept):
-            kept.append(one)
-    return sorted(kept, key=lambda named: named.start)

@@ -31,7 +31,9 @@ _RIGHTS = re.compile("copyright|licen[cs]|lizenz|lisans|reuse|urheber|auteur|aut
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The text of a page: all of its own, its footers, and the boxes in it; paragraphs are separated by blank lines.
+    """The text of a page: all that is its, its footers, and the boxes in it.
+
+    Paragraphs are separated by blank lines.
 
     A box is a caption, a quotation, readers' comments or a teaser: what it says is not said of the page.
     """
@@ -51,7 +53,10 @@ def text_of(root: html.HtmlElement) -> PageText:
 
 
 def _boxes(root: html.HtmlElement) -> list[html.HtmlElement]:
-    """Return the outermost boxes in a page. A box that holds most of the page's text is none: it frames the page."""
+    """Return the outermost boxes in a page. A box that holds most of the page's text is none.
+
+    It frames the page.
+    """
     words = load_licences().html
     most = _length(root) / 2
     # A dict keeps the order, and the elements alive, whose identity is all that tells them apart.
@@ -63,18 +68,14 @@ def _boxes(root: html.HtmlElement) -> list[html.HtmlElement]:
         or (
             element.tag not in _FRAMES
             and words.box_names.search(f"{element.get('class', '')} {element.get('id', '')}")
-            and not _in_footer(element)
+            # "Credits" of a footer are the site's.
+            and not any(above.tag == "footer" or above.get("id") == "footer" for above in element.iterancestors())
         )
     )
     for element in islice(candidates, _MOST_BOXES):
         if not any(above in found for above in element.iterancestors()) and _length(element) < most:
             found[element] = None
     return list(found)
-
-
-def _in_footer(element: html.HtmlElement) -> bool:
-    # "Credits" of a footer are the site's.
-    return any(above.tag == "footer" or above.get("id") == "footer" for above in element.iterancestors())
 
 
 def _length(element: html.HtmlElement) -> int:

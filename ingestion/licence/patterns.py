@@ -1,4 +1,4 @@
-"""Licence statements in running text, each weighed with its whole sentence by the rules of data/licences.toml.
+"""Licence statements in running text, weighed with their sentences by data/licences.toml.
 
 A sentence frees a document only if it names a licence or grants reproduction, is about the document (and not about a
 photograph, a theme or licences in general), and holds neither a negation nor a condition that takes it back. What
@@ -13,16 +13,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ingestion.licence.names import UNSTATED, NamedLicence, with_restrictions
-from ingestion.licence.sentences import pieces_of, sentences_of
 from ingestion.licence.statement import Statement, blank, statement_of
-from ingestion.licence.table import deciding_rule, load_licences, row_of
+from ingestion.licence.table import deciding_rule, load_licences, row_of, tidy_text
 from ingestion.types import LicenceMark, Light
 from rag_engine.text.folding import fold_in_place
 
 AUTHORISED = "Reproduction authorised"
 RESERVED = "Reproduction reserved"
 UNCLEAR = "Unclear permission"
-
 _QUOTE = 300
 # How many sentences behind a licence what limits it may stand.
 _BESIDE = 3
@@ -38,14 +36,20 @@ _YEAR = re.compile(r"(?:19|20)\d\d|rechte|rights|droits|diritti|derechos|direito
 _TURKISH = re.compile(r"lisan\w*(?: \w+){0,4} \w+(?:dir|tir|dur|tur|mistir|maktadir|lir|nir|ilir)\b")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FRAMED = re.compile("[\"“„«»”']")
-
 # Facts that a rule may ask for, besides those that every statement knows.
 Facts = Mapping[str, Callable[[], bool]]
+_LONGEST = 1000
+_WINDOW = 500
+_MOST = 60_000
+_LONGEST_SPAN = 6_000
+_SENTENCE = re.compile(
+    r"\n+|\s(?:```|#{1,6}(?=\s))|(?<=[.!?;。])(?<!\W[^\W\d_]\.)[\"'”»)\]]*\s+|\s*[|•·♦]\s*|\s+-{2,}\s+|\s{2,}"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """Result of one rule for a statement, with the ids of the rule and of the row of words that it rests on."""
+    """Result of one rule for a statement, with the ids of the rule and of its row of words."""
 
     light: Light
     licence: str
@@ -54,7 +58,9 @@ class _Finding:
 
 
 def read_statements(text: str, place: str) -> list[LicenceMark]:
-    """Return what the text says of its licence, in order, each mark with its sentence; [] when it says nothing.
+    """Return what the text says of its licence, in order, each mark with its sentence.
+
+    [] when it says nothing.
 
     Of a long text only the surroundings of words that licences are made of are read.
     """
@@ -77,7 +83,10 @@ def _read_piece(sentences: Sequence[str], place: str) -> Iterator[LicenceMark]:
 
 
 def read_limits(text: str, place: str) -> list[LicenceMark]:
-    """Return what the sentences of a text beside a licence forbid: commercial use, changes, another licence."""
+    """Return what the sentences of a text beside a licence forbid.
+
+    Commercial use, changes, another licence.
+    """
     return [mark for piece in pieces_of(text) for one in sentences_of(piece) for mark in _limits(one, place)]
 
 
@@ -96,7 +105,10 @@ def _read(sentence: str, before: str, place: str) -> Iterator[LicenceMark]:
 
 
 def _limits(sentence: str, place: str) -> Iterator[LicenceMark]:
-    """Find what a sentence beside a licence forbids: commercial use, changes, other licences for what is made of it."""
+    """Find what a sentence beside a licence forbids.
+
+    Commercial use, changes, other licences for what is made of it.
+    """
     words = load_licences().phrases
     folded = fold_in_place(sentence)
     for kind, name in _LIMITS.items():
@@ -137,15 +149,20 @@ def _rights(statement: Statement) -> Iterator[_Finding]:
     if found is None:
         return
     near = statement.folded[max(0, found.start() - 60) : found.start()]
+    before, after = near[-3:], statement.folded[found.end() : found.end() + 3]
     facts: Facts = {
         "part_before": lambda: bool(words["part"].search(near)),
-        "quoted": lambda: _in_quotes(statement.folded, found),
+        # A phrase in quotation marks is talked about.
+        "quoted": lambda: bool(_FRAMED.search(before) and _FRAMED.search(after)),
     }
     yield from _decided("reserved", statement, facts, row=row_of("reserved", found))
 
 
 def _bans(statement: Statement) -> Iterator[_Finding]:
-    """Find each ban and demand for permission, read with what surrounds it alone; an excused ban excuses no other."""
+    """Find each ban and demand for permission, read with what surrounds it alone.
+
+    An excused ban excuses no other.
+    """
     words = load_licences().phrases
     hits = [(match, "forbidden") for match in words["forbidden"].finditer(statement.folded)]
     if statement.says("use"):
@@ -267,7 +284,49 @@ def _facts_of_public_domain(statement: Statement, found: re.Match[str]) -> Facts
     }
 
 
-def _in_quotes(folded: str, found: re.Match[str]) -> bool:
-    """Return whether the phrase is in quotation marks: then it is talked about."""
-    before, after = folded[max(0, found.start() - 3) : found.start()], folded[found.end() : found.end() + 3]
-    return bool(_FRAMED.search(before) and _FRAMED.search(after))
+def pieces_of(text: str) -> Iterator[str]:
+    """Return the text, or of a long one the windows around its licence words, up to a bound."""
+    if len(text) <= 2 * _WINDOW:
+        yield tidy_text(text)
+        return
+    # Notices stand at the beginning and the end; what is too much is left out in the middle.
+    read = 0
+    for low, high in _from_both_ends(_spans(text)):
+        if read > _MOST:
+            return
+        cut = text[low:high]
+        # A window begins with a whole sentence where there is one: half a sentence may lack its "not".
+        begins = re.search(r"[.!?\n]\s", cut[:_WINDOW]) if low else None
+        cut = cut[begins.end() :] if begins else cut
+        read += len(cut)
+        yield tidy_text(cut)
+
+
+def sentences_of(piece: str) -> Iterator[str]:
+    """Return the sentences of a piece; a very long one in overlapping cuts."""
+    for sentence in _SENTENCE.split(piece):
+        stripped = sentence.strip() if sentence else ""
+        # Overlapping cuts, so that no statement is halved without being read whole once.
+        for start in range(0, max(1, len(stripped) - 200), _LONGEST - 300):
+            if cut := stripped[start : start + _LONGEST]:
+                yield cut
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Return the surroundings of licence words, those that touch joined, none longer than a bound."""
+    spans: list[tuple[int, int]] = []
+    for match in load_licences().phrases["keys"].finditer(fold_in_place(text)):
+        low, high = max(0, match.start() - _WINDOW), min(len(text), match.end() + _WINDOW)
+        if spans and low <= spans[-1][1] and high - spans[-1][0] <= _LONGEST_SPAN:
+            spans[-1] = spans[-1][0], high
+        else:
+            spans.append((low, high))
+    return spans
+
+
+def _from_both_ends(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Return the first, the last, the second, the last but one ..."""
+    for step in range((len(spans) + 1) // 2):
+        yield spans[step]
+        if len(spans) - 1 - step > step:
+            yield spans[-1 - step]

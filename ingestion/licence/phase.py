@@ -87,7 +87,7 @@ def _rendered(tools: Tools, url: str) -> Fetched | None:
 
 
 def _inherited(found: Outcome, source: SeedSource, portal: SourceRecord) -> Outcome:
-    """Return the portal's licence for a document on the same site that says nothing itself, else the document's."""
+    """Return the portal's licence for a document on the same site that says nothing, else its own."""
     of_portal, of_document = portal.verdict, found.evidence
     if found.reason != "licence_unclear" or of_portal is None or not isinstance(of_document, LicenceVerdict):
         return found
@@ -102,11 +102,6 @@ def _inherited(found: Outcome, source: SeedSource, portal: SourceRecord) -> Outc
     return Outcome("done", "licence_green", message, verdict)
 
 
-def _used_model(outcome: Outcome) -> bool:
-    verdict = outcome.evidence
-    return isinstance(verdict, LicenceVerdict) and any(mark.layer == "model" for mark in verdict.marks)
-
-
 PHASE = SourcePhase(
     run=run,
     inputs=inputs,
@@ -114,5 +109,7 @@ PHASE = SourcePhase(
     on_the_web=True,
     parallel=lambda config: config.web.parallel,
     asks_model=lambda outcome: outcome.reason == "licence_unclear",
-    used_model=_used_model,
+    used_model=lambda outcome: (
+        isinstance(outcome.evidence, LicenceVerdict) and any(mark.layer == "model" for mark in outcome.evidence.marks)
+    ),
 )

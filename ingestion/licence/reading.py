@@ -1,39 +1,45 @@
-"""Licence evidence in what an address gives or a file holds: a page, a document, or a catalogue of records."""
+"""Licence evidence in what an address gives or a file holds.
+
+A page, a document, or a catalogue of records.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from lxml import html
-
 from ingestion.catalogues.read import CatalogueKind, catalogue_kind, lists_records
 from ingestion.file_names import safe_name
-from ingestion.licence.document import document_statements, pages_of
 from ingestion.licence.html_marks import MOST_BYTES, marks_of, read_xmp
-from ingestion.licence.page_sections import FOOT, HEAD, PageText, terms_link, text_of
+from ingestion.licence.page_sections import FOOT, HEAD, terms_link, text_of
 from ingestion.licence.patterns import read_statements
-from ingestion.licence.table import score_of
+from ingestion.licence.table import load_licences, score_of
 from ingestion.types import Fetched, LicenceMark, Light, Refusal
 from ingestion.web.html import parse
 from ingestion.web.page import read_page
+from rag_engine.text.folding import fold_in_place
 from rag_engine.text.templates import kept_sentence
+from rag_engine.types import ExtractedText
 
 if TYPE_CHECKING:
     from ingestion.protocols import Extractor
 
 # Gets what an address gives into a file, or in memory.
 Fetch = Callable[[str, Path], Fetched]
-
 _READ_BYTES = 200_000_000
 _CATALOGUE_BYTES = 20_000_000
 _MOST_QUOTES = 12
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
+# A text without pages of its own is read in parts of this length.
+_PART = 15_000
+# How many different words of an imprint (ISBN, publisher, layout ...) a page must have to be one.
+_FEWEST_WORDS = 3
+_LONGEST_IMPRINT = 6_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +89,20 @@ def read_html(page: bytes, url: str, charset: str = "") -> Reading:
     if root is None:
         return Reading(warnings=("The page is empty.",))
     text = text_of(root)
-    statements = _page_statements(text)
+    footer = read_statements(text.footer or text.whole[-FOOT:], "footer")
+    quoted = {(mark.light, mark.quote) for mark in footer}
+    rest = [mark for mark in read_statements(text.whole, "page") if (mark.light, mark.quote) not in quoted]
+    statements = [*footer, *rest, *map(_of_a_box, read_statements(text.boxes, "box"))]
     marks = (*marks_of(root, url), *statements)
     # Terms are for a page that decides nothing itself.
     terms = terms_link(root, url) if all(mark.light == "YELLOW" for mark in marks) else ""
     catalogue: CatalogueKind = "CKAN" if lists_records(read_page(page[:MOST_BYTES], charset, url)) else ""
-    return Reading(marks, _snippets(text, statements), terms, scripts=_has_scripts(root), catalogue=catalogue)
-
-
-def _has_scripts(root: html.HtmlElement) -> bool:
-    """Return whether scripts may add to a page what its source does not say; data in a script element does not."""
-    kinds = ((script.get("type") or "").lower() for script in root.iter("script"))
-    return any("json" not in kind for kind in kinds)
-
-
-def _page_statements(text: PageText) -> list[LicenceMark]:
-    footer = read_statements(text.footer or text.whole[-FOOT:], "footer")
-    quoted = {(mark.light, mark.quote) for mark in footer}
-    rest = [mark for mark in read_statements(text.whole, "page") if (mark.light, mark.quote) not in quoted]
-    return [*footer, *rest, *map(_of_a_box, read_statements(text.boxes, "box"))]
+    # Scripts may add to a page what its source does not say; data in a script element does not.
+    scripts = any("json" not in (script.get("type") or "").lower() for script in root.iter("script"))
+    # The model reads the sentences that name rights first, then the beginning and the end.
+    quotes = list(dict.fromkeys(mark.quote for mark in statements))[:_MOST_QUOTES]
+    texts = (*quotes, text.whole[:HEAD], text.footer[-FOOT:] or text.whole[-FOOT:])
+    return Reading(marks, texts, terms, scripts=scripts, catalogue=catalogue)
 
 
 def _of_a_box(mark: LicenceMark) -> LicenceMark:
@@ -109,12 +110,6 @@ def _of_a_box(mark: LicenceMark) -> LicenceMark:
     light: Light = "RED" if mark.light == "RED" else "YELLOW"
     score = min(mark.score, score_of("weak")) if light == "RED" else score_of("none")
     return replace(mark, light=light, score=score, rule=f"{mark.rule} in a box", subject="part")
-
-
-def _snippets(text: PageText, statements: Sequence[LicenceMark]) -> tuple[str, ...]:
-    """Return what the model reads: the sentences that name rights first, then the beginning and the end."""
-    quotes = list(dict.fromkeys(mark.quote for mark in statements))[:_MOST_QUOTES]
-    return (*quotes, text.whole[:HEAD], text.footer[-FOOT:] or text.whole[-FOOT:])
 
 
 def read_local(path: Path, extractor: Extractor | None) -> Reading:
@@ -140,3 +135,47 @@ def read_local(path: Path, extractor: Extractor | None) -> Reading:
     opening = pages_of(extracted)[:2]
     texts = (*(mark.quote for mark in statements[:_MOST_QUOTES]), *(text[: HEAD * 2] for _, text in opening))
     return Reading((*marks, *statements), texts)
+
+
+def document_statements(extracted: ExtractedText) -> list[LicenceMark]:
+    """Return what a document says of its licence, in the order of its pages, each mark with its page.
+
+    Pages between the first two and the last two count only where they are an imprint: elsewhere a document speaks of
+    the licences of others.
+    """
+    pages = pages_of(extracted)
+    own = {1, 2, len(pages) - 1, len(pages)}
+    return [
+        mark
+        for number, (name, text) in enumerate(pages, start=1)
+        if number in own or is_imprint(text)
+        for mark in read_statements(text, name)
+    ]
+
+
+def pages_of(extracted: ExtractedText) -> list[tuple[str, str]]:
+    """Return the texts of all pages with their names; of a file without pages its parts."""
+    if extracted.pages <= 1 or not extracted.blocks:
+        return list(_parts(extracted.text))
+    texts: list[list[str]] = [[] for _ in range(extracted.pages)]
+    for block in extracted.blocks:
+        texts[block.page - 1].append(extracted.text[block.start : block.end])
+    return [(f"page {number}", "\n\n".join(blocks)) for number, blocks in enumerate(texts, start=1)]
+
+
+def is_imprint(text: str) -> bool:
+    """Return whether a page tells who published, printed and laid out the document."""
+    if len(text) > _LONGEST_IMPRINT:
+        return False
+    found = load_licences().phrases["imprint"].findall(fold_in_place(text))
+    return len(set(found)) >= _FEWEST_WORDS
+
+
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    if len(text) <= 2 * _PART:
+        yield "text", text
+        return
+    cuts = range(0, len(text), _PART)
+    for number, start in enumerate(cuts, start=1):
+        name = "beginning" if number == 1 else "end" if number == len(cuts) else f"part {number}"
+        yield name, text[start : start + _PART]

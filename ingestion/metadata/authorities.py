@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 from rapidfuzz import fuzz
 
 from ingestion.metadata.term_matching import TermTable, Word, build_table, cut_words, find_terms
+from ingestion.web.links import host_of
 from rag_engine.config import DATA
 from rag_engine.errors import InputError
 from rag_engine.geography import find_places, load_gazetteer
@@ -80,7 +80,10 @@ class AuthorityTable:
 
 @lru_cache(maxsize=4)
 def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
-    """Return the table of a TOML file, read once per path; InputError when it cannot be read or a name occurs twice."""
+    """Return the table of a TOML file, read once per path.
+
+    InputError when it cannot be read or a name occurs twice.
+    """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         authorities = _AUTHORITIES.validate_python(
@@ -113,7 +116,9 @@ def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
 
 
 def canonical_authority(text: str) -> Authority | None:
-    """Return the authority that a text names and nothing else: by name, alias, acronym, or a misspelt name.
+    """Return the authority that a text names and nothing else.
+
+    By name, alias, acronym, or a misspelt name.
 
     None for what is not known and for what two authorities might be.
     """
@@ -126,21 +131,19 @@ def canonical_authority(text: str) -> Authority | None:
         if not key:
             continue
         found = table.by_key.get(key)
+        if found is None:
+            continue
+        names = (found.name, *found.aliases)
         # "who" and "sec" are words unless they are in capitals.
-        if found is not None and (" " in key or len(key) > 6 or candidate.strip(" .").isupper() or not _is_acronym(
-            key, found
-        )):  # fmt: skip
+        is_acronym = any(name.isupper() and _key(name) == key for name in names)
+        if " " in key or len(key) > 6 or candidate.strip(" .").isupper() or not is_acronym:
             return found
     return _nearly(_key(bare), table.by_key)
 
 
 def authority_of_host(address: str) -> Authority | None:
     """Return the authority whose domain holds an address or a bare host name; the longest domain wins."""
-    table = load_authorities()
-    try:
-        host = (urlsplit(address if "//" in address else f"//{address}").hostname or "").removeprefix("www.")
-    except ValueError:
-        return None
+    table, host = load_authorities(), host_of(address if "//" in address else f"//{address}")
     # Of a longer one there is none, and to look at each of its ends takes time by its square.
     labels = host.split(".") if len(host) <= _LONGEST_HOST else []
     for first in range(len(labels) - 1):
@@ -178,7 +181,7 @@ def named_authorities(text: str, words: Sequence[Word]) -> list[Naming]:
 
 
 def _is_another(text: str, one: Naming) -> bool:
-    """Return whether a naming is part of a longer name, or that of the body of the same name of another country.
+    """Return whether a naming is part of a longer name, or another country's body of the same name.
 
     "Muster-Bundestag" is not the Bundestag, "Ministry of Health (Ireland)" not that of the country in the table.
     """
@@ -203,7 +206,10 @@ def _longest(namings: Iterable[Naming]) -> list[Naming]:
 
 
 def _nearly(key: str, by_key: Mapping[str, Authority]) -> Authority | None:
-    """Return the one authority whose name differs by a slip in a word; None when there are two or the name is short."""
+    """Return the one authority whose name differs by a slip in a word.
+
+    None when there are two or the name is short.
+    """
     if len(key) < _FUZZY_LENGTH:
         return None
     words = key.split()
@@ -219,10 +225,6 @@ def _nearly(key: str, by_key: Mapping[str, Authority]) -> Authority | None:
         ):
             found[authority.name] = authority
     return next(iter(found.values())) if len(found) == 1 else None
-
-
-def _is_acronym(key: str, authority: Authority) -> bool:
-    return any(name.isupper() and _key(name) == key for name in (authority.name, *authority.aliases))
 
 
 def _key(name: str) -> str:

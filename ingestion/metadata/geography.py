@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from urllib.parse import urlsplit
 
 from ingestion.metadata.authorities import Authority
 from ingestion.metadata.quotes import DocumentText, Guess
 from ingestion.metadata.taxonomy import NATIONAL
 from ingestion.metadata.term_matching import TermTable, build_table, find_terms
+from ingestion.web.links import host_of
 from rag_engine.config import DATA
 from rag_engine.geography import GLOBAL, Gazetteer, find_places
 from rag_engine.text.sentences import sentence_spans
@@ -85,7 +85,13 @@ def _by_body(
     title: str, counts: _Counts, authority: Authority | None, issuer: str, gazetteer: Gazetteer
 ) -> Geography | None:
     """Return what the title, the issuing body and the text throughout say; None where they say nothing."""
-    titled = find_places(_before_venue(title), gazetteer)
+    # The title without the place where a meeting was held, which says nothing of what it was about.
+    subject, folded = title, title.casefold()
+    for word in (" held in ", " held at ", ", held ", " celebrad", " tenue à ", " tenu à ", " svoltas", " abgehalten "):
+        at = folded.find(word)
+        if at > 0:
+            subject, folded = subject[:at], folded[:at]
+    titled = find_places(subject, gazetteer)
     # A title made of a file's name may hold the name of a language.
     if 0 < len(titled.countries) <= _MOST_COUNTRIES and (
         len(title.split()) > 3 or set(titled.countries) & set(counts.countries)
@@ -110,11 +116,7 @@ def _by_body(
 
 def country_of_address(address: str, gazetteer: Gazetteer) -> str:
     """Return the English name of the country whose top-level domain an address has, or ""."""
-    try:
-        host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
-    except ValueError:
-        return ""
-    top = host.rpartition(".")[2]
+    top = host_of(address if "//" in address else f"//{address}").rpartition(".")[2]
     return gazetteer.countries.get(_DOMAIN_CODES.get(top, top.upper()), "")
 
 
@@ -173,7 +175,7 @@ def _national(countries: Sequence[str], confidence: float, counts: _Counts, why:
 
 
 def _spoken_of(counts: _Counts, *, strict: bool) -> tuple[str, ...]:
-    """Return the one to four countries that the text is about throughout, judged by their share of all mentions."""
+    """Return the one to four countries that the text is about, by their share of all mentions."""
     total = counts.countries.total()
     if not total or not counts.words:
         return ()
@@ -216,16 +218,6 @@ def _count(text: DocumentText, gazetteer: Gazetteer) -> _Counts:
         for name in (*found.countries, *found.regions):
             first.setdefault(name, (block.start, block.start + 1))
     return _Counts(countries, regions, first, max(1, len(text.words) // step))
-
-
-def _before_venue(title: str) -> str:
-    """Return the title without the place where a meeting was held, which says nothing of what it was about."""
-    folded = title.casefold()
-    for word in (" held in ", " held at ", ", held ", " celebrad", " tenue à ", " tenu à ", " svoltas", " abgehalten "):
-        at = folded.find(word)
-        if at > 0:
-            title, folded = title[:at], folded[:at]
-    return title
 
 
 def _level(region: str) -> str:

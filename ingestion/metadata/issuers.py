@@ -1,4 +1,7 @@
-"""Who issued a document: what it declares, what is on its first page, its symbols, formulas and addresses."""
+"""Who issued a document.
+
+What it declares, what is on its first page, its symbols, formulas and addresses.
+"""
 
 from __future__ import annotations
 
@@ -45,13 +48,15 @@ def find_issuers(
     `declared` holds (what declares it, name) pairs such as ("publisher", "European Environment Agency"), the most
     trustworthy first; `margins` are the lines that return on its pages; `address` is the one that the file came from.
     """
-    page = text.extracted.media_type in WEB_PAGES
-    candidates = [
-        *_declared(declared, page=page),
-        *_hosted(address),
-        *_running(margins),
-        *_written(text),
-        *_titled(title),
+    candidates = list(_declared(declared, page=text.extracted.media_type in WEB_PAGES))
+    if hosted := authority_of_host(address):
+        candidates.append(Guess(hosted.name, 0.45 if hosted.weak else 0.78, f"its address {address}"))
+    candidates += [*_running(margins), *_written(text)]
+    # "Directive of the European Parliament and of the Council".
+    candidates += [
+        Guess(one.authority.name, 0.35 if one.authority.weak else 0.6, "the title")
+        for one in named_authorities(title, cut_words(title))
+        if one.kind in ("name", "symbol")
     ]
     if text.language == "de":
         candidates += _land_ministry(text.extracted.text)
@@ -71,12 +76,14 @@ def find_issuers(
 
 
 def is_body(name: str) -> bool:
-    """Return whether a name is that of an organisation as far as its words tell, not that of a person or a program."""
+    """Return whether a name is an organisation's by its words, not a person's or a program's."""
     return 3 <= len(name) <= 160 and _PATTERNS["body"].search(name) is not None
 
 
 def _declared(declared: Sequence[tuple[str, str]], *, page: bool) -> Iterator[Guess]:
-    """Yield the bodies that the file declares; the publisher of a web page is surer than any name in its text.
+    """Yield the bodies that the file declares.
+
+    The publisher of a web page is surer than any name in its text.
 
     The fields of an office file are often left over from another.
     """
@@ -91,25 +98,11 @@ def _declared(declared: Sequence[tuple[str, str]], *, page: bool) -> Iterator[Gu
             yield Guess(" ".join(name.split()), (0.95 if published else 0.6) - 0.02 * rank, f"the file's {what}")
 
 
-def _hosted(address: str) -> Iterator[Guess]:
-    if known := authority_of_host(address):
-        yield Guess(known.name, 0.45 if known.weak else 0.78, f"its address {address}")
-
-
 def _running(margins: Sequence[str]) -> Iterator[Guess]:
     for line in margins:
         for one in named_authorities(line, cut_words(line)):
             if one.kind != "acronym":
                 yield Guess(one.authority.name, 0.35 if one.authority.weak else 0.6, f"the running head {line!r}")
-
-
-def _titled(title: str) -> list[Guess]:
-    """Return bodies in the title: "Directive of the European Parliament and of the Council"."""
-    return [
-        Guess(one.authority.name, 0.35 if one.authority.weak else 0.6, "the title")
-        for one in named_authorities(title, cut_words(title))
-        if one.kind in ("name", "symbol")
-    ]
 
 
 def _written(document: DocumentText) -> list[Guess]:
@@ -201,14 +194,8 @@ def _issued_by(text: str) -> list[Guess]:
     return found[:2]
 
 
-def _is_name(written: str) -> bool:
-    """Return whether a line has the capitals of a name and not those of a sentence."""
-    words: list[str] = re.findall(r"[^\W\d_]{4,}", written)
-    return 2 * sum(word[0].isupper() for word in words) > len(words)
-
-
 def _letterhead(extracted: ExtractedText) -> list[Guess]:
-    """Return a line that looks like the name of a body, of the first page or, as an imprint, of the very end."""
+    """Return a line that looks like a body's name, on the first page or as an imprint at the end."""
     found: list[Guess] = []
     prose = _first_prose(extracted)
     for line in extracted.lines[:_LETTERHEAD_LINES]:
@@ -233,7 +220,10 @@ def is_name_of_body(line: str) -> bool:
     if not 5 <= len(written) <= 110 or len(written.split()) > 14 or not written[0].isupper():
         return False
     ends = written.endswith((".", ",", ";", ":")) and not written.endswith(_COMPANIES)
-    return not ends and _is_name(written) and _PATTERNS["body"].search(written) is not None
+    # The capitals of a name, not those of a sentence.
+    words: list[str] = re.findall(r"[^\W\d_]{4,}", written)
+    named = 2 * sum(word[0].isupper() for word in words) > len(words)
+    return not ends and named and _PATTERNS["body"].search(written) is not None
 
 
 def _on_line(extracted: ExtractedText, line: Line, weight: float, why: str) -> Guess:

@@ -1,22 +1,27 @@
-"""Every field of a description without a model: from what the list and the file declare, and from the text itself."""
+"""Every field of a description without a model.
+
+From what the list and the file declare, and from the text itself.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
 from ingestion.extraction.dates import find_dates
 from ingestion.metadata.authorities import Authority, canonical_authority, load_authorities
-from ingestion.metadata.document_type import guess_types
 from ingestion.metadata.geography import locate
 from ingestion.metadata.issuers import find_issuers
 from ingestion.metadata.quotes import DocumentText, Guess
 from ingestion.metadata.summary import summarise
-from ingestion.metadata.taxonomy import Label, Vocabulary, load_taxonomy, term_table
-from ingestion.metadata.term_matching import Usage, count_usage, cut_words, find_terms
+from ingestion.metadata.taxonomy import Label, Vocabulary, load_taxonomy, term_table, type_table
+from ingestion.metadata.term_matching import Mention, Usage, count_usage, cut_words, find_terms
+from ingestion.patterns import load_patterns
 from ingestion.types import FieldName, FieldValue, FileProperties, SeedSource
 from rag_engine.geography import Gazetteer
+from rag_engine.types import ExtractedText
 
 # Part of what every description is made from: another number has every document described anew.
 METADATA_VERSION = 3
@@ -29,6 +34,27 @@ _LINK_WORDS = 0.45
 _LEAST_ISSUER = 0.3
 # A hazard that is mentioned a fifth as often as the foremost one is a subject of its own.
 _BESIDE_FOREMOST = 0.2
+OTHER = "Other"
+_OPENING = 4_000
+_TOP = 600
+_SHORT = 220
+_FIRST_WORDS = 30
+_RECITALS = 10_000
+_TITLE = 400
+_PDF = "application/pdf"
+_SPREADSHEETS = ("spreadsheet", "ms-excel", "text/csv", "tab-separated")
+_PATTERNS = load_patterns("document_types")
+_CITED = re.compile(r"\bet al\b|\(\w+(?: and \w+)?,? (?:19|20)\d\d[a-z]?[);]|(?<![\w.])10\.\d{4,9}/\w")
+_NAMES: dict[FieldName, str] = {
+    "title": "title",
+    "authority": "issuing authority",
+    "document_type": "document type",
+    "hazards": "hazard",
+    "geographical_level": "geographical level",
+    "date": "date",
+    "target": "sentences for the target",
+    "description": "sentences for the description",
+}
 
 
 def describe_by_rules(
@@ -40,16 +66,30 @@ def describe_by_rules(
     *,
     today: date,
 ) -> list[FieldValue]:
-    """Return the fields that rules can fill, one value for each single-valued one; what is not known is left out."""
+    """Return the fields that rules can fill, one value for each single-valued one.
+
+    What is not known is left out.
+    """
     extracted, language = text.extracted, text.language
     values: list[FieldValue] = list(_titles(source, titles)[:1])
     title = values[0].value if values else extracted.title
     authority, known = _authority(source, declared, text, title)
     values += [authority] if authority else []
-    values.append(_document_type(guess_types(title, text), title, text))
+    guesses = guess_types(title, text)
+    best = guesses[0]
+    others = guesses[1].weight if len(guesses) > 1 else 0.0
+    sure = 0.3 if best.weight < 1 else min(0.95, 0.45 + 0.1 * best.weight + 0.08 * max(0.0, best.weight - others))
+    why = title if best.why.startswith("the title") else best.why
+    values.append(text.value("document_type", replace(best, weight=sure, why=why)))
     values += _hazards(title, text)
     for vocabulary in ("key_criteria", "tags"):
-        values += _labels(vocabulary, text)
+        # Criteria or tags with enough evidence for their definition.
+        usage = _usage(vocabulary, text)
+        values += [
+            FieldValue(vocabulary, label.name, "rule", *_first(used, text, ""), _sure(used, label))
+            for label in load_taxonomy().definitions(vocabulary)
+            if (used := usage.get(label.name)) is not None and _enough(used, label)
+        ]
     issuer = authority.value if authority else ""
     place = locate(title, text, authority=known, url=source.url, gazetteer=gazetteer, issuer=issuer)
     if place.level is not None:
@@ -74,20 +114,11 @@ def notes_on(values: Sequence[FieldValue]) -> list[str]:
     return notes
 
 
-_NAMES: dict[FieldName, str] = {
-    "title": "title",
-    "authority": "issuing authority",
-    "document_type": "document type",
-    "hazards": "hazard",
-    "geographical_level": "geographical level",
-    "date": "date",
-    "target": "sentences for the target",
-    "description": "sentences for the description",
-}
-
-
 def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldValue]:
-    """Return the title that the analyst's list gives; the words of a portal's link only stand in for a doubtful one."""
+    """Return the title that the analyst's list gives.
+
+    The words of a portal's link only stand in for a doubtful one.
+    """
     listed = " ".join(source.title.split())
     if not listed:
         return titles
@@ -115,14 +146,6 @@ def _authority(
     return text.value("authority", issuers[0]), load_authorities().by_name.get(issuers[0].value)
 
 
-def _document_type(guesses: Sequence[Guess], title: str, text: DocumentText) -> FieldValue:
-    best = guesses[0]
-    others = guesses[1].weight if len(guesses) > 1 else 0.0
-    sure = 0.3 if best.weight < 1 else min(0.95, 0.45 + 0.1 * best.weight + 0.08 * max(0.0, best.weight - others))
-    why = title if best.why.startswith("the title") else best.why
-    return text.value("document_type", replace(best, weight=sure, why=why))
-
-
 def _hazards(title: str, text: DocumentText) -> list[FieldValue]:
     """Return hazards that the title names or the text treats; three and more make it multi-hazard as well."""
     titled = {mention.label for mention in find_terms(cut_words(title), term_table(text.language, "hazards"))}
@@ -147,16 +170,6 @@ def _hazards(title: str, text: DocumentText) -> list[FieldValue]:
     return values
 
 
-def _labels(vocabulary: Vocabulary, text: DocumentText) -> list[FieldValue]:
-    """Return criteria or tags with enough evidence for their definition."""
-    usage = _usage(vocabulary, text)
-    return [
-        FieldValue(vocabulary, label.name, "rule", *_first(used, text, ""), _sure(used, label))
-        for label in load_taxonomy().definitions(vocabulary)
-        if (used := usage.get(label.name)) is not None and _enough(used, label)
-    ]
-
-
 def _usage(vocabulary: Vocabulary, text: DocumentText) -> dict[str, Usage]:
     mentions = find_terms(text.words, term_table(text.language, vocabulary))
     return count_usage(mentions, len(text.words), len(text.extracted.text))
@@ -174,10 +187,99 @@ def _sure(used: Usage, label: Label) -> float:
 
 
 def _first(used: Usage | None, text: DocumentText, title: str) -> tuple[str, int | None]:
-    """Return the sentence that justifies a label: the longest with one of the first mentions, else the title."""
+    """Return the sentence that justifies a label.
+
+    The longest with one of the first mentions, else the title.
+    """
     if used is None:
         return title, None
     found = [text.at(one.start, one.end) for one in used.mentions[:5]]
     # A heading or an entry of the contents says less than a sentence.
     best = max(found, key=lambda quoted: (quoted.text.endswith("."), min(len(quoted.text), 200)))
     return best.text, best.page
+
+
+def guess_types(title: str, text: DocumentText) -> list[Guess]:
+    """Return possible types, the likeliest first; "Other" alone where nothing speaks for any."""
+    summed: dict[str, Guess] = {}
+    for guess in (*_by_title(title), *_by_opening(text), *_by_build(text.extracted, len(text.words))):
+        known = summed.setdefault(guess.value, guess)
+        if known is not guess:
+            shown = max(known, guess, key=lambda one: (one.start >= 0, one.weight))
+            summed[guess.value] = replace(shown, weight=known.weight + guess.weight)
+    ranked = sorted(summed.values(), key=lambda one: -one.weight)
+    if not ranked or ranked[0].weight < 1.0:
+        return [Guess(OTHER, 0.3, "nothing names its type"), *ranked]
+    return ranked
+
+
+def _by_title(title: str) -> list[Guess]:
+    title = title[:_TITLE]
+    mentions = find_terms(cut_words(title), type_table("named"))
+    guesses: dict[str, Guess] = {}
+    about = _PATTERNS["about"].search(title)
+    for mention in mentions:
+        # "Handbook on the Flood Act" is a handbook; "Flood Act" and "Report on floods" are what they say.
+        weight = 3.0 if about is None or mention.start <= about.start() else 1.2
+        weight += 0.3 * (mention.term.count(" "))
+        known = guesses.get(mention.label)
+        if known is None or known.weight < weight:
+            why = f"the title says {title[mention.start : mention.end]!r}"
+            guesses[mention.label] = Guess(mention.label, weight, why)
+    return list(guesses.values())
+
+
+def _by_opening(text: DocumentText) -> list[Guess]:
+    words, blocks = text.words, text.extracted.blocks
+    head = [word for word in words[: _OPENING // 3] if word.end <= _OPENING]
+    mentions = find_terms(head, type_table("opening"))
+    # Formulas of enactment are after recitals, which may be long.
+    later = find_terms(words[len(head) : len(head) + _RECITALS], type_table("opening"))
+    mentions += [one for one in later if one.label == "Law" and one.term.count(" ") > 2]
+    guesses = []
+    for label, usage in count_usage(mentions, len(head), _OPENING).items():
+        different = {one.term for one in usage.mentions}
+        each = 0.5 if label == "Academic paper" else 1.3
+        first = usage.mentions[0]
+        guesses.append(Guess(label, min(each * len(different), 2.6), "how it opens", first.start, first.end))
+    # In running prose "act" and "report" are verbs.
+    short = [block for block in blocks[:40] if block.end - block.start <= _SHORT]
+    top = [word for word in head if word.end <= _TOP and any(one.start <= word.start < one.end for one in short)]
+    headings = [block for block in blocks if block.kind == "heading" and block.start < _OPENING // 2][:6]
+    headed = [word for word in head if any(block.start <= word.start < block.end for block in headings)]
+    for part, weight in ((headed, 1.7), (top[:_FIRST_WORDS], 0.4), (top, 0.8)):
+        firsts: dict[str, Mention] = {}
+        for one in find_terms(part, type_table("named")):
+            firsts.setdefault(one.label, one)
+        guesses += [Guess(one.label, weight, "how it opens", one.start, one.end) for one in firsts.values()]
+    return guesses
+
+
+def _by_build(extracted: ExtractedText, words: int) -> list[Guess]:
+    text = extracted.text
+    guesses = []
+    inside = sum(block.end - block.start for block in extracted.blocks if block.kind == "table")
+    share = inside / max(len(text), 1)
+    if any(kind in extracted.media_type for kind in _SPREADSHEETS):
+        guesses.append(Guess("Dataset", 3.5, "it is a table"))
+    elif words and extracted.media_type == _PDF and share > 0.5:
+        # Web pages and word processors lay out prose in tables.
+        guesses.append(Guess("Dataset", 1.0 + 2 * share, "most of it is in tables"))
+    articles = list(_PATTERNS["article"].finditer(text))
+    numbers = {match.group().split()[-1] for match in articles}
+    # A treaty in the annex of a report has articles too, but not throughout.
+    parts = len({20 * match.start() // max(len(text), 1) for match in articles})
+    dense = 1000 * len(articles) / max(words, 1)
+    if len(numbers) >= 4 and dense >= 1.2 and parts >= 9:
+        guesses.append(Guess("Law", 3.2, "it is cut into articles", *articles[0].span()))
+    elif len(numbers) >= 2 and dense >= 0.8:
+        guesses.append(Guess("Law", 1.2, "it has articles", *articles[0].span()))
+    references = list(_PATTERNS["references"].finditer(text))
+    cited = sum(1 for _ in _CITED.finditer(text))
+    if references and cited >= 5 and _PATTERNS["abstract"].search(text[:6000]):
+        guesses.append(Guess("Academic paper", 2.5, "abstract and references", *references[-1].span()))
+    elif cited >= 5 and 1000 * cited / max(words, 1) > 4:
+        guesses.append(Guess("Report", 1.3, "it cites literature"))
+    elif caption := _PATTERNS["caption"].search(text):
+        guesses.append(Guess("Report", 1.0, "it shows findings", *caption.span()))
+    return guesses

@@ -58,22 +58,18 @@ def summarise(extracted: ExtractedText, language: str) -> tuple[Guess, Guess]:
     """Return the description and the target of a document; empty where no sentences fit."""
     candidates = _candidates(extracted, language)
     best = sorted(candidates, key=lambda one: -one.weight)[:_CANDIDATES]
-    return _summary(_best_set(sorted(best, key=lambda one: one.place))), _summary(_target(candidates))
-
-
-def _target(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the first sentences in which the document says whom it addresses and what for."""
+    # The first sentences in which the document says whom it addresses and what for.
     chosen: list[_Candidate] = []
     for one in candidates:
         if one.place[0] < _OPENING and _says_its_purpose(one.text):
             if sum(other.words for other in chosen) + one.words > _LONGEST_TARGET:
                 break
             chosen.append(one)
-    return chosen
+    return _summary(_best_set(sorted(best, key=lambda one: one.place))), _summary(chosen)
 
 
 def _says_its_purpose(sentence: str) -> bool:
-    """Return whether a sentence begins with the document, or its purpose, and says whom it addresses or what for."""
+    """Return whether a sentence begins with the document and says whom it addresses or what for."""
     itself = _PATTERNS["itself"].search(sentence)
     if itself is None:
         return False
@@ -149,7 +145,7 @@ def _usual_size(extracted: ExtractedText) -> float:
 
 
 def _is_furniture(sentence: str) -> bool:
-    """Return whether a sentence is a caption, a source, a note or a reference, or begins with a numbered heading."""
+    """Return whether a sentence is a caption, a source, a note, a reference or a heading."""
     if _PATTERNS["furniture"].search(sentence):
         return True
     note = _FOOTNOTE.match(sentence)

@@ -1,4 +1,4 @@
-"""Titles that a document may have: as printed, as the file declares it, as the list or the link names it."""
+"""Titles that a document may have: printed, declared by the file, of the list or the link."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import re
 from collections.abc import Iterator
 
 from ingestion.extraction.assemble import one_line
-from ingestion.extraction.layout.title import STRONG, is_printed, is_workbook, looks_like_title, whole_line
-from ingestion.extraction.layout.title_block import printed_titles
+from ingestion.extraction.layout.title import (
+    STRONG,
+    is_printed,
+    is_workbook,
+    looks_like_title,
+    printed_titles,
+    whole_line,
+)
 from ingestion.types import FieldValue, FileProperties, SeedSource, surest
 from rag_engine.types import ExtractedText
 
@@ -17,7 +23,9 @@ WEB_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 def find_titles(extracted: ExtractedText, source: SeedSource, declared: FileProperties) -> list[FieldValue]:
-    """Return the titles that the document may have, the likeliest first; the title of the extraction is among them.
+    """Return the titles that the document may have, the likeliest first.
+
+    The title of the extraction is among them.
 
     A declared title that is printed as well is the surest; one that is not printed may be left over from another
     document, and gives way to a line that stands out.
@@ -27,7 +35,7 @@ def find_titles(extracted: ExtractedText, source: SeedSource, declared: FileProp
 
 
 def without_site(title: str, text: str) -> str:
-    """Return a page's title without the name of its site: the part that the page prints, else the longer end."""
+    """Return a page's title without the name of its site: the part that is printed, else the longer end."""
     parts = [part.strip() for part in _SITE.split(title) if part.strip()]
     if len(parts) < 2:
         return title
@@ -64,7 +72,10 @@ def _listed(source: SeedSource) -> Iterator[FieldValue]:
 
 
 def _extracted(extracted: ExtractedText, declared: FileProperties) -> Iterator[FieldValue]:
-    """Yield what the extraction chose; a file's name, where it is neither in the text nor in the properties."""
+    """Yield the title that the extraction chose.
+
+    It is a file's name where it is neither in the text nor in the properties.
+    """
     title = extracted.title
     known = is_printed(title, extracted.text) or one_line(declared.title) == title
     yield FieldValue("title", title, "rule", title if known else "The file has this name.", None, 0.5 if known else 0.2)

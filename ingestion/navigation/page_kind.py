@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingestion.navigation.link_choice import RankedLink, link_similarity, rank_links
-from ingestion.navigation.relevance import is_excluded, policy_word
+from ingestion.navigation.link_choice import RankedLink, is_excluded, link_similarity, policy_word, rank_links
 from ingestion.prompts import PAGE_KIND_RULES, PAGE_KIND_SCHEMA, page_kind_message
 from ingestion.protocols import LanguageModel
 from ingestion.types import PageKind
@@ -22,7 +21,7 @@ _SHOWN_LINKS = 20
 
 @dataclass(frozen=True, slots=True)
 class PageVerdict:
-    """The kind of a page, how sure it is (0..1), why, and for a landing page the links to follow, best first.
+    """The kind of a page, its confidence (0..1), why, and a landing page's links, best first.
 
     `warning` says what the model did not do.
     """
@@ -43,7 +42,7 @@ def page_kind(
     language_model: LanguageModel | None = None,
     seconds: float = 90.0,
 ) -> PageVerdict:
-    """Return what a page is, by the rules of Buriasco 2026 with two tests of ours, else by the model, else content.
+    """Return what a page is, by the rules of Buriasco 2026 and two of ours, by the model, else content.
 
     A directory has three distinct links with a policy word, and they are lines of their own and a fair share of the
     page's text, so that a law with references to other laws is the document it is. A landing page has a link that
@@ -78,7 +77,7 @@ def is_policy_link(link: PageLink, page: Page) -> bool:
 
 
 def link_share(page: Page) -> float:
-    """Return the share 0..1 of the page's characters that stand in links with lines of their own."""
+    """Return the share 0..1 of the page's characters that stand in links on separate lines."""
     linked = sum(len(link.name) for link in page.links if link.standing)
     return min(1.0, linked / len(page.text)) if page.text else 0.0
 
@@ -106,7 +105,7 @@ def _offers(page: Page, title: str, direct_similarity: float, words: PageWords) 
 
 
 def _only_file(page: Page) -> list[PageLink]:
-    """Return the only file that a page leads to, in all its languages, whatever its link says ("Español")."""
+    """Return the only file that a page leads to, in all its languages, under any name ("Español")."""
     files = [link for link in page.links if link.file and not is_excluded(link)]
     return files if len({url_of_any_language(link.url) for link in files}) == 1 else []
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import act
 from ingestion.operations.desk import Desk, queue_once
-from ingestion.spreadsheets.csv_writer import to_csv
+from ingestion.spreadsheets.workbook_writer import to_csv
 from rag_engine.atomic_write import write_atomic
 from rag_engine.config import judge_settings
 from rag_engine.conversations import store

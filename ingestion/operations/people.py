@@ -9,7 +9,7 @@ from datetime import datetime
 from ingestion.operations.acts import ActingPlace, act, enter
 from ingestion.records.audit import AuditEntry, read_entries
 from ingestion.records.people import give_role, known_people
-from ingestion.spreadsheets.csv_writer import to_csv
+from ingestion.spreadsheets.workbook_writer import to_csv
 from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence

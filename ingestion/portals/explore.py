@@ -14,12 +14,15 @@ from ingestion.navigation.fetch import ContentFetcher
 from ingestion.navigation.link_choice import (
     RankedLink,
     expected_languages,
+    is_excluded,
     link_similarity,
+    names_document,
+    policy_word,
     rank_links,
     title_similarity,
+    why_off_topic,
 )
 from ingestion.navigation.page_kind import is_policy_link, page_kind
-from ingestion.navigation.relevance import is_excluded, names_document, policy_word, why_off_topic
 from ingestion.tools import Tools
 from ingestion.types import Download, FoundDocument, Outcome, PortalFindings, Refusal, SeedSource
 from ingestion.web.link_vocabulary import load_page_words, words_of
@@ -80,7 +83,10 @@ class _Walk:
         return True
 
     def is_decided(self, key: str) -> bool:
-        """Return whether the address need not be followed: it was visited, is the portal's own, or another source's."""
+        """Return whether the address need not be followed.
+
+        It was visited, is the portal's own, or another source's.
+        """
         return key in self.visited or key in self.own or self.is_known(key)
 
     def findings(self) -> PortalFindings:
@@ -109,7 +115,7 @@ class _Walk:
 
 
 def explore(source: SeedSource, download: Download, tools: Tools, *, known: Collection[str]) -> Outcome:
-    """Find the documents that a directory page or catalogue offers, in order, as the PortalFindings of an outcome.
+    """Find the documents that a page or catalogue offers, as the PortalFindings of an outcome.
 
     Pages are followed on the portal's own site only, as deep as configured; documents may lie elsewhere. A page that
     cannot be read is reported in `left_out`. Nothing found is a rejection, unless a page that could not be read may be
@@ -212,7 +218,10 @@ def _collect(walk: _Walk, page: Page) -> None:
 
 
 def _below(walk: _Walk, page: Page) -> Iterator[Page]:
-    """Yield the pages that a page leads to, the likeliest first, up to the limits; documents among them are taken."""
+    """Yield the pages that a page leads to, the likeliest first, up to the limits.
+
+    Documents among them are taken.
+    """
     limits = walk.config.portals
     followed, left = 0, 0
     for link in _worth_following(walk, page):

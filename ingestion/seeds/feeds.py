@@ -1,4 +1,7 @@
-"""Addresses listed by a sitemap (lxml) or an RSS or Atom feed (feedparser); reads bytes, never the network."""
+"""Addresses listed by a sitemap (lxml) or an RSS or Atom feed (feedparser).
+
+Reads bytes, never the network.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ class FeedEntry:
 
 
 def unpack(body: bytes) -> bytes:
-    """Return the bytes, unpacked if they are gzip; InputError when they grow beyond what a sitemap may have."""
+    """Return the bytes, unpacked if they are gzip.
+
+    InputError when they grow beyond what a sitemap may have.
+    """
     if not body.startswith(b"\x1f\x8b"):
         return body
     try:
@@ -61,14 +67,20 @@ def list_kind(body: bytes) -> ListKind:
     head = body[:65_536]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         head = head.decode("utf-16", "replace").encode()
-    match = _ROOT.search(_without_comments(head))
+    # Without its comments, which may hold an element.
+    kept, rest = b"", head
+    while rest:
+        before, _, rest = rest.partition(b"<!--")
+        kept += before
+        rest = rest.partition(b"-->")[2]
+    match = _ROOT.search(kept)
     name = match.group(1).lower().rpartition(b":")[2] if match else b""
     found = _KINDS.get(name, "")
     return found or ("page" if re.search(rb"<!doctype html", head[:1024], re.IGNORECASE) else "")
 
 
 def read_sitemap(body: bytes, most: int = 50_000) -> list[FeedEntry]:
-    """Return the addresses of a sitemap or sitemap index, at most so many; InputError when it is no XML."""
+    """Return the addresses of a sitemap or sitemap index, up to `most`; InputError when it is no XML."""
     entries: list[FeedEntry] = []
     for place in _parse(body).iterchildren("{*}url", "{*}sitemap"):
         texts: dict[str, str] = {}
@@ -76,14 +88,18 @@ def read_sitemap(body: bytes, most: int = 50_000) -> list[FeedEntry]:
             if isinstance(child.tag, str):
                 texts.setdefault(etree.QName(child).localname, (child.text or "").strip())
         if texts.get("loc"):
-            entries.append(FeedEntry(texts["loc"], texts.get("title", ""), _day(texts.get("lastmod", ""))))
+            day = re.match(r"\d{4}(?:-\d{2}(?:-\d{2})?)?", texts.get("lastmod", ""))
+            entries.append(FeedEntry(texts["loc"], texts.get("title", ""), day[0] if day else ""))
         if len(entries) >= most:
             break
     return entries
 
 
 def read_feed(body: bytes, most: int = 50_000) -> list[FeedEntry]:
-    """Return the entries of an RSS or Atom feed that have an address, at most so many; InputError for what is none."""
+    """Return the entries of an RSS or Atom feed that have an address, up to `most`.
+
+    InputError for what is none.
+    """
     import feedparser
 
     _refuse_entities(body)
@@ -119,15 +135,6 @@ def read_page_lists(body: bytes) -> tuple[str, ...]:
     return tuple(dict.fromkeys(links))
 
 
-def _without_comments(head: bytes) -> bytes:
-    kept, rest = b"", head
-    while rest:
-        before, _, rest = rest.partition(b"<!--")
-        kept += before
-        rest = rest.partition(b"-->")[2]
-    return kept
-
-
 def _parse(body: bytes) -> Element:
     _refuse_entities(body)
     try:
@@ -143,8 +150,3 @@ def _parse(body: bytes) -> Element:
 def _refuse_entities(body: bytes) -> None:
     if b"<!ENTITY" in body:
         raise InputError("The list declares entities, which no sitemap or feed needs.", help="Remove its DOCTYPE.")
-
-
-def _day(text: str) -> str:
-    match = re.match(r"\d{4}(?:-\d{2}(?:-\d{2})?)?", text)
-    return match.group() if match else ""

@@ -1,22 +1,37 @@
-"""Merge of a list into the existing sources: new rows are added, none is overwritten, all others are reported."""
+"""Merge of a list into the existing sources.
+
+New rows are added, none is overwritten, all others are reported.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from urllib.parse import urlsplit
 
-from ingestion.seeds.codes import Codes, prefix_for, why_refused_code
 from ingestion.spreadsheets.row import RejectedRow
 from ingestion.types import SeedSource
 from ingestion.web.urls import normal_url
+from rag_engine.text.folding import fold
 from rag_engine.text.templates import kept_sentence
 
 # A hundred thousand warnings help nobody.
 _MOST_WARNINGS = 50
+_LONGEST_PREFIX = 8
+_LONGEST_CODE = 64
+_IN_BRACKETS = re.compile(r"\(([A-Z][A-Z0-9]{1,7})\)")
+_SMALL_WORDS = {
+    "of", "the", "for", "and", "on", "in", "di", "della", "del", "dei", "delle", "per", "e", "de", "la", "le", "des",
+    "du", "et", "y", "el", "los", "las", "para", "der", "die", "das", "und", "fur", "do", "da", "dos", "og", "ve",
+}  # fmt: skip
 
 
 def whole(text: str) -> str:
-    """Return the text with a replacement character for every half of a character; two halves that fit become one."""
+    """Return the text with a replacement character for every half of a character.
+
+    Two halves that fit become one.
+    """
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -40,7 +55,9 @@ class SeedReport:
 
 @dataclass(frozen=True, slots=True)
 class SeedCandidate:
-    """A source as a list gives it: `part` counts several addresses of one row from 1, which share its code.
+    """A source as a list gives it.
+
+    `part` counts several addresses of one row from 1, which share its code.
 
     `prefix` begins the code where the list gives none.
     """
@@ -53,7 +70,7 @@ class SeedCandidate:
 
 @dataclass(slots=True)
 class SeedReading:
-    """Candidates of one list so far, rows that could not be used, and how many are known without an address.
+    """Candidates of one list, rows that could not be used, and how many are known by code.
 
     `unused` are the headings of columns that nothing is taken from.
     """
@@ -70,7 +87,7 @@ class SeedReading:
 
 
 def match_seeds(reading: SeedReading, known: Sequence[SeedSource]) -> SeedReport:
-    """Return the report on candidates, kept apart by address or path and by code, added to what their reader reports.
+    """Return the report on candidates, apart by address or path and by code, with their reader's reports.
 
     Codes that a list brings are kept; the others get the next number of their prefix, in the order of the list, so
     that the same list gives the same codes. No text of the report holds half a character, which no database takes.
@@ -139,7 +156,9 @@ def _whole(candidate: SeedCandidate) -> SeedCandidate:
 
 
 def _is_correction(row: SeedSource, before: SeedSource) -> bool:
-    """Return whether a row gives a source its right address: the code is the same, and no title says otherwise.
+    """Return whether a row gives a source its right address.
+
+    The code is the same, and no title says otherwise.
 
     What was found under a portal or is a file has no address that a list could correct.
     """
@@ -163,3 +182,63 @@ def _in_use(code: str, taken: Mapping[str, str], sources: Mapping[str, SeedSourc
             place=place,
         )
     return ""
+
+
+class Codes:
+    """Codes in use, compared without regard to case since they become file names; gives out free ones."""
+
+    def __init__(self, used: Iterable[str]) -> None:
+        self._used: set[str] = set()
+        self._last: dict[str, int] = {}
+        for code in used:
+            self.reserve(code)
+
+    def __contains__(self, code: str) -> bool:
+        return code.casefold() in self._used
+
+    def reserve(self, code: str) -> None:
+        """Reserve the code and the lower numbers of its prefix."""
+        self._used.add(code.casefold())
+        if match := re.fullmatch(r"(.{0,60}?)(\d{1,9})(?:[.-]\d{1,6})*", code.casefold()):
+            self._last[match.group(1)] = max(self._last.get(match.group(1), 0), int(match.group(2)))
+
+    def next(self, prefix: str) -> str:
+        """Return the code after the highest one of a prefix, of at least three digits: EEA007."""
+        number = self._last.get(prefix.casefold(), 0) + 1
+        while f"{prefix}{number:03}" in self:
+            number += 1
+        self.reserve(code := f"{prefix}{number:03}")
+        return code
+
+
+def prefix_for(name: str, url: str = "") -> str:
+    """Return two to eight capitals and digits for an authority, a folder or an address's host."""
+    if match := _IN_BRACKETS.search(name):
+        return match.group(1)
+    words = [re.sub(r"[^a-z0-9]", "", fold(word)) for word in re.split(r"[\s\-–—_/,.:;'’()]+", name)]
+    words = [word for word in words if word and word not in _SMALL_WORDS]
+    if len(words) > 1:
+        return _capitals("".join(word[0] for word in words))
+    if words:
+        return _capitals(words[0])
+    labels = (urlsplit(url).hostname or "").split(".")
+    named = [label for label in labels if label not in ("www", "m", "en")] or labels
+    return _capitals(re.sub(r"[^a-z0-9]", "", fold(named[0])))
+
+
+def why_refused_code(code: str) -> str:
+    """Return why a code cannot name a source and its file, or ""."""
+    if len(code) > _LONGEST_CODE:
+        return kept_sentence("the code “{code}…” is longer than {most} characters", code=code[:20], most=_LONGEST_CODE)
+    if not code.isprintable() or re.search(r'[/\\<>:"|?*]', code) or code.startswith("."):
+        return kept_sentence(
+            "the code “{code}” cannot be part of a file name; use letters, digits, dot, hyphen and underscore",
+            code=repr(code),
+        )
+    return ""
+
+
+def _capitals(text: str) -> str:
+    # A prefix that ends in a digit would run into the number.
+    kept = text[:_LONGEST_PREFIX].upper().rstrip("0123456789")
+    return kept if len(kept) > 1 else f"{kept}DOC"[:_LONGEST_PREFIX]

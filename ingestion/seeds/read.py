@@ -1,4 +1,7 @@
-"""New sources from the analyst's own list: a workbook, CSV, sitemap, feed, list of addresses or folder of files."""
+"""New sources from the analyst's own list.
+
+A workbook, CSV, sitemap, feed, list of addresses or folder of files.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,9 @@ from pathlib import Path
 from ingestion.extraction.file_type import OLE, detect
 from ingestion.metadata_file import NAME as DESCRIPTIONS
 from ingestion.metadata_file import read_descriptions
-from ingestion.seeds.codes import prefix_for
 from ingestion.seeds.columns import SeedColumns, find_columns
 from ingestion.seeds.feeds import FeedEntry, list_kind, read_entries, read_sitemap, unpack
-from ingestion.seeds.merge import SeedCandidate, SeedReading, SeedReport, match_seeds, whole
+from ingestion.seeds.merge import SeedCandidate, SeedReading, SeedReport, match_seeds, prefix_for, whole
 from ingestion.seeds.urls import Addresses, addresses_in, why_refused
 from ingestion.spreadsheets.read import read_delimited, read_head, read_rows, sniff_encoding
 from ingestion.spreadsheets.row import Row, column_letter
@@ -30,7 +32,9 @@ _TABLES = (".csv", ".tsv", ".tab")
 
 
 def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
-    """Return the sources of a list that are not known yet; InputError when it is no list or holds no address at all.
+    """Return the sources of a list that are not known yet.
+
+    InputError when it is no list or holds no address at all.
 
     The kind of list is known by its content. A row is known when its address or path is, however it is spelt.
     """
@@ -72,7 +76,7 @@ def _read_file(path: Path, known: Collection[str], reading: SeedReading) -> None
 
 
 def _is_table(path: Path) -> bool:
-    """Return whether a text file has a header that names a column of addresses, and is no bare list of them."""
+    """Return whether a text file has a header for addresses, and is no bare list of them."""
     try:
         head = list(islice(read_delimited(path), _JUDGED_ROWS))
     except InputError:  # a line longer than any cell; what is wrong with it is reported where lines are read
@@ -95,7 +99,10 @@ def _read_table(path: Path, rows: Iterable[Row], known: Collection[str], reading
 
 
 def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[str], reading: SeedReading) -> str:
-    """Add the sheet's candidates, and its rejected rows unless no row has an address at all; return its headings."""
+    """Add the sheet's candidates, and its rejected rows unless no row has an address at all.
+
+    Return its headings.
+    """
     head = list(islice(rows, _JUDGED_ROWS))
     columns = find_columns(head)
     found, meant = SeedReading(), False
@@ -140,7 +147,9 @@ def _read_sheet(path: Path, sheet: str, rows: Iterator[Row], known: Collection[s
 
 
 def _addresses(row: Row, columns: SeedColumns, warnings: list[str]) -> tuple[Addresses, int | None]:
-    """Return the row's addresses: of its address columns, else behind or in any other cell that may hold one.
+    """Return the row's addresses.
+
+    Of its address columns, else behind or in any other cell that may hold one.
 
     The second value is the column whose link gave them while the cell shows a text.
     """
@@ -184,7 +193,10 @@ def _no_address(text: str) -> str:
 
 
 def _link(target: str) -> Addresses:
-    """Return the address behind a cell; a link may hold spaces that its program encodes when it follows it."""
+    """Return the address behind a cell.
+
+    A link may hold spaces that its program encodes when it follows it.
+    """
     address = target.strip().replace(" ", "%20")
     reason = why_refused(address)
     return Addresses((), (reason,)) if reason else Addresses((address,))
@@ -218,7 +230,8 @@ def _read_lines(path: Path, reading: SeedReading) -> None:
             place = f"line {number}"
             addresses = addresses_in(text, with_words=True)
             for url in addresses.found:
-                title = _title_beside(text, addresses.found) if len(addresses.found) == 1 else ""
+                beside = text.replace(url, " ").replace(url.removeprefix("http://"), " ")
+                title = " ".join(beside.strip(" \t,;|:-–—<>()\"'").split()) if len(addresses.found) == 1 else ""
                 source = SeedSource("", url, title=title, origin=f"{path.name}, {place}")
                 reading.candidates.append(SeedCandidate(place, source))
             if not addresses.found:
@@ -232,12 +245,6 @@ def _read_lines(path: Path, reading: SeedReading) -> None:
             help="Write one address a line, each beginning with http:// or https://.",
             file=path.name,
         )
-
-
-def _title_beside(text: str, urls: Sequence[str]) -> str:
-    for url in urls:
-        text = text.replace(url, " ").replace(url.removeprefix("http://"), " ")
-    return " ".join(text.strip(" \t,;|:-–—<>()\"'").split())
 
 
 def _read_xml(path: Path, reading: SeedReading) -> None:

@@ -1,12 +1,13 @@
-"""A workbook by openpyxl whose cells are never formulas and whose bytes depend on nothing but what is in it."""
+"""Workbooks (openpyxl) and CSV whose cells are never formulas; the same content gives the same bytes."""
 
 from __future__ import annotations
 
+import csv
 import datetime
 import io
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,11 @@ _MODIFIED = re.compile(rb"(<dcterms:modified[^>]*>)[^<]*(</dcterms:modified>)")
 _LOOKS_ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 # Excel opens no sheet with more.
 _MOST_LINKS = 65_000
+# What Excel cuts off, in the UTF-16 units in which it counts.
+LONGEST = 32_767
+_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# Spreadsheets take text that begins like this for a formula; full-width signs count in East Asian settings.
+_FORMULA = re.compile(r"'*(?:[\t\r\n]|[ \u00a0]*[=+\-@＝＋－＠])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """A drop-down for the cells of a column: the rows `first` to `last` of the first column of another sheet.
+    """A drop-down for the cells of a column.
+
+    The rows `first` to `last` of the first column of another sheet.
 
     A `strict` one takes nothing else; the hint is shown when a cell is entered.
     """
@@ -49,7 +57,9 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A sheet by its columns (heading, width in characters) and rows; a hidden one is for the import alone.
+    """A sheet by its columns (heading, width in characters) and rows.
+
+    A hidden one is for the import alone.
 
     `choices` gives columns a drop-down; `fills` gives columns colours (RRGGBB) by the text of their cells.
     """
@@ -63,7 +73,7 @@ class Sheet:
 
 
 def to_workbook(sheets: Sequence[Sheet]) -> bytes:
-    """Return the bytes of an .xlsx with a frozen header, filters, wrapped text, and links that can be clicked."""
+    """Return the bytes of an .xlsx with a frozen header, filters, wrapped text and links."""
     from openpyxl import Workbook
 
     workbook = Workbook()
@@ -172,16 +182,8 @@ def _timeless(packed: io.BytesIO) -> bytes:
     return made.getvalue()
 
 
-# What Excel cuts off, in the UTF-16 units in which it counts.
-LONGEST = 32_767
-
-_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# Spreadsheets take text that begins like this for a formula; full-width signs count in East Asian settings.
-_FORMULA = re.compile(r"'*(?:[\t\r\n]|[ \u00a0]*[=+\-@＝＋－＠])")
-
-
 def storable(text: str) -> str:
-    """Return the text without characters that a workbook cannot hold, cut with an ellipsis to what a cell can."""
+    """Return the text without what a workbook cannot hold, cut with an ellipsis to what a cell can."""
     kept = _ILLEGAL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(kept) * 2 <= LONGEST or len(kept.encode("utf-16-le")) // 2 <= LONGEST:
         return kept
@@ -196,3 +198,13 @@ def neutral(text: str) -> str:
 def without_apostrophe(text: str) -> str:
     """Return the text that `neutral` was given."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
+
+
+def to_csv(headings: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> bytes:
+    """Return a table as CSV with the byte order mark that Excel needs to read it as UTF-8."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(headings)
+    for row in rows:
+        writer.writerow([neutral(value) if isinstance(value, str) else value for value in row])
+    return text.getvalue().encode("utf-8-sig")

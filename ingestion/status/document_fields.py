@@ -55,7 +55,10 @@ def shown_values(record: Described) -> dict[FieldName, tuple[str, ...]]:
 
 
 def unchecked_fields(record: Described) -> list[FieldName]:
-    """Return the fields with a value that was extracted and that nobody has confirmed; remarks need no confirmation."""
+    """Return the fields with a value that was extracted and that nobody has confirmed.
+
+    Remarks need no confirmation.
+    """
     said = {one.field for one in record.values if one.source in ("person", "seed")}
     known = {"notes", *STATED_FIELDS, *said}
     return [field for field, values in shown_values(record).items() if values and field not in known]
@@ -89,7 +92,10 @@ def changed_fields(
     vocabulary: Mapping[FieldName, Sequence[str]],
     note: str = "",
 ) -> list[Correction]:
-    """Return what a person changed of a document's fields; InputError for a value that the field cannot have."""
+    """Return what a person changed of a document's fields.
+
+    InputError for a value that the field cannot have.
+    """
     before = shown_values(record)
     changed: list[Correction] = []
     for field, values in after.items():
@@ -105,15 +111,12 @@ def changed_fields(
         if field == "licence":
             said_now = tuple(map(stated_licence, said_now))
         if set(said_now) != set(before[field]):
-            _check(_shown_name(record), field, said_now, vocabulary.get(field, ()))
+            # A file that was added by itself is called by its title: its code is where it came from.
+            path = Path(record.code)
+            name = record.code if path.name == record.code else record.metadata.title or path.name
+            _check(name, field, said_now, vocabulary.get(field, ()))
             changed.append(Correction(record.code, field, said_now, author, note))
     return changed
-
-
-def _shown_name(record: Described) -> str:
-    """Return the code of a source, or the title of a file, whose code is where it came from."""
-    path = Path(record.code)
-    return record.code if path.name == record.code else record.metadata.title or path.name
 
 
 def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence[str]) -> None:

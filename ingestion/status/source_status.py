@@ -40,7 +40,10 @@ _STAGES: Mapping[str, Phase] = {_STAGE_NAMES.get(phase, phase): phase for phase 
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """How far a source has come: indexed, waiting (for `phase`), or the status with which `phase` stopped it."""
+    """How far a source has come.
+
+    Indexed, waiting (for `phase`), or the status with which `phase` stopped it.
+    """
 
     status: str
     phase: str
@@ -50,7 +53,10 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class FunnelStage:
-    """A stage of the funnel: sources that reached it, and those that were stopped on the way to it, by reason."""
+    """A stage of the funnel.
+
+    Sources that reached it, and those that were stopped on the way to it, by reason.
+    """
 
     name: str
     reached: int
@@ -72,8 +78,13 @@ def source_status(record: SourceRecord) -> SourceStatus:
 
 def state_of(record: SourceRecord) -> State:
     """Return the status of a source in one word, for a list that people work through."""
+    relation = record.relation
     if record.stopped is None:
-        return _state_of_passing(record)
+        if source_status(record).status == "waiting":
+            return "waiting" if record.outcomes else "new"
+        if relation is not None and relation.superseded:
+            return "superseded"
+        return "translation" if relation is not None and relation.translation_of else "indexed"
     phase, outcome = record.stopped
     if outcome.reason == "directory":
         return "portal"
@@ -88,7 +99,10 @@ def state_of(record: SourceRecord) -> State:
 
 
 def is_document(record: SourceRecord) -> bool:
-    """Return whether a source became a document: text that passed quality and is no duplicate of another's."""
+    """Return whether a source became a document.
+
+    Text that passed quality and is no duplicate of another's.
+    """
     stopped = record.stopped
     passed = all(phase in record.outcomes for phase in ("quality", "deduplication"))
     return record.extraction is not None and passed and (stopped is None or stopped[0] in ("metadata", "indexing"))
@@ -110,15 +124,6 @@ def funnel(source_records: Iterable[SourceRecord]) -> list[FunnelStage]:
         stages.append(FunnelStage(name, len(passed), dict(stopped.most_common()), waiting))
         present = passed
     return stages
-
-
-def _state_of_passing(record: SourceRecord) -> State:
-    if source_status(record).status == "waiting":
-        return "waiting" if record.outcomes else "new"
-    relation = record.relation
-    if relation is not None and relation.superseded:
-        return "superseded"
-    return "translation" if relation is not None and relation.translation_of else "indexed"
 
 
 def _stop(record: SourceRecord, phase: Phase) -> Outcome | None:

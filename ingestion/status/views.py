@@ -1,9 +1,12 @@
-"""Rows, groups and reports of the sources that a page or the terminal shows; pure functions of source records."""
+"""Rows, groups and reports of the sources that a page or the terminal shows.
+
+Pure functions of source records.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -11,7 +14,7 @@ from urllib.parse import urlsplit
 from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import Event, SourceStore
 from ingestion.status.source_status import FunnelStage, State, funnel, is_document, source_status, state_of
-from ingestion.types import FIELDS, PHASES, FieldValue, LicenceMark, OutcomeReason, Phase, Relation
+from ingestion.types import FIELDS, PHASES, FieldValue, LicenceMark, OutcomeReason, Phase, Progress, Relation
 from rag_engine.errors import InputError
 from rag_engine.text.folding import fold
 
@@ -118,7 +121,7 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class ReviewReport:
-    """Licences to decide, local files that pass whatever theirs is, and the decisions made."""
+    """Licences to decide, local files that pass under any, and the decisions made."""
 
     waiting: list[UndecidedSource]
     local_files: list[LocalFile]
@@ -142,7 +145,7 @@ def source_rows(source_records: Iterable[SourceRecord]) -> list[SourceRow]:
 
 
 def find_rows(rows: Iterable[SourceRow], words: str, states: Collection[State]) -> list[SourceRow]:
-    """Return the rows in one of the states (any for none) that hold every word, whatever its case and accents."""
+    """Return the rows in one of the states (any for none) that hold every word, folded."""
     wanted = fold(words).split()
     return [
         row
@@ -164,7 +167,10 @@ def status_report(source_records: Collection[SourceRecord]) -> StatusReport:
 
 
 def source_report(store: SourceStore, code: str) -> SourceReport:
-    """Return what is known of a source and what happened to it; InputError for a code that never was on the list."""
+    """Return what is known of a source and what happened to it.
+
+    InputError for a code that never was on the list.
+    """
     history, record = store.history(code), store.records().get(code)
     if not history:
         raise InputError("No source has the code {code!r}.", help="`sextant seeds list` lists the codes.", code=code)
@@ -228,7 +234,9 @@ def _facts(record: SourceRecord) -> SourceFacts:
 
 
 def rate_per_minute(latest: Sequence[Event], phase: str, now: datetime) -> float | None:
-    """Return the sources that the phase ended in a minute, from the last one's events; None while too few are known.
+    """Return the sources that the phase ended in a minute, from the last one's events.
+
+    None while too few are known.
 
     `latest` comes newest first and need not reach back a minute.
     """
@@ -276,8 +284,10 @@ def review_groups(waiting: Iterable[SourceRecord]) -> list[ReviewGroup]:
     """Return the sources that wait for a decision, grouped by host and evidence, in the order of the list."""
     groups: dict[tuple[str, object], list[SourceRecord]] = {}
     for record in waiting:
-        host = urlsplit(record.source.url).hostname or ""
-        groups.setdefault((host or record.source.code, _evidence(record)), []).append(record)
+        host, verdict = urlsplit(record.source.url).hostname or "", record.verdict
+        marks = tuple((one.light, one.licence, one.quote, one.place) for one in marks_of(record))
+        evidence = (verdict.light, verdict.licence, marks) if verdict else ()
+        groups.setdefault((host or record.source.code, evidence), []).append(record)
     return [ReviewGroup(host, tuple(members)) for (host, _), members in groups.items()]
 
 
@@ -313,7 +323,28 @@ def _local_files(source_records: Iterable[SourceRecord]) -> list[LocalFile]:
     ]
 
 
-def _evidence(record: SourceRecord) -> object:
-    verdict = record.verdict
-    marks = tuple((one.light, one.licence, one.quote, one.place) for one in marks_of(record))
-    return (verdict.light, verdict.licence, marks) if verdict else ()
+@dataclass(frozen=True, slots=True)
+class RunningSource:
+    """A source of the phase that a run is at; `state` is "now", "waiting", or how the phase ended for it."""
+
+    code: str
+    title: str
+    state: str
+
+
+def running_sources(
+    progress: Progress, latest: Sequence[Event], titles: Mapping[str, str], started: str
+) -> list[RunningSource]:
+    """Return the sources that the phase is at, those that come next, and those it has ended.
+
+    `latest` are events, the newest first; so far back as they reach.
+    """
+    shown: dict[str, str] = dict.fromkeys(progress.now, "now")
+    for code in progress.waiting:
+        shown.setdefault(code, "waiting")
+    # The journal may lag by one source behind the progress, which is noted each half second.
+    for event in latest:
+        if event.event == progress.phase and event.when >= started and event.code not in shown:
+            reason = f" ({display_reason(event.reason)})" if event.reason else ""
+            shown[event.code] = f"{event.status}{reason}"
+    return [RunningSource(code, titles.get(code, ""), state) for code, state in shown.items()]

@@ -1,4 +1,7 @@
-"""Chromium for pages that need JavaScript, in a thread of its own; it reaches only what the checked proxy lets it."""
+"""Chromium for pages that need JavaScript, in a separate thread.
+
+It reaches only what the checked proxy lets it.
+"""
 
 from __future__ import annotations
 
@@ -31,25 +34,14 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 # Of several such switches Chromium takes the last: so what Playwright switches off (the lines but the last), and what
 # tells a server of Google which fields the forms of a page have.
 _FEATURES_OFF = (
-    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
-    *(
-        "HttpsFirstBalancedModeAutoEnable",
-        "LensOverlay",
-        "MediaRouter",
-        "PaintHolding",
-        "ThirdPartyStoragePartitioning",
-    ),
-    *(
-        "AvoidCorsURLLoaderRestartOnRedirect",
-        "TcpPortRandomizationWin",
-        "OptimizationHints",
-        "NetworkTimeServiceQuerying",
-    ),
-    *("AimEnabled", "PreconnectToSearch", "msForceBrowserSignIn", "msEdgeUpdateLaunchServicesPreferredVersion"),
-    "AutofillServerCommunication",
+    "AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,"
+    "HttpsFirstBalancedModeAutoEnable,LensOverlay,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,"
+    "AvoidCorsURLLoaderRestartOnRedirect,TcpPortRandomizationWin,OptimizationHints,NetworkTimeServiceQuerying,"
+    "AimEnabled,PreconnectToSearch,msForceBrowserSignIn,msEdgeUpdateLaunchServicesPreferredVersion,"
+    "AutofillServerCommunication"
 )
 _FLAGS = (
-    f"--disable-features={','.join(_FEATURES_OFF)}",
+    f"--disable-features={_FEATURES_OFF}",
     *("--disable-gpu", "--disable-background-networking", "--disable-component-update"),
     *("--disable-sync", "--disable-extensions", "--disable-quic", "--no-first-run", "--no-default-browser-check"),
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -264,7 +256,7 @@ class _BrowserThread:
         return self.healthy and bool(self.processes())
 
     def kill(self) -> None:
-        """Kill the browser's processes, which ends whatever waits for them."""
+        """Kill the browser's processes, which ends all that waits for them."""
         self.healthy = False
         for process in self.processes():
             with suppress(psutil.Error):

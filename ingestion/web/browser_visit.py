@@ -1,4 +1,7 @@
-"""One visit of Chromium to one address: where it goes, what it may not load, and the file it comes upon."""
+"""One visit of Chromium to one address.
+
+Where it goes, what it may not load, and the file it comes upon.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from ingestion.types import Fetched, Refusal
 from ingestion.web.address_policy import read_target
 from ingestion.web.checked_proxy import USER, CheckedProxy
 from ingestion.web.politeness import PolitenessPolicy
-from ingestion.web.response import NotAPage, Received, receive, status_refusal, suggested_name, too_large
+from ingestion.web.response import NotAPage, Received, head_of, receive, status_refusal, too_large
 from rag_engine.text.templates import kept_sentence
 
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
@@ -45,7 +48,10 @@ _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 
 
 class Visit:
-    """Events of a page so far: main-frame addresses, the last answer, a file, or the refusal that ended it."""
+    """Events of a page so far.
+
+    Main-frame addresses, the last answer, a file, or the refusal that ended it.
+    """
 
     def __init__(self, page: Page, url: str, config: WebConfig, politeness: PolitenessPolicy, key: str) -> None:
         """`key` is the proxy's."""
@@ -171,17 +177,7 @@ class Visit:
         return replace(head, path=str(self._into), size=received.size, sha256=received.sha256)
 
     def _head(self, headers: dict[str, str]) -> Fetched:
-        return Fetched(
-            tuple(self.urls),
-            self.status or 200,
-            self.media_type,
-            "",
-            b"",
-            etag=headers.get("etag", ""),
-            last_modified=headers.get("last-modified", ""),
-            file_name=suggested_name(headers.get("content-disposition", "")),
-            how="browser",
-        )
+        return replace(head_of(self.urls, self.status or 200, self.media_type, "", headers), how="browser")
 
     def _body(self, request: str, length: int | None, headers: dict[str, str]) -> Generator[bytes, None, None]:
         handle = self._session.send("Fetch.takeResponseBodyAsStream", {"requestId": request})["stream"]
@@ -242,7 +238,10 @@ def download_file(
     politeness: PolitenessPolicy,
     proxy: CheckedProxy,
 ) -> Fetched:
-    """Return the file that the address, or the page behind it, leads to without a click; Refusal when there is none."""
+    """Return the file that the address, or the page behind it, leads to without a click.
+
+    Refusal when there is none.
+    """
     end = time.monotonic() + config.browser_seconds
     proxy.begin(most + _OVERHEAD_BYTES)
     with _visiting(browser, url, config, politeness, proxy) as visit:
@@ -250,7 +249,12 @@ def download_file(
         error = _go(visit, url, end)
         if error is None and not visit.ended:
             _become_quiet(visit.page, end)
-            _await_end(visit, min(end, time.monotonic() + _PATIENCE_SECONDS))
+            patience = min(end, time.monotonic() + _PATIENCE_SECONDS)
+            with suppress(Error):
+                while not visit.ended and time.monotonic() < patience:
+                    # A round trip lets Playwright deliver its events; its own timer was seen to hang.
+                    visit.ask()
+                    time.sleep(0.05)
         if visit.fetched is None and visit.refusal is None and visit.downloads:
             return _saved(visit, into, most, proxy)
         if visit.fetched is None:
@@ -325,14 +329,6 @@ def _await_text(visit: Visit, end: float) -> None:
         if now - changed >= _STILL_SECONDS and length >= _FEWEST_CHARACTERS:
             return
         time.sleep(0.1)
-
-
-def _await_end(visit: Visit, end: float) -> None:
-    with suppress(Error):
-        while not visit.ended and time.monotonic() < end:
-            # A round trip lets Playwright deliver its events; its own timer was seen to hang.
-            visit.ask()
-            time.sleep(0.05)
 
 
 def _document(page: Page, most: int) -> bytes:

@@ -6,7 +6,7 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from io import BytesIO
@@ -52,7 +52,9 @@ class _Cached:
 
 
 class CachedWeb:
-    """A Web that asks another one only for what it does not hold; for several threads, and several processes.
+    """A Web that asks another one only for what it does not hold.
+
+    For several threads, and several processes.
 
     Whole answers (status 200) are cached, refusals are not. Older than `fresh_seconds`, an answer is asked for with
     its validators, and stays when it has not changed. Beyond `most_bytes` the oldest go. A call with validators of
@@ -110,7 +112,7 @@ class CachedWeb:
             return fetched
 
     def forget(self, url: str) -> None:
-        """Let the next call for the address ask the network, whatever it accepts."""
+        """Let the next call for the address ask the network, for any kind that it accepts."""
         self._cache.evict(_address(url))
 
     def close(self) -> None:
@@ -136,7 +138,8 @@ class CachedWeb:
         if body is None:
             return None
         with body:
-            received = receive(_pieces(body), into, fetched.url, max(fetched.size, 1))
+            pieces = iter(lambda: body.read(_CHUNK), b"")
+            received = receive(pieces, into, fetched.url, max(fetched.size, 1))
         if received.sha256 != fetched.sha256:
             if into is not None:
                 into.unlink(missing_ok=True)
@@ -166,7 +169,9 @@ class CachedWeb:
 
 
 def empty_cache(folder: Path) -> list[Path]:
-    """Remove every answer from a cache, with what a killed process left of one, and return the folder where some stay.
+    """Remove every answer from a cache, and return its folder where some stay.
+
+    What a killed process left goes too.
 
     Whoever uses the cache meanwhile asks the network again.
     """
@@ -200,8 +205,3 @@ def _validators(cached: _Cached | None) -> Validators | None:
 
 def _address(url: str) -> str:
     return url.partition("#")[0].encode("utf-8", "replace").decode()
-
-
-def _pieces(body: IO[bytes]) -> Iterator[bytes]:
-    while chunk := body.read(_CHUNK):
-        yield chunk

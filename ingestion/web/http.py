@@ -26,12 +26,12 @@ from ingestion.web.response import (
     NotAPage,
     decoded,
     error_refusal,
+    head_of,
     looks_like_file,
     receive,
     retry_after_seconds,
     says_file,
     status_refusal,
-    suggested_name,
     too_large,
     with_start,
 )
@@ -56,7 +56,10 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Ask(Generic[_T]):
-    """Request headers of each hop and the reader of the last answer; `polite` is False for robots.txt itself."""
+    """Request headers of each hop and the reader of the last answer.
+
+    `polite` is False for robots.txt itself.
+    """
 
     headers: tuple[tuple[str, str], ...]
     take: Callable[[list[str], _Answer], _T]
@@ -64,7 +67,9 @@ class _Ask(Generic[_T]):
 
 
 class HttpWeb:
-    """The network for plain requests; see `ingestion.protocols.Web`. For several threads; close it at the end.
+    """The network for plain requests; see `ingestion.protocols.Web`. For several threads.
+
+    Close it at the end.
 
     Every connection goes to an address that was checked, whatever a redirect or a name server says. Proxies in the
     environment are not used. `named` are the places that may be reached at another port than 80 and 443. `close` from
@@ -278,7 +283,8 @@ def _taken(
     urls: list[str], answer: _Answer, into: Path | None, most: int, most_of_page: int, pages_only: bool
 ) -> Fetched:
     headers = answer.headers
-    head = _head(urls, answer)
+    media_type, charset = _media_type(headers.get("content-type", ""))
+    head = head_of(urls, answer.status, media_type, charset, headers)
     if pages_only and says_file(head.media_type, headers.get("content-disposition", ""), head.file_name):
         raise NotAPage(head)
     if head.media_type in HTML:
@@ -294,22 +300,6 @@ def _taken(
     received = receive(chunks, into, urls[-1], most)
     path = str(into) if into else ""
     return replace(head, body=received.content, path=path, size=received.size, sha256=received.sha256)
-
-
-def _head(urls: list[str], answer: _Answer) -> Fetched:
-    """Return the answer's own description, its body still to come."""
-    headers = answer.headers
-    media_type, charset = _media_type(headers.get("content-type", ""))
-    return Fetched(
-        tuple(urls),
-        answer.status,
-        media_type,
-        charset,
-        b"",
-        etag=headers.get("etag", ""),
-        last_modified=headers.get("last-modified", ""),
-        file_name=suggested_name(headers.get("content-disposition", "")),
-    )
 
 
 def _unchanged(urls: list[str], answer: _Answer, validators: Validators) -> Fetched:

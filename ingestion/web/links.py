@@ -47,7 +47,7 @@ _VIEWER = re.compile(r"view|embed|reader|pdfjs|flip", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A link with absolute address, its visible text (else title or label) and the language it names, if any.
+    """A link with absolute address, its text (else title or label) and the language it names, if any.
 
     `standing` says that the link is a line or an entry of its own, not a reference inside a sentence. `file` says
     that the address or the link's declared type promises a document file. `context` is what the link's row or entry
@@ -72,18 +72,14 @@ class PageLink:
         return file_name_of(self.url)
 
 
-@dataclass(slots=True)
-class _Block:
-    length: int
-    linked: int
-    start: str
-
-
 def links_of(content: html.HtmlElement, base: str, address: str) -> tuple[PageLink, ...]:
-    """Return the distinct links to other pages in document order; of several to one address the longest text counts."""
+    """Return the distinct links to other pages in document order.
+
+    Of several to one address the longest text counts.
+    """
     own = normal_url(address)
     found: dict[str, PageLink] = {}
-    blocks: dict[Element, _Block] = {}
+    blocks: dict[Element, tuple[int, int, str]] = {}
     for anchor in content.iter("a", "area"):
         url = viewed_document(absolute(anchor.get("href"), base))
         key = normal_url(url)
@@ -112,7 +108,10 @@ def links_of(content: html.HtmlElement, base: str, address: str) -> tuple[PageLi
 
 
 def embedded_documents(root: html.HtmlElement, base: str) -> tuple[PageLink, ...]:
-    """Return the documents that a page only frames: shown in it, named in its head, or the target of its redirect."""
+    """Return the documents that a page only frames.
+
+    They are shown in it, named in its head, or the target of its redirect.
+    """
     return tuple(dict.fromkeys(_embedded(root, base)))
 
 
@@ -135,7 +134,7 @@ def _embedded(root: html.HtmlElement, base: str) -> Iterator[PageLink]:
 
 
 def make_links(root: html.HtmlElement, base: str) -> None:
-    """Turn what leads to a document by a script or a form into a link, before scripts and forms are removed."""
+    """Turn what leads to a document by a script or a form into a link, before these are removed."""
     for element in root.xpath("//body//*[@onclick or self::form[@action]]"):
         scripted = _SCRIPTED.search((element.get("onclick") or "")[:_LONGEST_ADDRESS])
         url = absolute(scripted[2] if scripted else element.get("action"), base)
@@ -240,7 +239,10 @@ def promises_document(url: str) -> bool:
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether a link's text only says that something is offered: "PDF", "Download (2 MB)", "Read more"."""
+    """Return whether a link's text only says that something is offered.
+
+    So "PDF", "Download (2 MB)" and "Read more" do.
+    """
     lexicon = load_page_words()
     words = words_of(text)
     offering = lexicon.document.covered(words) | lexicon.more.covered(words)
@@ -255,7 +257,10 @@ def says_nothing(text: str) -> bool:
 
 
 def _context(anchor: html.HtmlElement) -> str:
-    """Return the text of a link's row or entry outside its links; "" without any or for more than an entry."""
+    """Return the text of a link's row or entry outside its links.
+
+    It is "" without any or for more than an entry.
+    """
     for above in anchor.iterancestors("tr", "li", "article"):
         if sum(1 for _ in islice(above.iter("a"), _ENTRY_LINKS + 1)) > _ENTRY_LINKS:
             return ""
@@ -271,19 +276,21 @@ def _context(anchor: html.HtmlElement) -> str:
     return ""
 
 
-def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[Element, _Block]) -> bool:
-    """Return whether a link begins its block or fills most of it."""
+def _stands_alone(anchor: html.HtmlElement, text: str, blocks: dict[Element, tuple[int, int, str]]) -> bool:
+    """Return whether a link begins its block or fills most of it.
+
+    `blocks` keeps the length of each, that of its links, and its beginning.
+    """
     block: Element = anchor
     while (above := block.getparent()) is not None:
         block = above
         if block.tag in _BLOCKS:
             break
-    measured = blocks.get(block)
-    if measured is None:
+    if block not in blocks:
         whole = text_of(block)
-        linked = sum(len(text_of(inner)) for inner in block.iter("a"))
-        measured = blocks[block] = _Block(len(whole), linked, whole[:300])
-    return 2 * measured.linked >= measured.length or (bool(text) and measured.start.startswith(text[:300]))
+        blocks[block] = len(whole), sum(len(text_of(inner)) for inner in block.iter("a")), whole[:300]
+    length, linked, start = blocks[block]
+    return 2 * linked >= length or (bool(text) and start.startswith(text[:300]))
 
 
 def _label(anchor: html.HtmlElement) -> str:

@@ -1,4 +1,4 @@
-"""Politeness policy: robots.txt and one rate limiter for each host, shared by plain requests and browser."""
+"""Politeness policy: robots.txt and a rate limiter for each host, for requests and browser."""
 
 from __future__ import annotations
 
@@ -14,9 +14,21 @@ from ingestion.keyed_locks import KeyedLocks
 from ingestion.types import Refusal
 from ingestion.web.address_policy import Target, read_target
 
+_DAY = 86_400.0
+# A robots.txt that could not be had is asked for again after this time, so that a dead host costs one attempt.
+_FAILED_SECONDS = 300.0
+# RFC 9309 asks for at least 500 KiB to be read; what follows is not read.
+MOST_ROBOTS_BYTES = 512 * 1024
+_MOST_PAIRS = 5_000_000
+# The status and the text behind a robots.txt address; Refusal when the host cannot be reached.
+FetchRobots = Callable[[str], tuple[int, str]]
+
 
 class RateLimiter:
-    """Rate limiter: when each host may next be asked. For several threads; `ended` releases those who wait."""
+    """Rate limiter: when each host may next be asked. For several threads.
+
+    `ended` releases those who wait.
+    """
 
     def __init__(self, ended: threading.Event | None = None) -> None:
         self._ended = ended or threading.Event()
@@ -24,7 +36,10 @@ class RateLimiter:
         self._next: dict[str, float] = {}
 
     def wait(self, host: str, delay: float) -> float:
-        """Wait for a turn and return the seconds waited; the next turn is `delay` seconds later at the earliest."""
+        """Wait for a turn and return the seconds waited.
+
+        The next turn is `delay` seconds later at the earliest.
+        """
         with self._lock:
             now = time.monotonic()
             start = max(now, self._next.get(host, now))
@@ -36,26 +51,17 @@ class RateLimiter:
         return time.monotonic() - now
 
     def postpone(self, host: str, seconds: float) -> None:
-        """Postpone the next request to the host by so many seconds."""
+        """Postpone the next request to the host by these seconds."""
         with self._lock:
             self._next[host] = max(self._next.get(host, 0.0), time.monotonic() + seconds)
 
 
-_DAY = 86_400.0
-# A robots.txt that could not be had is asked for again after this time, so that a dead host costs one attempt.
-_FAILED_SECONDS = 300.0
-# RFC 9309 asks for at least 500 KiB to be read; what follows is not read.
-MOST_ROBOTS_BYTES = 512 * 1024
-
-_MOST_PAIRS = 5_000_000
-
-# The status and the text behind a robots.txt address; Refusal when the host cannot be reached.
-FetchRobots = Callable[[str], tuple[int, str]]
-
-
 @dataclass(frozen=True, slots=True)
 class _RobotsRules:
-    """One origin's robots.txt: its rules, or the refusal that covers all of it, until `expires` (monotonic)."""
+    """One origin's robots.txt.
+
+    Its rules, or the refusal that covers all of it, until `expires` (monotonic).
+    """
 
     rules: Protego | None
     refusal: Refusal | None
@@ -63,7 +69,9 @@ class _RobotsRules:
 
 
 class PolitenessPolicy:
-    """Politeness policy of one client: permission by robots.txt, and the wait at each host. For several threads.
+    """Politeness policy of one client.
+
+    Permission by robots.txt, and the wait at each host. For several threads.
 
     robots.txt is read once a day for each origin (RFC 9309): where there is none (4xx) all is allowed, where the
     server fails (5xx, or 429) nothing is for now.
@@ -90,7 +98,8 @@ class PolitenessPolicy:
         target = read_target(url)
         known = self._rules_for(target)
         if known.refusal is not None:
-            raise _again(known.refusal)
+            # A fresh one each time: an exception carries the traceback of the thread that raised it.
+            raise known.refusal.again() from known.refusal.__cause__
         if known.rules is not None and not known.rules.can_fetch(target.url, self._token):
             raise Refusal(
                 "robots_forbidden",
@@ -108,7 +117,7 @@ class PolitenessPolicy:
         return self._limiter.wait(target.host, delay)
 
     def postpone(self, url: str, seconds: float) -> None:
-        """Postpone every request to the address's host by so many seconds, as it asked."""
+        """Postpone every request to the address's host by the seconds that it asked for."""
         self._limiter.postpone(read_target(url).host, min(seconds, self._config.most_delay))
 
     def _rules_for(self, target: Target) -> _RobotsRules:
@@ -135,7 +144,10 @@ class PolitenessPolicy:
             return _RobotsRules(None, refusal, self._clock() + _FAILED_SECONDS)
         if status >= 300:
             return _RobotsRules(None, None, self._clock() + _DAY)
-        if _is_bomb(text):
+        # Whether reading takes minutes: the work is that of every rule for every name in front of it.
+        lines = text.splitlines()
+        names = sum(line.lstrip()[:4].lower() in ("user", "\ufeffuse") for line in lines)
+        if names * (len(lines) - names) > _MOST_PAIRS:
             refusal = Refusal(
                 "robots_forbidden", "{origin}/robots.txt holds more rules than can be read.", origin=target.origin
             )
@@ -146,17 +158,3 @@ class PolitenessPolicy:
 def product_token(user_agent: str) -> str:
     """Return the name by which a robots.txt calls us: "Sextant/0.1 (...)" is Sextant."""
     return user_agent.split("/", maxsplit=1)[0].split(" ", maxsplit=1)[0].strip() or "*"
-
-
-def _is_bomb(text: str) -> bool:
-    """Return whether reading takes minutes: the work is that of every rule for every name in front of it."""
-    lines = text.splitlines()
-    names = sum(line.lstrip()[:4].lower() in ("user", "\ufeffuse") for line in lines)
-    return names * (len(lines) - names) > _MOST_PAIRS
-
-
-def _again(refusal: Refusal) -> Refusal:
-    # A fresh one each time: an exception carries the traceback of the thread that raised it.
-    copy = refusal.again()
-    copy.__cause__ = refusal.__cause__
-    return copy

@@ -1,4 +1,7 @@
-"""Responses of servers: refusals, the suggested file name, whether it is a page or a file, and the body, bounded."""
+"""Responses of servers.
+
+Refusals, the suggested file name, whether it is a page or a file, and the body, bounded.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import hashlib
 import re
 import ssl
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.header import decode_header, make_header
@@ -46,7 +49,10 @@ _HEAD = 1024
 
 
 def status_refusal(status: int, url: str, retry_after: float | None = None) -> Refusal:
-    """Return the refusal that an HTTP status means; one of our own failures where a later call may succeed."""
+    """Return the refusal that an HTTP status means.
+
+    One of our own failures where a later call may succeed.
+    """
     if status in _GONE:
         return Refusal("not_found", "There is nothing at {url} (HTTP {status}).", url=url, status=status)
     if status in _DENIED:
@@ -86,7 +92,10 @@ def error_refusal(error: Exception, url: str) -> Refusal:
 
 
 def retry_after_seconds(value: str, now: datetime | None = None) -> float | None:
-    """Return the seconds that a Retry-After header (a number or a date) asks to wait; None where it says nothing."""
+    """Return the seconds that a Retry-After header (a number or a date) asks to wait.
+
+    None where it says nothing.
+    """
     value = value.strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])
@@ -137,6 +146,20 @@ def _decoded_name(value: str | tuple[str | None, str | None, str]) -> str:
         return value if isinstance(value, str) else ""
 
 
+def head_of(urls: Sequence[str], status: int, media_type: str, charset: str, headers: Mapping[str, str]) -> Fetched:
+    """Return what the head of an answer tells, its body still to come."""
+    return Fetched(
+        tuple(urls),
+        status,
+        media_type,
+        charset,
+        b"",
+        etag=headers.get("etag", ""),
+        last_modified=headers.get("last-modified", ""),
+        file_name=suggested_name(headers.get("content-disposition", "")),
+    )
+
+
 class NotAPage(Refusal):
     """A file where a page was asked for: `head` is what its server reported of it, without a body."""
 
@@ -146,7 +169,10 @@ class NotAPage(Refusal):
 
 
 def says_file(media_type: str, disposition: str, file_name: str) -> bool:
-    """Return whether the head of an answer announces a file: neither page, JSON nor XML. An empty one does not."""
+    """Return whether the head of an answer announces a file.
+
+    Neither page, JSON nor XML. An empty one does not.
+    """
     attached = disposition.strip().lower().startswith("attachment")
     if attached and suffix_of(quote(file_name)) not in _PAGE_SUFFIXES:
         return True
@@ -156,7 +182,7 @@ def says_file(media_type: str, disposition: str, file_name: str) -> bool:
 
 
 def looks_like_file(start: bytes) -> bool:
-    """Return whether a body that begins like this is a file, whatever its head says."""
+    """Return whether a body that begins like this is a file, against its head."""
     head = start[:_HEAD]
     # Some programs write a few bytes before the mark of a PDF; text in UTF-16 has zeros.
     marked = head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_MAGIC)
@@ -188,7 +214,10 @@ class Received:
 
 
 def decoded(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """Return the body without its Content-Encoding, in pieces of at most 256 KiB whatever a small input expands to."""
+    """Return the body without its Content-Encoding, in pieces of at most 256 KiB.
+
+    However much a small input expands to.
+    """
     coding = encoding.strip().lower()
     if coding in ("", "identity"):
         yield from chunks

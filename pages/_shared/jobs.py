@@ -14,8 +14,7 @@ from ingestion.jobs.kinds import KINDS
 from ingestion.jobs.process import ensure_worker
 from ingestion.jobs.queue import Run
 from ingestion.operations.runs import Control, control, describe_request
-from ingestion.status.run_progress import running_sources
-from ingestion.status.views import rate_per_minute, seconds_left
+from ingestion.status.views import rate_per_minute, running_sources, seconds_left
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_table

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.licence.check import decide
 from ingestion.licence.patterns import read_statements
-from ingestion.licence.verdict import decide
 from ingestion.types import LicenceVerdict
 from tests.conftest import ROOT
 from tests.ingestion.licence.marks import read_marks

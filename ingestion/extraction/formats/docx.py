@@ -177,7 +177,10 @@ def _pieces(element: Element) -> Iterator[str]:
 
 
 def _edge(package: Package, kind: str) -> list[DraftBlock]:
-    """Headers or footers, each text once: a document keeps one for first, odd and even pages of every section."""
+    """Headers or footers, each text once.
+
+    A document keeps one for first, odd and even pages of every section.
+    """
     parts = [name for name in sorted(package.names) if re.fullmatch(rf"word/{kind}\d*\.xml", name)]
     texts = dict.fromkeys(_text(package.xml(name)) for name in parts)
     return [paragraph(text, kind="note") for text in texts if any(character.isalpha() for character in text)]
@@ -224,23 +227,19 @@ def _write_numbers(body: Element, numbering: Element, styles: Element | None) ->
             continue
         used = lists[name]
         count = counts[used.counter]
-        _advance(count, used, level, first=(name, level) not in begun)
+        if (name, level) not in begun and level in used.restarts_at:
+            count[level] = used.restarts_at[level]
+        else:
+            count[level] = count[level] + 1 if level in count else used.levels[level].start
+        for deeper in range(level + 1, _LEVELS):
+            if deeper not in used.levels or used.levels[deeper].restarts:
+                count.pop(deeper, None)
         begun.add((name, level))
         if written := _label(count, used, level):
             run = etree.Element(f"{_W}r")
             etree.SubElement(run, f"{_W}t").text = f"{written} "
             if any(text.text for text in element.iter(f"{_W}t")):
                 element.insert(0, run)
-
-
-def _advance(count: dict[int, int], used: _List, level: int, *, first: bool) -> None:
-    if first and level in used.restarts_at:
-        count[level] = used.restarts_at[level]
-    else:
-        count[level] = count[level] + 1 if level in count else used.levels[level].start
-    for deeper in range(level + 1, _LEVELS):
-        if deeper not in used.levels or used.levels[deeper].restarts:
-            count.pop(deeper, None)
 
 
 def _label(count: Mapping[int, int], used: _List, level: int) -> str:
@@ -259,7 +258,10 @@ def _label(count: Mapping[int, int], used: _List, level: int) -> str:
 
 
 def _place(paragraph: Element, by_style: Mapping[str, tuple[str, int]], lists: Mapping[str, _List]) -> tuple[str, int]:
-    """Return the list and the level a paragraph counts in, by itself or by its style; list "" or "0" for none."""
+    """Return the list and the level a paragraph counts in, by itself or by its style.
+
+    List "" or "0" for none.
+    """
     style = _value(paragraph, "pPr/pStyle")
     name, level = by_style.get(style, ("", 0))
     own = _value(paragraph, "pPr/numPr/numId")
@@ -272,7 +274,10 @@ def _place(paragraph: Element, by_style: Mapping[str, tuple[str, int]], lists: M
 
 
 def _numbered_styles(styles: Element) -> dict[str, tuple[str, int]]:
-    """Return the list and the level of every style that counts; either may come from a style it is based on."""
+    """Return the list and the level of every style that counts.
+
+    Either may come from a style it is based on.
+    """
     own = {style.get(f"{_W}styleId", ""): style for style in styles.iterfind(f"{_W}style")}
 
     def nearest(identity: str, path: str) -> str:

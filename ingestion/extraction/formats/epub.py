@@ -22,11 +22,18 @@ _CHAPTERS = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
 def extract_epub(path: Path, limits: ExtractionLimits) -> Draft:
-    """Return the blocks of an EPUB, its title, the number of its chapters, and which of them could not be read."""
+    """Return the blocks of an EPUB, its title, its number of chapters, and those that could not be read."""
     with open_package(path, limits) as package:
         encryption = package.find("META-INF/encryption.xml")
         if encryption is not None:
-            _refuse_encrypted(encryption, path)
+            for method in encryption.iter("{http://www.w3.org/2001/04/xmlenc#}EncryptionMethod"):
+                if method.get("Algorithm") not in _FONTS_ONLY:
+                    raise Refusal(
+                        "encrypted",
+                        "{file} is protected by its seller (DRM).",
+                        help="Add a copy without protection, if your licence allows one.",
+                        file=path.name,
+                    )
         name = package_name(package)
         root = package.xml(name)
         chapters = _spine(root, name)
@@ -60,7 +67,10 @@ def package_name(package: Package) -> str:
 
 
 def _spine(package: Element, name: str) -> list[str]:
-    """Return the names of the chapters in reading order, without the table of contents, which repeats headings."""
+    """Return the names of the chapters in reading order, without the table of contents.
+
+    It repeats headings.
+    """
     folder = posixpath.dirname(name)
     items = {item.get("id", ""): item for item in package.iterfind(f"{OPF}manifest/{OPF}item")}
     chapters: list[str] = []
@@ -70,14 +80,3 @@ def _spine(package: Element, name: str) -> list[str]:
             continue
         chapters.append(posixpath.normpath(posixpath.join(folder, unquote(urlsplit(item.get("href", "")).path))))
     return chapters
-
-
-def _refuse_encrypted(encryption: Element, path: Path) -> None:
-    for method in encryption.iter("{http://www.w3.org/2001/04/xmlenc#}EncryptionMethod"):
-        if method.get("Algorithm") not in _FONTS_ONLY:
-            raise Refusal(
-                "encrypted",
-                "{file} is protected by its seller (DRM).",
-                help="Add a copy without protection, if your licence allows one.",
-                file=path.name,
-            )

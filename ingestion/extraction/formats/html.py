@@ -22,7 +22,10 @@ _BREAK = re.compile(
 
 
 def extract_html(path: Path) -> Draft:
-    """Return the blocks of a page's main part and its title; headers, menus, forms and scripts are left out."""
+    """Return the blocks of a page's main part and its title.
+
+    Headers, menus, forms and scripts are left out.
+    """
     return html_blocks(path.read_bytes())
 
 
@@ -40,7 +43,7 @@ def html_blocks(raw: bytes) -> Draft:
 
 
 def _blocks(container: Element) -> Iterator[DraftBlock]:
-    """Yield blocks in document order; inline text between two block elements is a paragraph of its own."""
+    """Yield blocks in document order; inline text between two block elements is a paragraph by itself."""
     inline: list[str] = []
     for kind, value in _events(container):
         if kind == "text":
@@ -66,7 +69,10 @@ def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
         child = next(children, None)
         if child is None:
             open_elements.pop()
-            yield from _closed(owner)
+            if owner is not None and _BREAK.fullmatch(owner.tag):
+                yield "break", None
+            if owner is not None and owner.tail:
+                yield "text", owner.tail
         elif _HEADING.fullmatch(child.tag) or (child.tag == "table" and child.find(".//table") is None):
             yield from (("block", block) for block in _whole_blocks(child))
             if child.tail:
@@ -77,13 +83,6 @@ def _events(element: Element) -> Iterator[tuple[str, str | DraftBlock | None]]:
             if child.text:
                 yield "text", child.text
             open_elements.append((iter(child), child))
-
-
-def _closed(element: Element | None) -> Iterator[tuple[str, str | None]]:
-    if element is not None and _BREAK.fullmatch(element.tag):
-        yield "break", None
-    if element is not None and element.tail:
-        yield "text", element.tail
 
 
 def _whole_blocks(element: Element) -> Iterator[DraftBlock]:
@@ -125,7 +124,7 @@ def _is_bold(cell: Element) -> bool:
 
 
 def _on_one_line(element: Element) -> str:
-    """Return the element's words, a space where a line or a paragraph ends and none where only the type changes."""
+    """Return the element's words, with a space where a line or a paragraph ends."""
     return one_line("".join(_pieces(element)))
 
 

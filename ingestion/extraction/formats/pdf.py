@@ -13,25 +13,23 @@ import pymupdf
 
 from ingestion.extraction.assemble import DraftBlock, assemble, one_line, too_long, within
 from ingestion.extraction.file_type import MEDIA_TYPES
-from ingestion.extraction.formats.ligatures import LigatureSearch
 from ingestion.extraction.formats.pdf_figures import (
     Figure,
     by_page,
     figures_on,
+    picture_of,
     read_figures,
     with_figures,
     without_letterheads,
 )
 from ingestion.extraction.formats.pdf_lines import BOLD, ERRORS, FLAGS, damaged_pdf, open_pdf
-from ingestion.extraction.layout.drop_capitals import is_raised, with_drop_capitals
-from ingestion.extraction.layout.headers_footers import without_running_heads
 from ingestion.extraction.layout.hyphenation import vocabulary_of
-from ingestion.extraction.layout.page_breaks import joined_over_pages
+from ingestion.extraction.layout.page_breaks import joined_over_pages, without_running_heads
 from ingestion.extraction.layout.paragraphs import blocks_of, body_size
 from ingestion.extraction.layout.ruled_tables import may_hold_table, placed_word, rows_with_tables
-from ingestion.extraction.layout.rules import Frame, Shape, frames_of
-from ingestion.extraction.layout.text_layer_check import is_scrambled
-from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, rows_of
+from ingestion.extraction.layout.ruling_lines import Frame, Shape, frames_of
+from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scrambled
+from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_raised, rows_of, with_drop_capitals
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture, Refusal
@@ -39,7 +37,6 @@ from rag_engine.errors import BackendError
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Box, ExtractedText
 
-_DPI = 200
 _MOST_PIXELS = 40_000_000
 _FEW_CHARACTERS = 25
 _STAMP_CHARACTERS = 200
@@ -216,7 +213,7 @@ def _differing_words(before: Sequence[dict[str, Any]], after: Sequence[dict[str,
 
 
 def _unnoted(word: Sequence[Any], noted: Sequence[dict[str, Any]]) -> str:
-    """Return the text of a word, parted from the raised number of a note that the library takes for its end."""
+    """Return the text of a word, parted from the raised number of a note at its end."""
     text = one_line(word[4])
     for span in noted if text[-1:].isdecimal() else ():
         number, (x0, y0, _, y1) = span["text"].strip(), span["bbox"]
@@ -230,14 +227,11 @@ def _turned(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:
     return Box(*(bbox if turn is None else pymupdf.Rect(bbox) * turn))
 
 
-def _box(bbox: Sequence[float], turn: pymupdf.Matrix | None) -> Box:
-    if turn is not None:
-        bbox = tuple(pymupdf.Rect(bbox) * turn)
-    return Box(round(bbox[0], 2), round(bbox[1], 2), round(bbox[2], 2), round(bbox[3], 2))
-
-
 def _spelled(spans: list[dict[str, Any]]) -> str:
-    """Return the text of a line; the raised number of a note is parted from its word, so that both can be found."""
+    """Return the text of a line.
+
+    The raised number of a note is parted from its word, so that both can be found.
+    """
     text = ""
     for span in spans:
         shown = span["text"]
@@ -250,7 +244,9 @@ def _spelled(spans: list[dict[str, Any]]) -> str:
 def _printed(
     text: str, bbox: tuple[float, ...], spans: list[dict[str, Any]], block: int, turn: pymupdf.Matrix | None
 ) -> PrintedLine:
-    box = _box(bbox, turn)
+    if turn is not None:
+        bbox = tuple(pymupdf.Rect(bbox) * turn)
+    box = Box(round(bbox[0], 2), round(bbox[1], 2), round(bbox[2], 2), round(bbox[3], 2))
     if len(spans) == 1:
         return PrintedLine(text, box, spans[0]["size"], bool(spans[0]["flags"] & BOLD), block)
     # The largest of the spans that hold words: neither a raised note mark, nor small capitals, nor one drop capital.
@@ -265,7 +261,10 @@ def _texts(rows: PageRows) -> list[str]:
 
 
 def _needs_ocr(page: pymupdf.Page, rows: PageRows) -> bool:
-    """Return whether what the page shows is not in its text: a picture, with a stamp or without, or unnamed glyphs."""
+    """Return whether what the page shows is not in its text.
+
+    A picture, with a stamp or without, or unnamed glyphs.
+    """
     texts = _texts(rows)
     text = " ".join(texts)
     unmapped = 0 if text.isascii() else len(_UNMAPPED.findall(text))
@@ -305,7 +304,7 @@ def _listed(numbers: Sequence[int]) -> str:
 def _recognise(
     document: pymupdf.Document, path: Path, numbers: list[int], pages: list[PageRows], ocr: OcrEngine
 ) -> tuple[list[int], dict[int, str]]:
-    """Return the numbers of the pages that OCR could read, and why no picture could be made of some others.
+    """Return the pages that OCR could read, and why no picture could be made of some others.
 
     The rows of the former replace those of a scantier or scrambled text layer.
     """
@@ -316,7 +315,7 @@ def _recognise(
     def pictures() -> Iterator[Picture]:
         for number in numbers:
             try:
-                picture = _picture(document[number - 1], number)
+                picture = picture_of(document[number - 1], _MOST_PIXELS)
             except ERRORS as error:
                 _raise_out_of_memory(error)
                 undrawn[number] = one_line(str(error))
@@ -374,18 +373,6 @@ def _recognised_lines(lines: Sequence[OcrLine], scale: float) -> list[PrintedLin
         for line in lines
         if one_line(line.text)
     ]
-
-
-def _dpi(rect: pymupdf.Rect) -> int:
-    """200, or less for a poster, so that one picture stays within 40 megapixels."""
-    inches = rect.width * rect.height / 72.0**2
-    return int(min(_DPI, max(36.0, (_MOST_PIXELS / max(inches, 1e-6)) ** 0.5)))
-
-
-def _picture(page: pymupdf.Page, number: int) -> Picture:
-    dpi = _dpi(page.rect)
-    pixmap = page.get_pixmap(dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False)
-    return Picture(number, pixmap.width, pixmap.height, dpi, pixmap.samples)
 
 
 def _raise_out_of_memory(error: Exception) -> None:

@@ -35,6 +35,8 @@ _CAPTION = re.compile(
 _CAPTION_POINTS = 40.0
 _DPI = 200
 _MOST_PIXELS = 20_000_000
+# A poster is drawn as coarse as this, and no coarser.
+_LEAST_DPI = 36.0
 _WORD = re.compile(r"[^\W\d_]{3,}|\d[\d.,%]*")
 _FEWEST_WORDS = 3
 _LEAST_WORDLIKE = 0.6
@@ -42,7 +44,7 @@ _LEAST_WORDLIKE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture on a page: the share of the page that it takes, and the lines that OCR read in it, in points."""
+    """A picture on a page, its share of the page, and the lines that OCR read in it, in points."""
 
     page: int
     box: Box
@@ -83,28 +85,36 @@ def read_figures(document: pymupdf.Document, figures: Sequence[Figure], ocr: Ocr
 
     def pictures() -> Iterator[Picture]:
         for place, one in enumerate(figures):
-            page = document[one.page - 1]
-            area = pymupdf.Rect(astuple(one.box))
-            inches = area.width * area.height / 72.0**2
-            dpi = int(min(_DPI, (_MOST_PIXELS / max(inches, 1e-6)) ** 0.5))
             try:
-                pixmap = page.get_pixmap(clip=area, dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False)
+                picture = picture_of(document[one.page - 1], _MOST_PIXELS, pymupdf.Rect(astuple(one.box)))
             except ERRORS:
                 continue
-            drawn.append((place, 72.0 / dpi))
-            yield Picture(one.page, pixmap.width, pixmap.height, dpi, pixmap.samples)
+            drawn.append((place, 72.0 / picture.dpi))
+            yield picture
 
     for index, lines in enumerate(ocr.read(pictures())):
         place, scale = drawn[index]
-        if _says_something(lines):
+        # Whether OCR read words, and not the grain of a photograph.
+        texts = [one_line(line.text) for line in lines]
+        parts = " ".join(texts).split()
+        words = [part for part in parts if _WORD.search(part)]
+        if len(words) >= _FEWEST_WORDS and len(words) >= _LEAST_WORDLIKE * len(parts) and not is_scrambled(texts):
             read[place] = replace(
                 read[place], lines=tuple(_placed(line, read[place].box, scale) for line in lines if one_line(line.text))
             )
     return read
 
 
+def picture_of(page: pymupdf.Page, most_pixels: int, clip: pymupdf.Rect | None = None) -> Picture:
+    """Return a page, or a part of it, drawn at 200 dpi, or less for a poster, within a number of pixels."""
+    area = page.rect if clip is None else clip
+    dpi = int(min(_DPI, max(_LEAST_DPI, (most_pixels / max(area.width * area.height / 72.0**2, 1e-6)) ** 0.5)))
+    pixmap = page.get_pixmap(clip=clip, dpi=dpi, colorspace=pymupdf.csGRAY, alpha=False)
+    return Picture(page.number + 1, pixmap.width, pixmap.height, dpi, pixmap.samples)
+
+
 def with_figures(blocks: Sequence[DraftBlock], figures: Sequence[Figure]) -> list[DraftBlock]:
-    """Return the blocks of a page with a placeholder for each figure, in front of its caption or where it stands."""
+    """Return the blocks of a page with a placeholder for each figure, before its caption or in its place."""
     placed = list(blocks)
     for one in figures:
         lines = (DraftLine(PLACEHOLDER, one.box), *one.lines)
@@ -128,7 +138,10 @@ def _is_caption(block: DraftBlock, figure: Figure) -> bool:
 
 
 def _place(blocks: Sequence[DraftBlock], figure: Figure) -> int:
-    """Return where in the blocks a figure stands: not where a sentence goes on over the page's edge, nor in a title."""
+    """Return where in the blocks a figure stands.
+
+    Not where a sentence goes on over the page's edge, nor in a title.
+    """
     texts = sum(block.kind != "note" for block in blocks)
     tops = [(place, block.lines[0].box) for place, block in enumerate(blocks[:texts])]
     column = [(place, box) for place, box in tops if box is not None and _beside(box, figure.box)]
@@ -150,14 +163,6 @@ def _beside(one: Box, other: Box) -> bool:
 
 def _rounded(box: Box) -> tuple[int, ...]:
     return tuple(map(round, astuple(box)))
-
-
-def _says_something(lines: Sequence[OcrLine]) -> bool:
-    """Return whether OCR read words, and not the grain of a photograph."""
-    texts = [one_line(line.text) for line in lines]
-    parts = " ".join(texts).split()
-    words = [part for part in parts if _WORD.search(part)]
-    return len(words) >= _FEWEST_WORDS and len(words) >= _LEAST_WORDLIKE * len(parts) and not is_scrambled(texts)
 
 
 def _placed(line: OcrLine, figure: Box, scale: float) -> DraftLine:

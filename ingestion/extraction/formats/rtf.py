@@ -1,4 +1,7 @@
-"""RTF by striprtf, which knows the code pages; headings, tables and footnotes are marked for it beforehand."""
+"""RTF by striprtf, which knows the code pages.
+
+Headings, tables and footnotes are marked for it beforehand.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,15 @@ _FONTS = re.compile(r"\{\s*\\fonttbl(?![a-z])")
 
 def extract_rtf(path: Path) -> Draft:
     """Return the blocks of an RTF document, its footnotes last, and its declared title."""
-    source = _decoded(path.read_bytes())
+    # The source: seven-bit by the standard, else in the code page that it declares.
+    raw = path.read_bytes()
+    found = _CODE_PAGE.search(raw[:4096])
+    name = f"cp{int(found[1])}" if found else "cp1252"
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        name = "cp1252"
+    source = raw.decode(name, "replace")
     fonts = next(_groups(source, _FONTS), "")
     prolog = source[: source.find("{", 1)] if source.find("{", 1) > 0 else "{\\rtf1"
     try:
@@ -39,17 +50,6 @@ def extract_rtf(path: Path) -> Draft:
     except (LookupError, ValueError, TypeError, OverflowError) as error:
         raise damaged(path, error) from error
     return Draft(blocks + [paragraph(note, kind="note") for note in notes if one_line(note)], title)
-
-
-def _decoded(raw: bytes) -> str:
-    """Return the source: seven-bit by the standard, else in the code page that it declares."""
-    found = _CODE_PAGE.search(raw[:4096])
-    name = f"cp{int(found[1])}" if found else "cp1252"
-    try:
-        codecs.lookup(name)
-    except LookupError:
-        name = "cp1252"
-    return raw.decode(name, "replace")
 
 
 def _prepared(source: str) -> str:
@@ -66,7 +66,10 @@ def _plain(source: str) -> str:
 
 
 def _groups(source: str, start: re.Pattern[str]) -> Iterator[str]:
-    """Yield the groups that begin as the pattern says, braces and all; one that is never closed is left out."""
+    """Yield the groups that begin as the pattern says, braces and all.
+
+    One that is never closed is left out.
+    """
     beyond = 0
     while (found := start.search(source, beyond)) is not None:
         depth = 0

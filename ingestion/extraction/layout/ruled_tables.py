@@ -1,4 +1,7 @@
-"""Tables in the frames of a page: cells between ruled lines, or between the gaps of aligned words; pure geometry."""
+"""Tables in the frames of a page: cells between ruled lines, or between the gaps of aligned words.
+
+Pure geometry.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice, pairwise
 from statistics import median
 
-from ingestion.extraction.layout.rules import SNAP, Frame, RuledLine
+from ingestion.extraction.layout.ruling_lines import SNAP, Frame, RuledLine
 from ingestion.extraction.layout.text_rows import PrintedLine, TextRow, rows_of
 from ingestion.extraction.table_grid import GridCell, TableGrid, is_figure, table_of, without_leader
 from rag_engine.types import Box
@@ -181,7 +184,7 @@ def _ruled_columns(frame: Frame) -> list[float]:
 
 
 def _filled(columns: list[float], words: Sequence[PlacedWord], frame: Frame) -> list[float]:
-    """Return the edges of columns without those between which nothing is written, as between two lines of a border."""
+    """Return the edges of columns without those that hold nothing between them, as of a border."""
     kept = list(columns)
     for start, end in pairwise(columns):
         if not any(start <= word.x < end for word in words):
@@ -229,7 +232,10 @@ def _size(words: Iterable[PlacedWord]) -> float:
 
 
 def _gaps(lines: Sequence[_TextLine], box: Box) -> list[float]:
-    """Return the edges of columns: the frame's, and the middles of the gaps that nearly all lines leave free."""
+    """Return the edges of columns.
+
+    The frame's, and the middles of the gaps that nearly all lines leave free.
+    """
     if len(lines) < _FEWEST_ROWS + 1:
         return []
     left, width = int(box.x0), int(box.x1 - box.x0) + 2
@@ -256,7 +262,10 @@ def _gaps(lines: Sequence[_TextLine], box: Box) -> list[float]:
 
 
 def _emptiest(lines: Sequence[int]) -> float:
-    """Return the middle of the longest stretch that the fewest lines cross: a long label reaches far into a gap."""
+    """Return the middle of the longest stretch that the fewest lines cross.
+
+    A long label reaches far into a gap.
+    """
     fewest = min(lines)
     stretches = [list(places) for count, places in groupby(range(len(lines)), key=lines.__getitem__) if count == fewest]
     longest = max(stretches, key=len)
@@ -324,7 +333,7 @@ class _Grid:
         ]
 
     def header(self, page: int) -> list[list[GridCell]]:
-        """Return the rows of the first band if lines in it part what several columns are under from their own names.
+        """Return the rows of the first band if lines in it part a name over several columns from theirs.
 
         A column that no line parts has one name, however many lines it is printed on.
         """
@@ -455,7 +464,10 @@ class _Grid:
 
 
 def _goes_on(row: Sequence[Sequence[PlacedWord]]) -> bool:
-    """Return whether a line of a band is the rest of the row above: a single text that begins in lower case."""
+    """Return whether a line of a band is the rest of the row above.
+
+    A single text that begins in lower case.
+    """
     filled = [words for words in row if words]
     return len(filled) == 1 and filled[0][0].text[:1].islower()
 

@@ -31,6 +31,8 @@ from rag_engine.confinement.pool import ChildPool, ConfinedChild
 from rag_engine.confinement.scratch import Scratch
 from rag_engine.text.templates import kept_sentence
 
+_CONVERT = "Save it in another format, such as PDF, and add that."
+
 
 class Sandbox:
     """Child processes that read files, `count` at a time; one that a file breaks is replaced.
@@ -132,7 +134,13 @@ class Sandbox:
         if body == b"" and self._pool.closed:
             raise _unexpected(f"{path.name} was not read to its end: it was broken off.")
         if body is None or child.exit_code() == -signal.SIGXCPU:
-            raise _too_slow(path, seconds + ocr_seconds - left)
+            raise Refusal(
+                "too_slow",
+                "{file} was not read within {seconds:g} seconds.",
+                help="Split it into smaller files.",
+                file=path.name,
+                seconds=round(seconds + ocr_seconds - left, 1),
+            )
         raise _crashed(path, child.last_words())
 
 
@@ -140,7 +148,12 @@ class _FileReader(ConfinedChild):
     """A child process and the folder where files are lent to it."""
 
     def __init__(self, limits: ExtractionLimits, ocr: OcrChoice) -> None:
-        readable = _readable()
+        # The paths that the child reads: our code and tables, its programs and their data.
+        tables = [path for path in (ROOT / "data").glob("*") if path.name != "workspace"]
+        tesseract, languages = shutil.which("tesseract"), os.environ.get("TESSDATA_PREFIX")
+        programs = [*office_folders(), *([Path(tesseract).resolve().parent] if tesseract else [])]
+        folders = [ROOT / "ingestion", *tables, *programs, easyocr_folder(), *([languages] if languages else [])]
+        readable = tuple(str(folder) for folder in folders)
         self.scratch = Scratch(unprivileged_user(readable))
         settings = encode({"limits": asdict(limits), "ocr": ocr}).decode()
         variables = {**self.scratch.variables(), "SEXTANT_EASYOCR_MODELS": os.fspath(easyocr_folder())}
@@ -170,15 +183,6 @@ def ocr_time_for(size: int, limits: ExtractionLimits) -> float:
     return limits.ocr_least_seconds + limits.ocr_seconds_a_megabyte * size / 1e6
 
 
-def _readable() -> tuple[str, ...]:
-    """Return the paths that the child reads: our code and tables, its programs and their data."""
-    tables = [path for path in (ROOT / "data").glob("*") if path.name != "workspace"]
-    tesseract, languages = shutil.which("tesseract"), os.environ.get("TESSDATA_PREFIX")
-    programs = [*office_folders(), *([Path(tesseract).resolve().parent] if tesseract else [])]
-    folders = [ROOT / "ingestion", *tables, *programs, easyocr_folder(), *([languages] if languages else [])]
-    return tuple(str(folder) for folder in folders)
-
-
 def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
     reason: OutcomeReason = answer["refused"] if answer["refused"] in get_args(OutcomeReason) else "crashed"
     if reason == "too_much_memory":
@@ -192,19 +196,6 @@ def _refusal(path: Path, answer: Message, limits: ExtractionLimits) -> Refusal:
     if reason == "unexpected":
         return _unexpected(answer["message"])
     return Refusal(reason, answer["message"], help=answer.get("help") or _CONVERT)
-
-
-_CONVERT = "Save it in another format, such as PDF, and add that."
-
-
-def _too_slow(path: Path, seconds: float) -> Refusal:
-    return Refusal(
-        "too_slow",
-        "{file} was not read within {seconds:g} seconds.",
-        help="Split it into smaller files.",
-        file=path.name,
-        seconds=round(seconds, 1),
-    )
 
 
 def _unexpected(message: str) -> Refusal:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ingestion.types import FileProperties, FileReading, PlacedLine, PrintedPages
 from rag_engine.confinement.pool import LARGEST_ANSWER
-from rag_engine.types import Block, BlockKind, Box, ExtractedText, Line
+from rag_engine.types import Block, Box, ExtractedText, Line
 
 _AS_THEY_ARE = ("text", "pages", "media_type", "title", "ocr_pages", "unread_pages", "warnings")
 _NO_BOX = (nan, nan, nan, nan)
@@ -91,15 +91,12 @@ def from_json(fields: Message) -> ExtractedText:
     numbers = (_unpacked("i", fields[name]) for name in ("starts", "ends", "line_pages"))
     return ExtractedText(
         lines=tuple([Line(*line) for line in zip(*numbers, boxes, strict=True)]),
-        blocks=tuple([_block(*block) for block in fields["blocks"]]),
+        blocks=tuple(
+            Block(start, end, page, kind, size, tuple(map(tuple, rows)))
+            for start, end, page, kind, size, rows in fields["blocks"]
+        ),
         **_tupled(fields, _AS_THEY_ARE),
     )
-
-
-def _block(
-    start: int, end: int, page: int, kind: BlockKind, size: float | None, rows: Iterable[Iterable[str]]
-) -> Block:
-    return Block(start, end, page, kind, size, tuple(map(tuple, rows)))
 
 
 def _tupled(fields: Message, names: Iterable[str]) -> Message:

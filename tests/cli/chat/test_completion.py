@@ -15,8 +15,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from cli.chat.chat import typed_lines
-from cli.chat.completion import Suggestion, chat_completer, suggestions
+from cli.chat.chat import Suggestion, chat_completer, suggestions, typed_lines
 from cli.chat.session import ChatSession
 from rag_engine.config import read_config
 from rag_engine.conversations.store import Conversation, new_id

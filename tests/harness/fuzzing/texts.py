@@ -9,9 +9,8 @@ from pathlib import Path
 from ingestion.catalogues.read import Endpoint, catalogue_kind, endpoints_of, read_catalogue
 from ingestion.config import WebConfig
 from ingestion.licence.html_marks import read_xmp
-from ingestion.licence.patterns import read_limits, read_statements, says_reserved
+from ingestion.licence.patterns import pieces_of, read_limits, read_statements, says_reserved, sentences_of
 from ingestion.licence.reading import read_html
-from ingestion.licence.sentences import pieces_of, sentences_of
 from ingestion.metadata_file import NAME, read_descriptions
 from ingestion.seeds.feeds import list_kind, read_entries, read_page_lists, unpack
 from ingestion.seeds.read import read_seeds

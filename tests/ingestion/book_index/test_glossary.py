@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ingestion.book_index.glossary import glossary_records
+from ingestion.book_index.read import glossary_records
 from rag_engine.types import Block, BlockKind, ExtractedText
 
 

@@ -1,4 +1,4 @@
-"""Copies, versions and works of their own among texts that are nearly alike."""
+"""Copies, versions and separate works among texts that are nearly alike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.config import DeduplicationConfig
 from ingestion.deduplication.compare import relate
-from ingestion.deduplication.differences import find_differences
+from ingestion.deduplication.pairs import find_differences
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.types import Extraction, Outcome, Relation, SeedSource
 from rag_engine.types import ExtractedText

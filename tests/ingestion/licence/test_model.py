@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.licence.model import ask_model
+from ingestion.licence.check import ask_model
 from ingestion.prompts import LICENCE_SCHEMA
 from rag_engine.errors import BackendError
 

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from ingestion.licence.check import decide
 from ingestion.licence.patterns import read_statements, says_reserved
 from ingestion.licence.table import deciding_rule, load_licences
-from ingestion.licence.verdict import decide
 from ingestion.types import LicenceVerdict
 
 

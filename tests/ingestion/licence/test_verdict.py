@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ingestion.licence.verdict import decide
+from ingestion.licence.check import decide
 from ingestion.types import LicenceMark, Light
 
 

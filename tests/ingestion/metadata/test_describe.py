@@ -1,4 +1,4 @@
-"""The metadata phase: always done, by whatever answers."""
+"""The metadata phase: always done, with any model or none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from ingestion.config import IngestionConfig
-from ingestion.metadata.describe import describe_source
+from ingestion.metadata.phase import describe_source
 from ingestion.paced_model import PacedModel
 from ingestion.protocols import LanguageModel
 from ingestion.types import Description, Extraction, FieldName, FileProperties, Outcome, SeedSource

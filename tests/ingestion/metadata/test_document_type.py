@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.metadata.document_type import guess_types
 from ingestion.metadata.quotes import document_text
+from ingestion.metadata.rules import guess_types
 from tests.ingestion.texts import extracted_from
 
 PROSE = "The river rises in spring. People move their things to the upper floors and wait for the water to go."

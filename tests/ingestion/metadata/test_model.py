@@ -11,8 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ingestion.metadata.merge import merge
 from ingestion.metadata.model import ModelReply, ask_model, prompt_for, read_answer
+from ingestion.metadata.phase import merge
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.paced_model import PacedModel

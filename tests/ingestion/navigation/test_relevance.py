@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.navigation.relevance import why_off_topic
+from ingestion.navigation.link_choice import why_off_topic
 from ingestion.protocols import LanguageModel
 from ingestion.web.links import PageLink
 from tests.ingestion.small_web import SmallJudge

@@ -11,7 +11,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.ocr.choose import choose_ocr
-from ingestion.quality.readability import readability
+from ingestion.quality.score import readability
 from ingestion.types import ExtractionLimits
 from rag_engine.backends.language_identification import identify_language
 

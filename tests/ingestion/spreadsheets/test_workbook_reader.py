@@ -9,7 +9,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from ingestion.spreadsheets.workbook_reader import read_workbook, unescape
+from ingestion.spreadsheets.read import read_workbook, unescape
 from ingestion.spreadsheets.workbook_writer import Cell, Sheet, to_workbook
 from ingestion.types import Refusal
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ingestion.records.source_store import Event
-from ingestion.status.run_progress import running_sources
+from ingestion.status.views import running_sources
 from ingestion.types import Progress
 
 

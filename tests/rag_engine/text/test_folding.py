@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.book_index.vocabulary import folded as folded_title
+from ingestion.book_index.entries import folded as folded_title
 from ingestion.file_names import slug_of
 from ingestion.metadata.term_matching import cut_words
 from rag_engine.text.analyzer import surface

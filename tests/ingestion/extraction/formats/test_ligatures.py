@@ -1,4 +1,7 @@
-"""Ligatures that a PDF names by their last letter: drawn as wide as the glyph is, and called by one letter."""
+"""Ligatures that a PDF names by their last letter.
+
+Drawn as wide as the glyph is, and called by one letter.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import pymupdf
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.extraction.formats.ligatures import LigatureSearch
+from ingestion.extraction.layout.text_layer_check import LigatureSearch
 from ingestion.types import ExtractionLimits
 
 # The glyphs of a font: the letter that it is called, and its width in thousandths of the size.

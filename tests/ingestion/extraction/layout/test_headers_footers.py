@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.extraction.layout.headers_footers import without_running_heads
+from ingestion.extraction.layout.page_breaks import without_running_heads
 from ingestion.extraction.layout.text_rows import PageRows, TextRow
 from rag_engine.types import Box
 

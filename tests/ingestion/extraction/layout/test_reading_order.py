@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.extraction.layout.reading_order import columns_first
+from ingestion.extraction.ocr.choose import columns_first
 from ingestion.types import OcrLine
 from rag_engine.types import Box
 

@@ -1,4 +1,4 @@
-"""A search that lists all passages with the words, or writes them into a file."""
+"""The verb that searches the collection: the best passages with their scores, or all with the words."""
 
 from __future__ import annotations
 
@@ -6,19 +6,71 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.text import Text
 
-from cli.terminal import out, print_json, warn
+from cli.ask import Mmr, Recipe, TopK, retrieval_of
+from cli.options import AsJson, Filters, Workspace
+from cli.terminal import end_as_json, engine_of, errors_end, out, say, warn
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
     from rag_engine.passage_search.find import FoundPassages, PassageQuery
     from rag_engine.passage_search.passages import MarkedPassage
 
+app = typer.Typer()
+Sort = Annotated[
+    str, typer.Option("--sort", help="List all passages with the words as the Search page does: relevance or date.")
+]
+Export = Annotated[
+    Path | None, typer.Option("--export", help="Write all passages with the words into this .csv or .xlsx.")
+]
+WordsOnly = Annotated[
+    bool, typer.Option("--words-only", help="With --sort or --export: leave out what is only near in meaning.")
+]
 SHOWN = 10
 _BLANKS = re.compile(r"\s+")
+
+
+@app.command()
+def search(
+    words: Annotated[str, typer.Argument(help="A question or key words; “several words” in quotes are a phrase.")],
+    filters: Filters = None,
+    sort: Sort = "",
+    export: Export = None,
+    words_only: WordsOnly = False,
+    top_k: TopK = None,
+    profile: Recipe = "",
+    mmr: Mmr = None,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show passages on a question with every score; with --sort or --export, all that hold the words."""
+    if sort or export or words_only:
+        listing = Listing(words, tuple(filters or ()), sort, words_only, top_k or SHOWN, export, as_json)
+        with errors_end(as_json):
+            listing.check()
+        with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
+            list_passages(engine, listing)
+        return
+    from rag_engine.answering.json_contract import search_json
+    from rag_engine.filters import parse_filters
+    from rag_engine.prompts import absent_sections
+    from rag_engine.text.file_kinds import pages_text
+
+    with engine_of(workspace, as_json, profile=profile, mmr=mmr) as engine:
+        engine.begin_loading_models(words)
+        evidence = engine.search(words, parse_filters(filters or []), retrieval_of(engine, top_k))
+    end_as_json(as_json, search_json(evidence))
+    for rank, hit in enumerate(evidence.hits, start=1):
+        known = filter(None, (hit.document.metadata.title, pages_text(hit.document.file, [hit.page])))
+        out.print(f"\n{rank}. {', '.join(known)}", style="bold", markup=False)
+        chance = "" if hit.chance is None else f", chance to answer {hit.chance:.0%}"
+        out.print(f"   {hit.document.file}  {hit.tier} match{chance}", style="dim", markup=False)
+        out.print(f"   {' '.join(hit.text.split())[:400]}", markup=False)
+    warn((*filter(None, [absent_sections(evidence.absent, evidence.plan.language)]), *evidence.warnings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +121,7 @@ def list_passages(engine: Engine, listing: Listing) -> None:
     if listing.export:
         _write(engine, found, listing.export)
     passages = list(read_passages(engine, found, found.matches[: listing.shown]))
-    if listing.as_json:
-        print_json(found_json(found, passages) | {"path": str(listing.export or "")})
-        return
+    end_as_json(listing.as_json, found_json(found, passages) | {"path": str(listing.export or "")})
     if not len(found) and found.held:
         out.print(describe_refusal(excluding_facets(engine, found.query), found), markup=False)
     elif found.held:
@@ -79,7 +129,7 @@ def list_passages(engine: Engine, listing: Listing) -> None:
     else:
         out.print("The collection is empty: add documents first.", markup=False)
     if listing.export:
-        out.print(f"Wrote {listing.export}: {len(found):,} passages.", markup=False, soft_wrap=True)
+        say(f"Wrote {listing.export}: {len(found):,} passages.")
     else:
         _print(passages, by_words=bool(found.query.words))
     warn(found.warnings)

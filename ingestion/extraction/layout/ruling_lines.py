@@ -61,7 +61,10 @@ class Shape:
 
 
 def frames_of(drawn: Sequence[Shape], width: float, height: float) -> list[Frame]:
-    """Return the frames among the shapes of a page, those with vertical lines first; none for too many shapes."""
+    """Return the frames among the shapes of a page, those with vertical lines first.
+
+    None for too many shapes.
+    """
     if not 2 <= len(drawn) <= _MOST_RULES:
         return []
     shapes = [
@@ -150,7 +153,7 @@ def _whole(rules: Iterable[RuledLine]) -> list[RuledLine]:
 
 
 def _touching(across: Sequence[RuledLine], down: Sequence[RuledLine]) -> list[Frame]:
-    """Return the groups of lines that meet, and those of horizontal lines of one width one below the other."""
+    """Return the groups of lines that meet, and of horizontal lines of one width above each other."""
     groups = _Groups(len(across) + len(down))
     down = sorted(down, key=lambda rule: rule.at)
     places = [rule.at for rule in down]

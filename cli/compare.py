@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.padding import Padding
 
+from cli.options import AsJson, Filters, Workspace
 from cli.runs import watch
-from cli.terminal import AsJson, Filters, Workspace, desk_of, err, errors_end, out, print_json
+from cli.terminal import desk_of, err, errors_end, out, print_json
 
 if TYPE_CHECKING:
-    from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell
+    from ingestion.dataset.comparison.comparison import Comparison
 
 app = typer.Typer()
 
@@ -86,7 +87,7 @@ def compare(
 
 def _print(comparison: Comparison) -> None:
     """Print the cells below their questions, each with the page of its quote or how much was searched."""
-    from ingestion.dataset.comparison.comparison import cells_in_order
+    from ingestion.dataset.comparison.comparison import cell_text, cells_in_order
 
     shown = ""
     for question, column, cell in cells_in_order(comparison):
@@ -94,14 +95,8 @@ def _print(comparison: Comparison) -> None:
             out.print(f"\n{question}", style="bold", markup=False)
             shown = question
         out.print(f"  {column.label}", style="dim", markup=False)
-        out.print(Padding(_cell(cell), (0, 0, 0, 4)), markup=False)
+        out.print(Padding(cell_text(cell), (0, 0, 0, 4)), markup=False)
     out.print(f"\n{comparison.describe()}.", markup=False)
-
-
-def _cell(cell: ComparisonCell | None) -> str:
-    from ingestion.dataset.comparison.comparison import cell_text
-
-    return cell_text(cell)
 
 
 def _json(comparison: Comparison, workbook: Path | None) -> dict[str, Any]:

@@ -1,1 +1,0 @@
-"""Commands for people: who has which role, and who changed what."""

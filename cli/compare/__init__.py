@@ -1,1 +1,0 @@
-"""The verb that compares documents or countries."""

@@ -1,1 +1,0 @@
-"""Searching in the terminal."""
