@@ -20,9 +20,8 @@ from rag_engine.errors import InputError
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
-    from rag_engine.evaluation.answers.accepted_run import KeptRun
+    from rag_engine.evaluation.answers.accepted_run import KeptRun, RecordedRun
     from rag_engine.evaluation.answers.run_answers import AnswersRequest
-    from rag_engine.evaluation.answers.workspace_rows import WorkspaceRows
     from rag_engine.evaluation.configurations import Configuration
     from rag_engine.evaluation.datasets import Dataset, Split
     from rag_engine.evaluation.metrics import Measured
@@ -204,21 +203,23 @@ def answers(
     judge_url: JudgeUrl = "",
     repeat: Repeat = 1,
     text_metrics: TextMetrics = False,
-    results: Annotated[Path | None, typer.Option(help="Folder for the rows; by default the workspace's.")] = None,
+    results: Annotated[Path | None, typer.Option(help="Folder for the rows (CSV) and the run (JSON).")] = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask questions with reference answers and measure the answers; a run that was stopped goes on."""
+    from ingestion.operations.evaluation import write_run
+
     with engine_of(workspace, as_json, profile=profile) as engine:
         request = _request(gold, top_k, judge, judge_url, repeat, text_metrics=text_metrics)
-        run, rows = _measure(engine, request, results or engine.config.workspace / "evaluation")
-        path = rows.path
-        run = rows.write(path.with_suffix(".json"), run)
+        recorded = _measure(engine, request)
+        files = write_run(recorded, results) if results else ()
     if as_json:
-        print_json(asdict(run) | {"files": [str(path), str(path.with_suffix(".json"))]})
+        print_json(asdict(recorded.run) | {"files": [str(file) for file in files]})
         return
-    _print_run(run)
-    err.print(f"Written: {path} and {path.with_suffix('.json').name}", markup=False, soft_wrap=True)
+    _print_run(recorded.run)
+    if files:
+        err.print(f"Written: {files[0]} and {files[1].name}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -237,21 +238,28 @@ def gate(
     as_json: AsJson = False,
 ) -> None:
     """Hold the settings against the accepted run; exit code 1 where a figure fell by more than chance."""
-    from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, require_answers
+    from rag_engine.evaluation.answers.accepted_run import (
+        find_accepted,
+        keep_run,
+        read_run,
+        require_accepted,
+        require_answers,
+    )
     from rag_engine.evaluation.answers.gate import compare_runs, keep_result
 
     with engine_of(workspace, as_json, profile=profile) as engine:
-        kept = accepted_path(engine.config.workspace)
+        kept = engine.config.workspace
         # Before any question is asked.
-        accepted = None if accept and not against and not kept.exists() else read_run(against or kept)
+        accepted = read_run(against) if against else find_accepted(kept) if accept else require_accepted(kept)
         request = _request(gold, top_k, judge, judge_url, repeat)
-        run, rows = _measure(engine, request, kept.parent, anew=True)
+        recorded = _measure(engine, request, anew=True)
+        run = recorded.run
         require_answers(run)
         result = compare_runs(accepted, run, engine.collection.generation()) if accepted else None
         if result is not None and against is None:
-            keep_result(engine.config.workspace, result)
+            keep_result(kept, result)
         if accept:
-            rows.write(kept, run)
+            keep_run(kept, recorded.id)
     found, dropped, differing = (result.changes, result.dropped, result.differing) if result else ((), (), ())
     if as_json:
         listed = [asdict(one) | {"dropped": one.dropped} for one in found]
@@ -289,9 +297,7 @@ def _request(
     return AnswersRequest(named, top_k, judge, judge_url, repeat, text_metrics)
 
 
-def _measure(
-    engine: Engine, request: AnswersRequest, folder: Path, *, anew: bool = False
-) -> tuple[KeptRun, WorkspaceRows]:
+def _measure(engine: Engine, request: AnswersRequest, *, anew: bool = False) -> RecordedRun:
     """Measure the answers with a bar on a terminal, elsewhere a line a question."""
     from rag_engine.evaluation.answers.measure import measure_answers
 
@@ -302,9 +308,7 @@ def _measure(
             if not sys.stderr.isatty() and now:
                 err.print(f"{done + 1} of {total}: {now}", markup=False, soft_wrap=True)
 
-        return measure_answers(
-            engine, request, folder, anew=anew, progress=progress, warn=lambda words: warn(tuple(words))
-        )
+        return measure_answers(engine, request, anew=anew, progress=progress, warn=lambda words: warn(tuple(words)))
 
 
 def _print_run(run: KeptRun) -> None:

@@ -382,7 +382,6 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
 
     Return in words what may still hold something of it, for it cannot be read.
     """
-    unread: list[Path] = []
     # Whether a list that somebody looks at repeats the document is not known.
     remove_previews(desk.workspace)
     alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
@@ -394,11 +393,9 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
         forget_in_conversations(desk.workspace, document_id, file, redact=redact)
         if redact:
             forget_in_notebooks(desk.workspace, document_id)
-            unread += forget_in_evaluation(
-                desk.workspace, file, said_by_others(desk.engine.collection, file, document_id)
-            )
+            forget_in_evaluation(desk.workspace, file, said_by_others(desk.engine.collection, file, document_id))
     # Pages tell of documents that they are not themselves, such as by a link.
-    unread += empty_cache(folders.pages(desk.workspace))
+    unread = empty_cache(folders.pages(desk.workspace))
     forget_examples(desk.engine)
     desk.jobs.forget_current()
     ComparisonStore(desk.engine.catalog).forget_documents([document_id])
