@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -377,6 +377,24 @@ def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
     ]
 
 
+def _forget_questions(desk: Desk, document_id: str, file: str) -> None:
+    forget_in_evaluation(desk.workspace, file, said_by_others(desk.engine.collection, file, document_id))
+
+
+# By kinds of records: what takes a document out of them, of an id and a file, and whether quotes of it are redacted.
+# The tables of the catalog that hold documents are those of rag_engine/storage/deletion.py.
+FORGETTING: Mapping[tuple[str, ...], Callable[[Desk, str, str, bool], object]] = {
+    ("erased", "conversation"): lambda desk, document, file, redact: forget_in_conversations(
+        desk.workspace, document, file, redact=redact
+    ),
+    ("comparison", "comparison cell"): lambda desk, document, *_: ComparisonStore(desk.engine.catalog).forget_document(
+        document
+    ),
+    ("notebook",): lambda desk, document, _, redact: redact and forget_in_notebooks(desk.workspace, document),
+    ("test question", "run"): lambda desk, document, file, redact: redact and _forget_questions(desk, document, file),
+}
+
+
 def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> list[str]:
     """Remove what repeats a document: replies, comparisons, its description, and what was agreed with.
 
@@ -390,15 +408,12 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
         for folder in originals_aside(desk.workspace, document_id):
             shutil.rmtree(folder, ignore_errors=True)
         remove_erased(desk.workspace, desk.jobs, document_id)
-        forget_in_conversations(desk.workspace, document_id, file, redact=redact)
-        if redact:
-            forget_in_notebooks(desk.workspace, document_id)
-            forget_in_evaluation(desk.workspace, file, said_by_others(desk.engine.collection, file, document_id))
+        for forget_in in FORGETTING.values():
+            forget_in(desk, document_id, file, redact)
     # Pages tell of documents that they are not themselves, such as by a link.
     unread = empty_cache(folders.pages(desk.workspace))
     forget_examples(desk.engine)
     desk.jobs.forget_current()
-    ComparisonStore(desk.engine.catalog).forget_documents([document_id])
     FileDescriptions(desk.engine.catalog).forget(source)
     desk.store.journal.forget(source)
     desk.store.journal.forget(source.removeprefix(FROM_LIST))
