@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cli.ask import Recipe, TopK
-from cli.own import own
 from cli.terminal import AsJson, Workspace, bar, engine_of, err, errors_end, out, print_json, print_table, warn
+from cli.test_questions import test_questions
 from rag_engine.config import DATA, read_config, shared_folder
 from rag_engine.errors import InputError
 
@@ -32,7 +32,7 @@ app = typer.Typer(
     help="Measure what is found, in a collection of its own, and (own, answers, gate) what the workspace answers.",
 )
 
-app.add_typer(own.app, name="own")
+app.add_typer(test_questions.app, name="own")
 
 Documents = Annotated[
     Path | None, typer.Option(help="Folder of the quoted documents; by default SEXTANT_SHARED/data/corpus.")

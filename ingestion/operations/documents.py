@@ -34,8 +34,9 @@ from rag_engine.atomic_write import remove_abandoned, remove_abandoned_staging
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.evaluation.answers.forgetting import forget_in_evaluation, said_by_others
-from rag_engine.notebook.store import forget_in_notebooks
+from rag_engine.evaluation.answers.forgetting import forget_in_evaluation
+from rag_engine.notebook.notebook import without_document
+from rag_engine.notebook.store import NOTEBOOKS
 from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.set_aside import kept_aside
 from rag_engine.storage.deletion import Erasure
@@ -377,21 +378,21 @@ def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
     ]
 
 
-def _forget_questions(desk: Desk, document_id: str, file: str) -> None:
-    forget_in_evaluation(desk.workspace, file, said_by_others(desk.engine.collection, file, document_id))
-
-
-# By kinds of records: what takes a document out of them, of an id and a file, and whether quotes of it are redacted.
-# The tables of the catalog that hold documents are those of rag_engine/storage/deletion.py.
-FORGETTING: Mapping[tuple[str, ...], Callable[[Desk, str, str, bool], object]] = {
+# By kinds of records: what takes the document of an id and a file out of them. The tables of the catalog that hold
+# documents are those of rag_engine/storage/deletion.py.
+FORGETTING: Mapping[tuple[str, ...], Callable[[Desk, str, str, bool], None]] = {
     ("erased", "conversation"): lambda desk, document, file, redact: forget_in_conversations(
         desk.workspace, document, file, redact=redact
     ),
     ("comparison", "comparison cell"): lambda desk, document, *_: ComparisonStore(desk.engine.catalog).forget_document(
         document
     ),
-    ("notebook",): lambda desk, document, _, redact: redact and forget_in_notebooks(desk.workspace, document),
-    ("test question", "run"): lambda desk, document, file, redact: redact and _forget_questions(desk, document, file),
+    ("notebook",): lambda desk, document, _, redact: (
+        NOTEBOOKS.change_all(desk.workspace, document, lambda one: without_document(one, document)) if redact else None
+    ),
+    ("test question", "run"): lambda desk, document, file, redact: (
+        forget_in_evaluation(desk.engine.collection, document, file) if redact else None
+    ),
 }
 
 

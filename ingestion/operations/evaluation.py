@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ingestion.dataset.export import write_file
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import act
 from ingestion.operations.desk import Desk, queue_once
 from ingestion.spreadsheets.csv_writer import to_csv
-from rag_engine.atomic_write import write_atomic
 from rag_engine.config import judge_settings
 from rag_engine.conversations import store
 from rag_engine.conversations.erased_documents import erased_since
@@ -20,14 +20,14 @@ from rag_engine.conversations.feedback import RatedAnswer, rated_answers
 from rag_engine.conversations.store import Turn, new_id, read_conversation
 from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.accepted_run import RecordedRun
-from rag_engine.evaluation.answers.forgetting import said_by_others, without_quotes
+from rag_engine.evaluation.answers.forgetting import without_quotes
 from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines, read_answer_questions
 from rag_engine.evaluation.answers.rows import rows_table
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.evaluation.answers.test_questions import (
+    TEST_QUESTIONS,
     answer_id,
     change_test_questions,
-    find_test_question,
     kept_question,
     place_quote,
     read_test_questions,
@@ -65,7 +65,7 @@ def keep_answer(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
 @act("reader")
 def is_kept_answer(desk: Desk, conversation: str, asked: str) -> bool:
     """Return whether the question that was asked at that time is a test question."""
-    return find_test_question(desk.workspace, answer_id(conversation, asked)) is not None
+    return TEST_QUESTIONS.read_any(desk.workspace, answer_id(conversation, asked)) is not None
 
 
 @act("reader")
@@ -135,7 +135,7 @@ def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> A
         )
     records = {one.file: one for one in desk.engine.collection.documents()}
     # An answer may have quoted over the end of a page, or a document that has left since.
-    before = find_test_question(desk.workspace, question.id)
+    before = TEST_QUESTIONS.read_any(desk.workspace, question.id)
     known = before.passages if before else ()
     passages = []
     for quote in question.passages:
@@ -184,7 +184,7 @@ def _without_erased(desk: Desk, removed: RemovedQuestion) -> list[AnswerQuestion
     left = [removed.question]
     for one in erased_since(desk.workspace, removed.when):
         if one.redact:
-            left = [*without_quotes(left, one.file, said_by_others(desk.engine.collection, one.file, one.document_id))]
+            left = [*without_quotes(desk.engine.collection, left, one.document_id, one.file)]
     return left
 
 
@@ -208,8 +208,9 @@ def exported_questions(desk: Desk) -> bytes:
 @act("reader")
 def export_questions(desk: Desk, file: Path) -> int:
     """Write the test questions to a file and return their number; InputError where it cannot be written."""
-    _write(file, exported_questions(desk))
-    return len(read_test_questions(desk.workspace))
+    questions = read_test_questions(desk.workspace)
+    write_file(file, question_lines(questions).encode())
+    return len(questions)
 
 
 def exported_results(run: RecordedRun) -> bytes:
@@ -217,27 +218,13 @@ def exported_results(run: RecordedRun) -> bytes:
     return to_csv(*results_table(run.run.rows))
 
 
-def export_results(run: RecordedRun, file: Path) -> None:
-    """Write a run to a CSV file; InputError where it cannot be written."""
-    _write(file, exported_results(run))
-
-
 def write_run(recorded: RecordedRun, folder: Path) -> tuple[Path, Path]:
     """Write the rows of a run as CSV and all of it as JSON, for `sextant eval gate --against`; return both files."""
     table, whole = (folder / f"{recorded.id}{ending}" for ending in (".csv", ".json"))
     folder.mkdir(parents=True, exist_ok=True)
-    _write(table, to_csv(*rows_table(recorded.run.rows)))
-    _write(whole, json.dumps(asdict(recorded.run), ensure_ascii=False, indent=1).encode())
+    write_file(table, to_csv(*rows_table(recorded.run.rows)))
+    write_file(whole, json.dumps(asdict(recorded.run), ensure_ascii=False, indent=1).encode())
     return table, whole
-
-
-def _write(file: Path, content: bytes) -> None:
-    try:
-        write_atomic(file, content)
-    except OSError as error:
-        raise InputError(
-            "{file} cannot be written: {error}.", help="Name another file.", file=file, error=error.strerror
-        ) from error
 
 
 @act("curator", "Asking the test questions")

@@ -12,7 +12,7 @@ from pages._shared.markdown import answer_markdown, escape, quoted
 from pages._shared.numbers_and_dates import number
 from pages._shared.shown_names import shown_name, title_place
 from rag_engine.evaluation.answers.rows import AnswerRow
-from rag_engine.evaluation.answers.test_questions import find_test_question
+from rag_engine.evaluation.answers.test_questions import TEST_QUESTIONS
 from rag_engine.evaluation.answers.test_results import QuestionChange, describe_result, is_as_expected
 
 # Questions drawn at once.
@@ -60,7 +60,7 @@ def _draw_answer(row: AnswerRow) -> None:
 
 def _draw_expected(row: AnswerRow) -> None:
     """Draw the passages that the question expects, where it is still a test question."""
-    expected = find_test_question(resources.workspace(), row.id)
+    expected = TEST_QUESTIONS.read_any(resources.workspace(), row.id)
     if expected is None or expected.question != row.question:
         return
     st.caption(

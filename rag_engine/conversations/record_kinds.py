@@ -57,6 +57,18 @@ def short_name(name: str) -> str:
     return wanted
 
 
+def choice_of(workspace: Path, kind: str, person: Person) -> str:
+    """Return what a person has chosen of a kind; "" for somebody who has chosen nothing."""
+    with reading(workspace) as connection:
+        return bodies(connection, kind).get(person.key, "")
+
+
+def keep_choice(workspace: Path, kind: str, person: Person, choice: str) -> None:
+    """Keep what a person has chosen of a kind, in the place of the choice before."""
+    with writing(workspace) as connection:
+        write_record(connection, kind, person.key, choice, person.key)
+
+
 AnyRecord = TypeVar("AnyRecord", bound=OwnedRecord)
 
 

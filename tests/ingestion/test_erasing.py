@@ -230,7 +230,7 @@ def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would
             begun = begin_turn(workspace, new_id(), question)
             end_turn(workspace, begun, reply_of(answer))
             keep_answer(desk, begun.id, begun.turns[-1].asked)
-        begun = datetime.now(UTC).isoformat()
+        start = datetime.now(UTC).isoformat()
 
         def erasing(done: int, *_: object) -> None:
             if done == 1 and any(one.file == "own.md" for one in engine.collection.documents()):
@@ -242,7 +242,7 @@ def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would
         assert (first.answer == REDACTED) == redact
         # One that was being asked when the other process erased, and what is accepted of it.
         late = replace(run.run, rows=(replace(first, answer=TEXT),))
-        keep_run(workspace, record_run(workspace, "gate.0a", late, begun).id)
+        keep_run(workspace, record_run(workspace, "gate.0a", late, start).id)
         assert kinds_holding(workspace) == ([] if redact else ["test question"] * 2 + ["run"] * 3)
 
 

@@ -13,7 +13,7 @@ from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog
 from rag_engine.text.templates import kept_sentence
 
-_COMPARISONS = RecordKind("comparison", kept_sentence("comparison"), TypeAdapter(Comparison))
+COMPARISONS = RecordKind("comparison", kept_sentence("comparison"), TypeAdapter(Comparison))
 _CELLS = RecordKind("comparison cell", kept_sentence("comparison"), TypeAdapter(ComparisonCell))
 
 
@@ -25,12 +25,12 @@ class ComparisonStore:
 
     def list(self) -> list[Comparison]:
         """Return every comparison, the newest first."""
-        found = [self._with_cells(one) for one in _COMPARISONS.read_all(self._workspace)]
+        found = [self._with_cells(one) for one in COMPARISONS.read_all(self._workspace)]
         return sorted(sorted(found, key=lambda one: one.id), key=lambda one: one.made, reverse=True)
 
     def find(self, id: str) -> Comparison | None:
         """Return the comparison of this id, None where there is none."""
-        found = _COMPARISONS.read_any(self._workspace, id)
+        found = COMPARISONS.read_any(self._workspace, id)
         return found and self._with_cells(found)
 
     def require(self, id: str) -> Comparison:
@@ -44,7 +44,7 @@ class ComparisonStore:
 
     def put(self, comparison: Comparison) -> None:
         """Keep a comparison's name, questions and columns in place of the former ones; its cells stay."""
-        _COMPARISONS.write(self._workspace, replace(comparison, cells={}))
+        COMPARISONS.write(self._workspace, replace(comparison, cells={}))
 
     def put_cell(self, id: str, cell: ComparisonCell) -> bool:
         """Keep a cell in place of the former one; return False where its comparison has gone.
@@ -53,7 +53,7 @@ class ComparisonStore:
         its name.
         """
         with _CELLS.changing(self._workspace):
-            if _COMPARISONS.version(self._workspace, id) is None:
+            if COMPARISONS.version(self._workspace, id) is None:
                 return False
             placed, erased = replace(cell, comparison=id), self._erased_since(cell.asked)
             _CELLS.delete(self._workspace, placed.id)
@@ -66,7 +66,7 @@ class ComparisonStore:
         with _CELLS.changing(self._workspace):
             for cell in _CELLS.read_all(self._workspace, id):
                 _CELLS.delete(self._workspace, cell.id)
-            _COMPARISONS.delete(self._workspace, id)
+            COMPARISONS.delete(self._workspace, id)
 
     def restore(self, comparison: Comparison) -> None:
         """Keep a comparison as it was before a change, without what is of a document erased since."""
@@ -86,7 +86,7 @@ class ComparisonStore:
             return replace(one, columns=tuple(column for column in one.columns if column.key != document_id))
 
         with _CELLS.changing(self._workspace):
-            _COMPARISONS.change_all(self._workspace, document_id, without_column)
+            COMPARISONS.change_all(self._workspace, document_id, without_column)
             # What failed may repeat the document without its id.
             _CELLS.change_all(self._workspace, "", lambda cell: without_documents(cell, {document_id}))
 

@@ -16,32 +16,27 @@ from rag_engine.evaluation.gold import Quote, letters_of, locate
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import ExtractedText
 
-_KIND = RecordKind("test question", kept_sentence("test question"), TypeAdapter(AnswerQuestion))
+TEST_QUESTIONS = RecordKind("test question", kept_sentence("test question"), TypeAdapter(AnswerQuestion))
 
 
 def read_test_questions(workspace: Path) -> tuple[AnswerQuestion, ...]:
     """Return the workspace's test questions in their order."""
-    return tuple(_KIND.read_all(workspace))
-
-
-def find_test_question(workspace: Path, id: str) -> AnswerQuestion | None:
-    """Return the test question of this id, None where there is none."""
-    return _KIND.read_any(workspace, id)
+    return tuple(TEST_QUESTIONS.read_all(workspace))
 
 
 def change_test_questions(
     workspace: Path, change: Callable[[tuple[AnswerQuestion, ...]], Sequence[AnswerQuestion]]
 ) -> tuple[AnswerQuestion, ...]:
     """Store the questions as `change` returns them and return them as they were before."""
-    with _KIND.changing(workspace):
+    with TEST_QUESTIONS.changing(workspace):
         before = read_test_questions(workspace)
         after = change(before)
         if tuple(after) != before:
             # All of them: their order is that in which they are written.
             for gone in before:
-                _KIND.delete(workspace, gone.id)
+                TEST_QUESTIONS.delete(workspace, gone.id)
             for question in after:
-                _KIND.write(workspace, question)
+                TEST_QUESTIONS.write(workspace, question)
     return before
 
 

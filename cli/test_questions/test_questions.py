@@ -54,12 +54,13 @@ def results(
     as_json: AsJson = False,
 ) -> None:
     """Print the results of a run; --export writes it question by question."""
-    from ingestion.operations.evaluation import export_results
+    from ingestion.dataset.export import write_file
+    from ingestion.operations.evaluation import exported_results
 
     with desk_of(workspace, as_json) as desk:
         found = _run(desk.workspace, run)
         if table is not None:
-            export_results(found, table)
+            write_file(table, exported_results(found))
         _print_run(found, as_json)
 
 
