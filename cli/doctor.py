@@ -401,15 +401,11 @@ def _journal(engine: Engine) -> Iterator[Check]:
 def _records(engine: Engine) -> Iterator[Check]:
     """Yield what people keep that cannot be read; no erasure can change it."""
     from rag_engine.backends.sqlite_damage import damaged_database, find_damage
-    from rag_engine.evaluation.answers.forgetting import unread_in_evaluation
     from rag_engine.workspace import records_file
 
     workspace = engine.config.workspace
     if records_file(workspace).is_file() and (damage := find_damage(records_file(workspace))):
         yield Check("Records", "bad", str(damaged_database(records_file(workspace), damage[0])))
-    if unread := [path.relative_to(workspace).as_posix() for path in unread_in_evaluation(workspace)]:
-        remedy = "Repair these files, or remove them: what is erased may still be in them, with --redact too."
-        yield Check("Records", "bad", f"{len(unread)} cannot be read: {', '.join(unread)}", remedy)
 
 
 def _people(engine: Engine) -> Iterator[Check]:

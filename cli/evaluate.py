@@ -14,16 +14,15 @@ import typer
 
 from cli.ask import Recipe, TopK
 from cli.options import AsJson, Workspace
-from cli.own import own
 from cli.terminal import bar, end_as_json, engine_of, err, errors_end, out, print_json, print_table, say, warn
+from cli.test_questions import test_questions
 from rag_engine.config import DATA, read_config, shared_folder
 from rag_engine.errors import InputError
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
-    from rag_engine.evaluation.answers.accepted_run import KeptRun
+    from rag_engine.evaluation.answers.accepted_run import KeptRun, RecordedRun
     from rag_engine.evaluation.answers.run_answers import AnswersRequest
-    from rag_engine.evaluation.answers.workspace_rows import WorkspaceRows
     from rag_engine.evaluation.configurations import Configuration
     from rag_engine.evaluation.datasets import Dataset, Split
     from rag_engine.evaluation.metrics import Measured
@@ -34,7 +33,7 @@ app = typer.Typer(
     help="Measure what is found, in a collection of its own, and (own, answers, gate) what the workspace answers.",
 )
 
-app.add_typer(own.app, name="own")
+app.add_typer(test_questions.app, name="own")
 
 Documents = Annotated[
     Path | None, typer.Option(help="Folder of the quoted documents; by default SEXTANT_SHARED/data/corpus.")
@@ -203,19 +202,21 @@ def answers(
     judge_url: JudgeUrl = "",
     repeat: Repeat = 1,
     text_metrics: TextMetrics = False,
-    results: Annotated[Path | None, typer.Option(help="Folder for the rows; by default the workspace's.")] = None,
+    results: Annotated[Path | None, typer.Option(help="Folder for the rows (CSV) and the run (JSON).")] = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask questions with reference answers and measure the answers; a run that was stopped goes on."""
+    from ingestion.operations.evaluation import write_run
+
     with engine_of(workspace, as_json, profile=profile) as engine:
         request = _request(gold, top_k, judge, judge_url, repeat, text_metrics=text_metrics)
-        run, rows = _measure(engine, request, results or engine.config.workspace / "evaluation")
-        path = rows.path
-        run = rows.write(path.with_suffix(".json"), run)
-    end_as_json(as_json, asdict(run) | {"files": [str(path), str(path.with_suffix(".json"))]})
-    _print_run(run)
-    say(f"Written: {path} and {path.with_suffix('.json').name}", console=err)
+        recorded = _measure(engine, request)
+        files = write_run(recorded, results) if results else ()
+    end_as_json(as_json, asdict(recorded.run) | {"files": [str(file) for file in files]})
+    _print_run(recorded.run)
+    if files:
+        say(f"Written: {files[0]} and {files[1].name}", console=err)
 
 
 @app.command()
@@ -234,21 +235,28 @@ def gate(
     as_json: AsJson = False,
 ) -> None:
     """Hold the settings against the accepted run; exit code 1 where a figure fell by more than chance."""
-    from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, require_answers
+    from rag_engine.evaluation.answers.accepted_run import (
+        find_accepted,
+        keep_run,
+        read_run,
+        require_accepted,
+        require_answers,
+    )
     from rag_engine.evaluation.answers.gate import compare_runs, keep_result
 
     with engine_of(workspace, as_json, profile=profile) as engine:
-        kept = accepted_path(engine.config.workspace)
+        kept = engine.config.workspace
         # Before any question is asked.
-        accepted = None if accept and not against and not kept.exists() else read_run(against or kept)
+        accepted = read_run(against) if against else find_accepted(kept) if accept else require_accepted(kept)
         request = _request(gold, top_k, judge, judge_url, repeat)
-        run, rows = _measure(engine, request, kept.parent, anew=True)
+        recorded = _measure(engine, request, anew=True)
+        run = recorded.run
         require_answers(run)
         result = compare_runs(accepted, run, engine.collection.generation()) if accepted else None
         if result is not None and against is None:
-            keep_result(engine.config.workspace, result)
+            keep_result(kept, result)
         if accept:
-            rows.write(kept, run)
+            keep_run(kept, recorded.id)
     found, dropped, differing = (result.changes, result.dropped, result.differing) if result else ((), (), ())
     listed = [asdict(one) | {"dropped": one.dropped} for one in found]
     figures = {"changes": listed, "dropped": list(dropped), "differing": differing, "accepted": accept}
@@ -286,9 +294,7 @@ def _request(
     return AnswersRequest(named, top_k, judge, judge_url, repeat, text_metrics)
 
 
-def _measure(
-    engine: Engine, request: AnswersRequest, folder: Path, *, anew: bool = False
-) -> tuple[KeptRun, WorkspaceRows]:
+def _measure(engine: Engine, request: AnswersRequest, *, anew: bool = False) -> RecordedRun:
     """Measure the answers with a bar on a terminal, elsewhere a line a question."""
     from rag_engine.evaluation.answers.measure import measure_answers
 
@@ -299,9 +305,7 @@ def _measure(
             if not sys.stderr.isatty() and now:
                 say(f"{done + 1} of {total}: {now}", console=err)
 
-        return measure_answers(
-            engine, request, folder, anew=anew, progress=progress, warn=lambda words: warn(tuple(words))
-        )
+        return measure_answers(engine, request, anew=anew, progress=progress, warn=lambda words: warn(tuple(words)))
 
 
 def _print_run(run: KeptRun) -> None:

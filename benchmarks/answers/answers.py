@@ -71,13 +71,13 @@ def write(sets: Sequence[tuple[str, Sequence[AnswerRow]]], generators: Sequence[
 
 def measured(name: str, workspace: Path | None, documents: Path) -> tuple[AnswerRow, ...]:
     """Return the rows of a set of questions, asked of a workspace or of the documents."""
-    with TemporaryDirectory(prefix="sextant-measure-") as folder:
-        with closing(open_engine(read_config(workspace or Path(folder)))) as engine:
-            if workspace is None:
-                add_paths([documents], engine)
-            kept = engine.config.workspace / "evaluation"
-            run, _ = measure_answers(engine, AnswersRequest(str(GOLD / name)), kept)
-        return run.rows
+    with (
+        TemporaryDirectory(prefix="sextant-measure-") as folder,
+        closing(open_engine(read_config(workspace or Path(folder)))) as engine,
+    ):
+        if workspace is None:
+            add_paths([documents], engine)
+        return measure_answers(engine, AnswersRequest(str(GOLD / name))).run.rows
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import act, check_role, enter, every_act
 from ingestion.operations.desk import Desk, queue_action
-from rag_engine.errors import InputError
-from rag_engine.evaluation.answers.gate import GateResult, accept_answers, ask_gate, find_accepted
+from rag_engine.evaluation.answers.accepted_run import find_accepted, require_accepted
+from rag_engine.evaluation.answers.gate import GateResult, accept_answers, ask_gate
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.text.templates import kept_sentence
 
@@ -21,8 +21,8 @@ def queue_gate(desk: Desk, *, accept: bool = False) -> Run:
     """
     if accept:
         check_role(desk.person, every_act()["accept_index"])
-    if not accept and find_accepted(desk.workspace) is None:
-        raise InputError("No run was accepted.", help="Accept one first: `sextant eval gate GOLD --accept`.")
+    else:
+        require_accepted(desk.workspace)
     return queue_action(desk, "gate", {"accept": accept})
 
 
@@ -31,12 +31,10 @@ def measure_gate(
     desk: Desk, *, accept: bool = False, progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> GateResult | None:
     """Ask the accepted run's questions again and compare the answers; with `accept` accept them."""
-    accepted = find_accepted(desk.workspace)
     if accept:
         check_role(desk.person, every_act()["accept_index"])
+        accepted = find_accepted(desk.workspace)
         accept_answers(desk.engine, accepted.request if accepted else AnswersRequest(), progress)
         enter(desk, "measure_gate", kept_sentence("answers accepted"))
         return None
-    if accepted is None:
-        raise InputError("No run was accepted.", help="Accept one first: `sextant eval gate GOLD --accept`.")
-    return ask_gate(desk.engine, accepted, progress)
+    return ask_gate(desk.engine, require_accepted(desk.workspace), progress)

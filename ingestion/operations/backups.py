@@ -16,7 +16,6 @@ from ingestion.backup.back_up import BackupMade, back_up
 from ingestion.backup.bring_back import CatalogBroughtBack, bring_back_catalog
 from ingestion.backup.read_again import ReadAgain, read_documents_again
 from ingestion.backup.restore import Restored, restore_files
-from ingestion.dataset.comparison import store as comparison_store
 from ingestion.jobs import queue
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import ActingPlace, ClosedDesk, act, enter, entered_as_begun
@@ -37,14 +36,13 @@ from rag_engine.text.templates import kept_sentence
 Shown = Callable[[int, int, str], None]
 
 # All that a catalog may hold, by the rooms that declare it.
-_TABLES = (
+CATALOG_TABLES = (
     schema.TABLES,
     queue.TABLES,
     erasures.TABLES,
     document_corrections.TABLES,
     file_descriptions.TABLES,
     source_store.TABLES,
-    comparison_store.TABLES,
 )
 
 
@@ -156,7 +154,7 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
                 collection.rebuild(lambda done, total, name: progress(done, total, f"index: {name}"))
         return missing
 
-    return restore_files(archive, desk.workspace, _TABLES, progress, finish)
+    return restore_files(archive, desk.workspace, CATALOG_TABLES, progress, finish)
 
 
 @act("admin", "Repairing the workspace", on="catalog")

@@ -17,13 +17,13 @@ from ingestion.dataset.comparison.comparison import (
     without,
 )
 from ingestion.dataset.comparison.sheets import comparison_workbook
-from ingestion.dataset.comparison.store import ComparisonStore
+from ingestion.dataset.comparison.store import COMPARISONS, ComparisonStore
 from ingestion.dataset.export import write_file
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import act, enter, name_act
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_once
 from rag_engine.answering.structured.answer_schema import AnswerSchema
-from rag_engine.conversations.record_kinds import LONGEST_NAME, short_name
+from rag_engine.conversations.record_kinds import LONGEST_NAME
 from rag_engine.conversations.store import new_id
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
@@ -162,11 +162,7 @@ def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
 @act("curator", "Renaming a comparison", on="")
 def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
     """Give a comparison another name; InputError for an empty, too long or taken one."""
-    wanted = short_name(name)
-    if not wanted:
-        raise InputError("The name is empty.", help="Give one.")
-    if any(one.name.casefold() == wanted.casefold() for one in list_comparisons(desk) if one.id != id):
-        raise InputError("The name {wanted!r} is taken already.", help="Choose another name.", wanted=wanted)
+    wanted = COMPARISONS.free_name(name, list_comparisons(desk), "", id)
     before = _store(desk).require(id)
     renamed = replace(before, name=wanted)
     name_act(desk, before.name)

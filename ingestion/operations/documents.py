@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -34,8 +34,9 @@ from rag_engine.atomic_write import remove_abandoned, remove_abandoned_staging
 from rag_engine.book_index.anchors import IndexTable
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.evaluation.answers.forgetting import forget_in_evaluation, said_by_others
-from rag_engine.notebook.store import forget_in_notebooks
+from rag_engine.evaluation.answers.forgetting import forget_in_evaluation
+from rag_engine.notebook.notebook import without_document
+from rag_engine.notebook.store import NOTEBOOKS
 from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.set_aside import kept_aside
 from rag_engine.storage.deletion import Erasure
@@ -377,12 +378,29 @@ def _copies(desk: Desk, code: str, sha256: str, *, former: bool) -> list[str]:
     ]
 
 
+# By kinds of records: what takes the document of an id and a file out of them. The tables of the catalog that hold
+# documents are those of rag_engine/storage/deletion.py.
+FORGETTING: Mapping[tuple[str, ...], Callable[[Desk, str, str, bool], None]] = {
+    ("erased", "conversation"): lambda desk, document, file, redact: forget_in_conversations(
+        desk.workspace, document, file, redact=redact
+    ),
+    ("comparison", "comparison cell"): lambda desk, document, *_: ComparisonStore(desk.engine.catalog).forget_document(
+        document
+    ),
+    ("notebook",): lambda desk, document, _, redact: (
+        NOTEBOOKS.change_all(desk.workspace, document, lambda one: without_document(one, document)) if redact else None
+    ),
+    ("test question", "run"): lambda desk, document, file, redact: (
+        forget_in_evaluation(desk.engine.collection, document, file) if redact else None
+    ),
+}
+
+
 def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: bool) -> list[str]:
     """Remove what repeats a document: replies, comparisons, its description, and what was agreed with.
 
     Return in words what may still hold something of it, for it cannot be read.
     """
-    unread: list[Path] = []
     # Whether a list that somebody looks at repeats the document is not known.
     remove_previews(desk.workspace)
     alike = (one for one in desk.engine.collection.documents() if one.document_id == document_id)
@@ -391,17 +409,12 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
         for folder in originals_aside(desk.workspace, document_id):
             shutil.rmtree(folder, ignore_errors=True)
         remove_erased(desk.workspace, desk.jobs, document_id)
-        forget_in_conversations(desk.workspace, document_id, file, redact=redact)
-        if redact:
-            forget_in_notebooks(desk.workspace, document_id)
-            unread += forget_in_evaluation(
-                desk.workspace, file, said_by_others(desk.engine.collection, file, document_id)
-            )
+        for forget_in in FORGETTING.values():
+            forget_in(desk, document_id, file, redact)
     # Pages tell of documents that they are not themselves, such as by a link.
-    unread += empty_cache(folders.pages(desk.workspace))
+    unread = empty_cache(folders.pages(desk.workspace))
     forget_examples(desk.engine)
     desk.jobs.forget_current()
-    ComparisonStore(desk.engine.catalog).forget_documents([document_id])
     FileDescriptions(desk.engine.catalog).forget(source)
     desk.store.journal.forget(source)
     desk.store.journal.forget(source.removeprefix(FROM_LIST))

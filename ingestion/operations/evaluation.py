@@ -1,37 +1,40 @@
-"""Acts of a person upon the workspace's own test questions: keeping, writing, importing and asking them."""
+"""Acts of a person upon the test questions of the workspace: keeping, writing, importing and asking them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ingestion.dataset.export import write_file
 from ingestion.jobs.queue import Run
 from ingestion.operations.acts import act
 from ingestion.operations.desk import Desk, queue_once
 from ingestion.spreadsheets.workbook_writer import to_csv
-from rag_engine.atomic_write import write_atomic
 from rag_engine.config import judge_settings
 from rag_engine.conversations import store
 from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.conversations.feedback import RatedAnswer, rated_answers
 from rag_engine.conversations.store import Turn, new_id, read_conversation
 from rag_engine.errors import InputError
-from rag_engine.evaluation.answers.forgetting import said_by_others, without_quotes
-from rag_engine.evaluation.answers.own_questions import (
+from rag_engine.evaluation.answers.accepted_run import RecordedRun
+from rag_engine.evaluation.answers.forgetting import without_quotes
+from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines, read_answer_questions
+from rag_engine.evaluation.answers.rows import rows_table
+from rag_engine.evaluation.answers.run_answers import AnswersRequest
+from rag_engine.evaluation.answers.test_questions import (
+    TEST_QUESTIONS,
     answer_id,
-    change_own_questions,
+    change_test_questions,
     kept_question,
-    own_questions_path,
     place_quote,
-    read_own_questions,
+    read_test_questions,
     with_questions,
 )
-from rag_engine.evaluation.answers.own_results import results_table
-from rag_engine.evaluation.answers.own_runs import OwnRun, measure_own
-from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines, read_answer_questions
-from rag_engine.evaluation.answers.run_answers import AnswersRequest
+from rag_engine.evaluation.answers.test_results import results_table
+from rag_engine.evaluation.answers.test_runs import measure_test
 from rag_engine.text.templates import kept_sentence
 
 
@@ -62,7 +65,7 @@ def keep_answer(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
 @act("reader")
 def is_kept_answer(desk: Desk, conversation: str, asked: str) -> bool:
     """Return whether the question that was asked at that time is a test question."""
-    return answer_id(conversation, asked) in {one.id for one in read_own_questions(desk.workspace)}
+    return TEST_QUESTIONS.read_any(desk.workspace, answer_id(conversation, asked)) is not None
 
 
 @act("reader")
@@ -104,7 +107,7 @@ def exported_feedback(rated: Sequence[RatedAnswer]) -> bytes:
 @act("reader")
 def good_answers(desk: Desk) -> list[RatedAnswer]:
     """Return the answers rated as good that can be test questions and are none yet, the latest first."""
-    known = {one.id for one in read_own_questions(desk.workspace)}
+    known = {one.id for one in read_test_questions(desk.workspace)}
     good = (one for one in list_feedback(desk) if one.rating.good and (one.cites or one.refused))
     return [one for one in good if answer_id(one.conversation, one.asked) not in known]
 
@@ -132,7 +135,8 @@ def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> A
         )
     records = {one.file: one for one in desk.engine.collection.documents()}
     # An answer may have quoted over the end of a page, or a document that has left since.
-    known = {quote for one in read_own_questions(desk.workspace) if one.id == question.id for quote in one.passages}
+    before = TEST_QUESTIONS.read_any(desk.workspace, question.id)
+    known = before.passages if before else ()
     passages = []
     for quote in question.passages:
         if quote in known:
@@ -151,14 +155,14 @@ def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> A
         passages=tuple(passages),
         keywords=question.keywords if passages else (),
     )
-    change_own_questions(desk.workspace, lambda before: with_questions(before, [put]))
+    change_test_questions(desk.workspace, lambda before: with_questions(before, [put]))
     return put
 
 
 @act("curator", "Removing test questions")
 def remove_questions(desk: Desk, ids: Sequence[str]) -> tuple[RemovedQuestion, ...]:
     """Remove test questions and return them, for `restore_questions`."""
-    before = change_own_questions(desk.workspace, lambda now: [one for one in now if one.id not in ids])
+    before = change_test_questions(desk.workspace, lambda now: [one for one in now if one.id not in ids])
     when = datetime.now(UTC).isoformat(timespec="microseconds")
     return tuple(RemovedQuestion(one, place, when) for place, one in enumerate(before) if one.id in ids)
 
@@ -173,14 +177,14 @@ def restore_questions(desk: Desk, removed: Sequence[RemovedQuestion]) -> None:
             questions[back.place : back.place] = _without_erased(desk, back)
         return questions
 
-    change_own_questions(desk.workspace, restored)
+    change_test_questions(desk.workspace, restored)
 
 
 def _without_erased(desk: Desk, removed: RemovedQuestion) -> list[AnswerQuestion]:
     left = [removed.question]
     for one in erased_since(desk.workspace, removed.when):
         if one.redact:
-            left = [*without_quotes(left, one.file, said_by_others(desk.engine.collection, one.file, one.document_id))]
+            left = [*without_quotes(desk.engine.collection, left, one.document_id, one.file)]
     return left
 
 
@@ -188,7 +192,7 @@ def _without_erased(desk: Desk, removed: RemovedQuestion) -> list[AnswerQuestion
 def import_questions(desk: Desk, file: Path) -> ImportedQuestions:
     """Take over the questions of a file of `sextant eval answers`; one of a known id replaces it."""
     new = read_answer_questions(file)
-    known = {one.id for one in change_own_questions(desk.workspace, lambda before: with_questions(before, new))}
+    known = {one.id for one in change_test_questions(desk.workspace, lambda before: with_questions(before, new))}
     files = {one.file for one in desk.engine.collection.documents()}
     quoted = dict.fromkeys(quote.document for one in new for quote in one.passages)
     replaced = sum(one.id in known for one in new)
@@ -198,33 +202,29 @@ def import_questions(desk: Desk, file: Path) -> ImportedQuestions:
 @act("reader")
 def exported_questions(desk: Desk) -> bytes:
     """Return the test questions as `import_questions` and `sextant eval answers` read them."""
-    return question_lines(read_own_questions(desk.workspace)).encode()
+    return question_lines(read_test_questions(desk.workspace)).encode()
 
 
 @act("reader")
 def export_questions(desk: Desk, file: Path) -> int:
     """Write the test questions to a file and return their number; InputError where it cannot be written."""
-    _write(file, exported_questions(desk))
-    return len(read_own_questions(desk.workspace))
+    questions = read_test_questions(desk.workspace)
+    write_file(file, question_lines(questions).encode())
+    return len(questions)
 
 
-def exported_results(run: OwnRun) -> bytes:
+def exported_results(run: RecordedRun) -> bytes:
     """Return a run as CSV, a row a question."""
     return to_csv(*results_table(run.run.rows))
 
 
-def export_results(run: OwnRun, file: Path) -> None:
-    """Write a run to a CSV file; InputError where it cannot be written."""
-    _write(file, exported_results(run))
-
-
-def _write(file: Path, content: bytes) -> None:
-    try:
-        write_atomic(file, content)
-    except OSError as error:
-        raise InputError(
-            "{file} cannot be written: {error}.", help="Name another file.", file=file, error=error.strerror
-        ) from error
+def write_run(recorded: RecordedRun, folder: Path) -> tuple[Path, Path]:
+    """Write the rows of a run as CSV and all of it as JSON, for `sextant eval gate --against`; return both files."""
+    table, whole = (folder / f"{recorded.id}{ending}" for ending in (".csv", ".json"))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(table, to_csv(*rows_table(recorded.run.rows)))
+    write_file(whole, json.dumps(asdict(recorded.run), ensure_ascii=False, indent=1).encode())
+    return table, whole
 
 
 @act("curator", "Asking the test questions")
@@ -233,22 +233,21 @@ def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1
 
     A test that is under way serves as well, and continues where it was paused. InputError where there is no question.
     """
-    if not read_own_questions(desk.workspace):
+    if not read_test_questions(desk.workspace):
         raise InputError(
             "There are no test questions yet.", help="Keep a good answer as one, or write one on the Evaluation page."
         )
     if judge:
         judge_settings(desk.engine.config.generation, judge, judge_url)
-    gold = str(own_questions_path(desk.workspace))
-    return queue_once(desk, "test", asdict(AnswersRequest(gold, None, judge, judge_url, repeat)))
+    return queue_once(desk, "test", asdict(AnswersRequest("", None, judge, judge_url, repeat)))
 
 
 @act("curator", "Asking the test questions")
 def ask_test_questions(
     desk: Desk, request: AnswersRequest, progress: Callable[[int, int, str], None] = lambda *_: None
-) -> tuple[OwnRun, str]:
+) -> tuple[RecordedRun, str]:
     """Ask every test question and keep the run; return it with a warning about questions that were left out."""
-    run, left_out = measure_own(desk.engine, request, progress)
+    run, left_out = measure_test(desk.engine, request, progress)
     named = "; ".join(one.question for one in left_out[:3])
     warning = kept_sentence(
         "{count} left out, as their documents are no longer in the collection: {questions}.",
@@ -265,7 +264,7 @@ def _keep(desk: Desk, answers: Sequence[tuple[str, str]]) -> list[AnswerQuestion
         turn = _turn(desk, conversation, asked)
         language = desk.engine.language_of(turn.rewritten or turn.question) or "en"
         kept.append(kept_question(conversation, turn, language))
-    change_own_questions(desk.workspace, lambda before: with_questions(before, kept))
+    change_test_questions(desk.workspace, lambda before: with_questions(before, kept))
     return kept
 
 

@@ -10,8 +10,8 @@ from ingestion.operations.desk import Desk, queue_action
 from ingestion.operations.documents import finish_erasures
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
-from rag_engine.evaluation.answers.accepted_run import KeptRun
-from rag_engine.evaluation.answers.gate import ask_gate, find_accepted
+from rag_engine.evaluation.answers.accepted_run import KeptRun, find_accepted
+from rag_engine.evaluation.answers.gate import ask_gate
 from rag_engine.text.templates import kept_sentence
 
 _WAITS = (

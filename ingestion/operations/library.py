@@ -8,10 +8,9 @@ from typing import Any
 
 from ingestion.operations.acts import act
 from ingestion.operations.desk import Desk
-from rag_engine.conversations.record_kinds import LONGEST_NAME
+from rag_engine.conversations.record_kinds import LONGEST_NAME, choice_of, keep_choice
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter
-from rag_engine.storage.records import bodies, reading, write_record, writing
 
 _COLUMNS, _FILTERS = "library columns", "library filters"
 
@@ -60,11 +59,9 @@ def delete_filters(desk: Desk, name: str) -> Filter:
 
 
 def _keep(desk: Desk, kind: str, value: object) -> None:
-    with writing(desk.workspace) as connection:
-        write_record(connection, kind, desk.person.key, json.dumps(value, ensure_ascii=False), desk.person.key)
+    keep_choice(desk.workspace, kind, desk.person, json.dumps(value, ensure_ascii=False))
 
 
 def _kept(desk: Desk, kind: str) -> Any:
     """Return what is kept of a kind for the person, None where nothing is."""
-    with reading(desk.workspace) as connection:
-        return json.loads(bodies(connection, kind).get(desk.person.key, "null"))
+    return json.loads(choice_of(desk.workspace, kind, desk.person) or "null")

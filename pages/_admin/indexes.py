@@ -13,8 +13,8 @@ from pages._shared.elements import act_button, draw_table
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, moment, number, signed
-from rag_engine.evaluation.answers.accepted_run import KeptRun
-from rag_engine.evaluation.answers.gate import GateResult, find_accepted, find_result
+from rag_engine.evaluation.answers.accepted_run import KeptRun, find_accepted
+from rag_engine.evaluation.answers.gate import GateResult, find_result
 from rag_engine.storage.rebuild import WaitingGeneration
 
 _NAMES = {

@@ -10,7 +10,7 @@ from pages._shared.elements import act_button
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from rag_engine.conversations.store import Turn
-from rag_engine.evaluation.answers.own_questions import answer_id
+from rag_engine.evaluation.answers.test_questions import answer_id
 
 
 def draw_keeping(conversation: str, turn: Turn, key: str) -> None:

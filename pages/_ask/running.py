@@ -17,7 +17,7 @@ from pages._shared.shown_names import title_place
 from rag_engine.controller.describe import describe_step
 from rag_engine.conversations.answer_jobs import AnswerProgress
 from rag_engine.conversations.reply import ShownSource
-from rag_engine.conversations.store import Conversation, conversation_version, read_conversation
+from rag_engine.conversations.store import CONVERSATIONS, Conversation, read_conversation
 from rag_engine.errors import SextantError
 
 LOOK_SECONDS = 0.3
@@ -54,7 +54,7 @@ def await_change(drawn: Conversation) -> None:
     Unless its file was written since the last look, which it is for a rating too, that is all there is to do.
     """
     workspace = resources.workspace()
-    state = drawn.id, conversation_version(workspace, drawn.id)
+    state = drawn.id, CONVERSATIONS.version(workspace, drawn.id)
     if st.session_state.get(_LOOKED_AT) == state:
         return
     now = None

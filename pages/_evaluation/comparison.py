@@ -12,8 +12,8 @@ from pages._shared.filter_widgets import WORDING
 from pages._shared.interface_language import _, to_translate
 from pages._shared.numbers_and_dates import counted, number, percent
 from pages._shared.shown_names import shown_name
-from rag_engine.evaluation.answers.own_results import MEASURES, Change, compare_own, describe_chance
-from rag_engine.evaluation.answers.own_runs import OwnRun
+from rag_engine.evaluation.answers.accepted_run import RecordedRun
+from rag_engine.evaluation.answers.test_results import MEASURES, Change, compare_tests, describe_chance
 
 _CHANGES: Mapping[Change, str] = {
     "better": to_translate("Better"),
@@ -22,10 +22,10 @@ _CHANGES: Mapping[Change, str] = {
 }
 
 
-def draw_comparison(one: OwnRun, other: OwnRun) -> None:
+def draw_comparison(one: RecordedRun, other: RecordedRun) -> None:
     """Draw how the later of two runs compares with the earlier one."""
     before, after = sorted((one, other), key=lambda run: run.id)
-    found = compare_own(before.run, after.run)
+    found = compare_tests(before.run, after.run)
     if not found.changes:
         st.info(_("The two runs have no question in common."), icon=":material/compare_arrows:")
         return

@@ -24,7 +24,7 @@ from pages._shared.numbers_and_dates import moment, number
 from rag_engine.answering.reference_list import references_of
 from rag_engine.conversations.feedback import RatedAnswer
 from rag_engine.conversations.reply import Reply
-from rag_engine.evaluation.answers.own_questions import answer_id
+from rag_engine.evaluation.answers.test_questions import answer_id
 
 # Ratings drawn at once.
 _SHOWN = 30

@@ -11,9 +11,9 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import answer_markdown, escape, quoted
 from pages._shared.numbers_and_dates import number
 from pages._shared.shown_names import shown_name, title_place
-from rag_engine.evaluation.answers.own_questions import read_own_questions
-from rag_engine.evaluation.answers.own_results import QuestionChange, describe_result, is_as_expected
 from rag_engine.evaluation.answers.rows import AnswerRow
+from rag_engine.evaluation.answers.test_questions import TEST_QUESTIONS
+from rag_engine.evaluation.answers.test_results import QuestionChange, describe_result, is_as_expected
 
 # Questions drawn at once.
 _SHOWN = 30
@@ -60,9 +60,8 @@ def _draw_answer(row: AnswerRow) -> None:
 
 def _draw_expected(row: AnswerRow) -> None:
     """Draw the passages that the question expects, where it is still a test question."""
-    questions = read_own_questions(resources.workspace())
-    expected = next((one for one in questions if (one.id, one.question) == (row.id, row.question)), None)
-    if expected is None:
+    expected = TEST_QUESTIONS.read_any(resources.workspace(), row.id)
+    if expected is None or expected.question != row.question:
         return
     st.caption(
         _("Expected") if expected.answerable else _("Expected: no answer, since the collection does not answer this.")

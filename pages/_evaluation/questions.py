@@ -26,8 +26,8 @@ from pages._shared.filter_widgets import display_text, filter_label
 from pages._shared.interface_language import _
 from pages._shared.markdown import escape, quoted
 from pages._shared.numbers_and_dates import counted, number
-from rag_engine.evaluation.answers.own_questions import read_own_questions
 from rag_engine.evaluation.answers.questions import AnswerQuestion
+from rag_engine.evaluation.answers.test_questions import read_test_questions
 from rag_engine.filters import Filter
 from rag_engine.text.folding import fold
 
@@ -42,7 +42,7 @@ _IMPORT = "test questions import"
 def draw_questions() -> None:
     """Draw the test questions and the ways to add to them."""
     with show_errors():
-        questions = read_own_questions(resources.workspace())
+        questions = read_test_questions(resources.workspace())
         _draw_additions(questions)
         _draw_undo()
         if not questions:

@@ -19,10 +19,11 @@ from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, moment, number, percent
 from pages._shared.shown_names import shown_name
+from rag_engine.evaluation.answers.accepted_run import RecordedRun
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS
-from rag_engine.evaluation.answers.own_results import MEASURES, describe_chance, is_as_expected, settings_of, shares
-from rag_engine.evaluation.answers.own_runs import OwnRun, OwnRunSummary, list_own_runs, read_own_run
 from rag_engine.evaluation.answers.rows import AnswerRow
+from rag_engine.evaluation.answers.test_results import MEASURES, describe_chance, is_as_expected, settings_of, shares
+from rag_engine.evaluation.answers.test_runs import RunSummary, list_test_runs, read_test_run
 
 _RUN, _OTHER = "evaluation run", "evaluation other run"
 _HELP = {
@@ -37,7 +38,7 @@ def draw_results() -> None:
     """Draw the run that is chosen, the last one at first, and the run that it is compared with."""
     workspace = resources.workspace()
     with show_errors():
-        runs = list_own_runs(workspace)
+        runs = list_test_runs(workspace)
         if not runs:
             st.info(_("No results yet. “Test now” asks every test question."), icon=":material/monitoring:")
             return
@@ -45,16 +46,16 @@ def draw_results() -> None:
         chosen = (
             st.selectbox(_("Run"), runs, key=f"{_RUN} {runs[0].id}", format_func=describe_run, width=520) or runs[0]
         )
-        run = read_own_run(workspace, chosen.id)
+        run = read_test_run(workspace, chosen.id)
         others = [one for one in runs if one != chosen]
         other = _draw_other(others) if others else None
         if other:
-            draw_comparison(read_own_run(workspace, other.id), run)
+            draw_comparison(read_test_run(workspace, other.id), run)
         else:
             _draw_run(run)
 
 
-def _draw_other(others: Sequence[OwnRunSummary]) -> OwnRunSummary | None:
+def _draw_other(others: Sequence[RunSummary]) -> RunSummary | None:
     return st.selectbox(
         _("Compare with"),
         others,
@@ -66,7 +67,7 @@ def _draw_other(others: Sequence[OwnRunSummary]) -> OwnRunSummary | None:
     )
 
 
-def describe_run(run: OwnRunSummary) -> str:
+def describe_run(run: RunSummary) -> str:
     """Return when a run was, over how many questions, by which model and on which generation of the index."""
     parts = (
         moment(run.when, seconds=True),
@@ -77,7 +78,7 @@ def describe_run(run: OwnRunSummary) -> str:
     return " · ".join(parts)
 
 
-def _draw_run(run: OwnRun) -> None:
+def _draw_run(run: RecordedRun) -> None:
     rows = run.run.rows
     table = [
         {
@@ -115,7 +116,7 @@ def _draw_run(run: OwnRun) -> None:
     _draw_rows(rows)
 
 
-def _draw_judged(run: OwnRun) -> None:
+def _draw_judged(run: RecordedRun) -> None:
     judged = [one for one in run.run.figures if one.group == "all" and one.metric in JUDGED_METRICS]
     if not judged:
         st.caption(_("Not measured, as no judge was named: {names}.").format(names=judged_names()))

@@ -14,7 +14,7 @@ from pages._shared.jobs import draw_runs_of
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS
-from rag_engine.evaluation.answers.own_questions import read_own_questions
+from rag_engine.evaluation.answers.test_questions import read_test_questions
 
 _JUDGE = "evaluation judge"
 _EXAMPLE = "ollama/qwen3:8b"
@@ -30,7 +30,7 @@ _FIGURES = {
 def draw_testing() -> None:
     """Draw the button that asks every test question, and the run that does so."""
     with show_errors():
-        questions = read_own_questions(resources.workspace())
+        questions = read_test_questions(resources.workspace())
         with st.container(horizontal=True, vertical_alignment="center"):
             counting = counted("Test now ({n} question)", "Test now ({n} questions)", len(questions))
             label = counting if questions else _("Test now")

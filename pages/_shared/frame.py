@@ -19,7 +19,7 @@ from pages._shared.interface_language import LANGUAGES, _, interface_language, s
 from pages._shared.login import draw_person, require_login
 from pages._shared.print_style import PRINT_STYLE
 from rag_engine.config import ROOT
-from rag_engine.conversations.record_kinds import choose_language, chosen_language
+from rag_engine.conversations.record_kinds import choice_of, keep_choice
 from rag_engine.errors import SextantError
 from rag_engine.installation import sextant_version
 from rag_engine.waiting import rest
@@ -115,7 +115,7 @@ def _recall_language() -> None:
         return
     # Where the collection cannot be opened its error is drawn in the browser's language.
     with suppress(SextantError):
-        set_language(chosen_language(resources.workspace(), resources.person()))
+        set_language(choice_of(resources.workspace(), "language", resources.person()))
         st.session_state[_RECALLED] = True
 
 
@@ -141,7 +141,7 @@ def _choose_language() -> None:
     language = st.session_state[_LANGUAGE]
     set_language(language)
     with show_errors():
-        choose_language(resources.workspace(), resources.person(), language)
+        keep_choice(resources.workspace(), "language", resources.person(), language)
 
 
 def warm_up() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_engine.conversations.person import LOCAL, Person
-from rag_engine.conversations.store import conversation_versions, read_conversation
+from rag_engine.conversations.store import CONVERSATIONS, read_conversation
 from rag_engine.errors import WorkspaceError
 from rag_engine.types import Citation
 
@@ -28,7 +28,7 @@ def citing_turns(workspace: Path, document_id: str, person: Person = LOCAL) -> t
     """
     found: list[CitingTurn] = []
     # A conversation is parsed only where the id is in it at all: a long one takes half a second.
-    for id, _ in conversation_versions(workspace, person, naming=document_id):
+    for id, _ in CONVERSATIONS.versions(workspace, person, naming=document_id):
         found += _turns(workspace, id, document_id, person)
     return tuple(sorted(found, key=lambda turn: turn.asked, reverse=True))
 

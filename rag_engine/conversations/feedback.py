@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rag_engine.conversations.person import LOCAL, Person, owns
 from rag_engine.conversations.reply import Reply
-from rag_engine.conversations.store import TurnRating, conversation_versions, find_any_conversation
+from rag_engine.conversations.store import CONVERSATIONS, TurnRating
 from rag_engine.errors import WorkspaceError
 
 
@@ -48,7 +48,7 @@ def rated_answers(workspace: Path, person: Person = LOCAL) -> tuple[RatedAnswer,
     """
     admin = person.has_role("admin")
     found: list[RatedAnswer] = []
-    for id, version in conversation_versions(workspace, None if admin else person):
+    for id, version in CONVERSATIONS.versions(workspace, None if admin else person):
         with suppress(WorkspaceError):
             owner, shared_by, rated = _rated(workspace, id, version)
             if owns(person, owner):
@@ -68,7 +68,7 @@ def _seen(one: RatedAnswer, *, is_open: bool) -> RatedAnswer:
 @lru_cache(maxsize=2048)
 def _rated(workspace: Path, id: str, _version: int) -> tuple[str, str, tuple[RatedAnswer, ...]]:
     """Return the owner of a conversation, who shares it, and its rated answers."""
-    conversation = find_any_conversation(workspace, id)
+    conversation = CONVERSATIONS.read_any(workspace, id)
     if conversation is None:
         return "", "", ()
     rated = tuple(

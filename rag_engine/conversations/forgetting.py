@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rag_engine.conversations.erased_documents import note_erased, without_document
 from rag_engine.conversations.reply import Reply
-from rag_engine.conversations.store import Conversation, change_conversations
+from rag_engine.conversations.store import CONVERSATIONS, Conversation
 from rag_engine.storage.records import writing
 
 
@@ -21,7 +21,8 @@ def forget_in_conversations(workspace: Path, document_id: str, file: str, *, red
     """
     with writing(workspace):
         note_erased(workspace, document_id, file, redact=redact)
-        change_conversations(workspace, document_id, partial(_without, document_id=document_id, redact=redact))
+        change = partial(_without, document_id=document_id, redact=redact)
+        CONVERSATIONS.change_all(workspace, document_id, change)
 
 
 def _without(conversation: Conversation, document_id: str, *, redact: bool) -> Conversation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import ClassVar, Literal, Protocol, get_args
 
 PersonRole = Literal["reader", "curator", "admin"]
 
@@ -47,6 +47,14 @@ class OwnedRecord(Protocol):
     @property
     def shared_by(self) -> str:
         """Name of who shared it with everybody; empty where it is private."""
+
+
+class SharedRecord:
+    """A record of the workspace, which no person owns."""
+
+    __slots__ = ()
+    owner: ClassVar = ""
+    shared_by: ClassVar = ""
 
 
 def owns(person: Person, owner: str) -> bool:

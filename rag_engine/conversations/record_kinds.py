@@ -1,14 +1,15 @@
-"""Records that a person makes: conversations, notebooks, saved searches, and the chosen language of the pages."""
+"""Records that people make, of one kind each: conversations, notebooks, saved searches, test questions, runs."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Generic, Protocol, TypeVar
+from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 import sqlalchemy as sql
 from pydantic import AfterValidator, TypeAdapter, ValidationError
@@ -20,9 +21,10 @@ from rag_engine.storage.records import bodies, delete_record, reading, records, 
 _ID = re.compile(r"[0-9a-f]{32}")
 # Records that were read last and are kept: pages ask for the same ones at everything a person does.
 _KEPT = 64
+# Every kind, with what its records hold.
+KINDS: dict[str, TypeAdapter[Any]] = {}
 # Characters of a name.
 LONGEST_NAME = 80
-_LANGUAGE = "language"
 
 
 def _as_moment(text: str) -> str:
@@ -55,6 +57,18 @@ def short_name(name: str) -> str:
     return wanted
 
 
+def choice_of(workspace: Path, kind: str, person: Person) -> str:
+    """Return what a person has chosen of a kind; "" for somebody who has chosen nothing."""
+    with reading(workspace) as connection:
+        return bodies(connection, kind).get(person.key, "")
+
+
+def keep_choice(workspace: Path, kind: str, person: Person, choice: str) -> None:
+    """Keep what a person has chosen of a kind, in the place of the choice before."""
+    with writing(workspace) as connection:
+        write_record(connection, kind, person.key, choice, person.key)
+
+
 AnyRecord = TypeVar("AnyRecord", bound=OwnedRecord)
 
 
@@ -73,6 +87,7 @@ class RecordKind(Generic[AnyRecord]):
     def __init__(self, kind: str, noun: str, codec: TypeAdapter[AnyRecord]) -> None:
         self._kind, self._noun, self._codec = kind, noun, codec
         self._parsed = lru_cache(maxsize=_KEPT)(self._parse)
+        KINDS[kind] = codec
 
     def changing(self, workspace: Path) -> AbstractContextManager[object]:
         """Hold the lock of the one that changes records, in any process."""
@@ -91,16 +106,28 @@ class RecordKind(Generic[AnyRecord]):
             owners = {person.key, ""} if person.has_role("admin") else {person.key}
             wanted = wanted.where(sql.or_(records.c.owner.in_(owners), records.c.shared_by != ""))
         if naming:
-            wanted = wanted.where(records.c.body.contains(naming, autoescape=True))
+            # As it stands within a JSON string.
+            word = json.dumps(naming, ensure_ascii=False)[1:-1]
+            wanted = wanted.where(records.c.body.contains(word, autoescape=True))
         with reading(workspace) as connection:
             return [(str(id), int(version)) for id, version in connection.execute(wanted)]
 
-    def change_all(self, workspace: Path, naming: str, change: Callable[[AnyRecord], AnyRecord]) -> None:
-        """Store every record that has this word in it as `change` returns it, whosever it is."""
+    def read_all(self, workspace: Path, under: str = "") -> list[AnyRecord]:
+        """Return every record whose id begins so, whosever it is, in the order in which they were written."""
+        with reading(workspace) as connection:
+            found = bodies(connection, self._kind, under)
+        return [self._validated(id, body) for id, body in found.items()]
+
+    def change_all(self, workspace: Path, naming: str, change: Callable[[AnyRecord], AnyRecord | None]) -> None:
+        """Store every record that has this word in it as `change` returns it, whosever it is; None deletes it."""
         with self.changing(workspace):
             for id, _ in self.versions(workspace, naming=naming):
-                if (before := self.read_any(workspace, id)) is not None:
-                    self.write(workspace, change(before))
+                before = self.read_any(workspace, id)
+                after = before and change(before)
+                if after is None:
+                    self.delete(workspace, id)
+                elif after != before:
+                    self.write(workspace, after)
 
     def read(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
         """Return the record, None where there is none of this id or it is somebody else's."""
@@ -157,8 +184,11 @@ class RecordKind(Generic[AnyRecord]):
     def _parse(self, workspace: Path, id: str, _version: int) -> AnyRecord | None:
         with reading(workspace) as connection:
             body = connection.execute(sql.select(records.c.body).where(self._is(id))).scalar()
+        return None if body is None else self._validated(id, body)
+
+    def _validated(self, id: str, body: str) -> AnyRecord:
         try:
-            return None if body is None else self._codec.validate_json(body)
+            return self._codec.validate_json(body)
         except ValidationError as error:
             # Not the error's own words: they quote what is in the record, to whoever asks for it.
             why = error.errors(include_input=False)[0]["msg"].rstrip(".")
@@ -169,15 +199,3 @@ class RecordKind(Generic[AnyRecord]):
                 id=id,
                 error=why,
             ) from error
-
-
-def chosen_language(workspace: Path, person: Person) -> str:
-    """Return the code of the language that a person has chosen; "" for somebody who has chosen none."""
-    with reading(workspace) as connection:
-        return bodies(connection, _LANGUAGE).get(person.key, "")
-
-
-def choose_language(workspace: Path, person: Person, language: str) -> None:
-    """Keep the language that a person has chosen, by its code, for every session from now on."""
-    with writing(workspace) as connection:
-        write_record(connection, _LANGUAGE, person.key, language, person.key)

@@ -112,7 +112,7 @@ class ConversationSummary:
 
 CODEC = TypeAdapter(Conversation)
 
-_KIND = RecordKind("conversation", kept_sentence("conversation"), CODEC)
+CONVERSATIONS = RecordKind("conversation", kept_sentence("conversation"), CODEC)
 
 
 def new_id() -> str:
@@ -125,7 +125,7 @@ def read_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conve
 
     One that somebody else shares comes without the ratings, which are their owner's alone.
     """
-    found = _KIND.read(workspace, id, person)
+    found = CONVERSATIONS.read(workspace, id, person)
     if found is None or owns(person, found.owner):
         return found
     return replace(found, turns=tuple(replace(turn, rating=None) for turn in found.turns))
@@ -133,12 +133,7 @@ def read_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conve
 
 def is_kept(workspace: Path, id: str, person: Person = LOCAL) -> bool:
     """Whether there is a conversation of this id that the person may read."""
-    return any(id == one for one, _ in conversation_versions(workspace, person))
-
-
-def conversation_version(workspace: Path, id: str) -> int | None:
-    """Return what changes whenever anything of the conversation does, None where there is none."""
-    return _KIND.version(workspace, id)
+    return any(id == one for one, _ in CONVERSATIONS.versions(workspace, person))
 
 
 def list_conversations(workspace: Path, person: Person = LOCAL) -> list[ConversationSummary]:
@@ -147,7 +142,7 @@ def list_conversations(workspace: Path, person: Person = LOCAL) -> list[Conversa
     Pinned ones come first, then the others by their last question.
     """
     found: list[ConversationSummary] = []
-    for id, version in conversation_versions(workspace, person):
+    for id, version in CONVERSATIONS.versions(workspace, person):
         with suppress(WorkspaceError):
             summary = _summary(workspace, id, version)
             if summary is not None and summary.asked:
@@ -156,15 +151,10 @@ def list_conversations(workspace: Path, person: Person = LOCAL) -> list[Conversa
     return sorted(found, key=lambda one: (one.pinned, one.asked), reverse=True)
 
 
-def conversation_versions(workspace: Path, person: Person | None = None, naming: str = "") -> list[tuple[str, int]]:
-    """Return id and version of the conversations that a person may read, or of all; those with a word in them."""
-    return _KIND.versions(workspace, person, naming)
-
-
 # A list of a thousand is read once, not at everything a person does.
 @lru_cache(maxsize=2048)
 def _summary(workspace: Path, id: str, _version: int) -> ConversationSummary | None:
-    conversation = _KIND.read_any(workspace, id)
+    conversation = CONVERSATIONS.read_any(workspace, id)
     if conversation is None:
         return None
     questions = (turn.question for turn in conversation.turns)
@@ -185,13 +175,13 @@ def begin_turn(
         raise InputError("{id!r} is not the id of a conversation.", help="Start a new conversation.", id=id)
     # To the microsecond: this is also how the turn is found again.
     turn = Turn(question, datetime.now(UTC).isoformat(timespec="microseconds"), None, settings=settings)
-    with _KIND.changing(workspace):
-        before = _KIND.read_own(workspace, id, person)
-        if before is None and _KIND.read_any(workspace, id) is not None:
+    with CONVERSATIONS.changing(workspace):
+        before = CONVERSATIONS.read_own(workspace, id, person)
+        if before is None and CONVERSATIONS.read_any(workspace, id) is not None:
             raise InputError("This conversation is somebody else's.", help="Start a new conversation.")
         before = before or Conversation(id, (), owner=person.key)
         answered = tuple(one for one in before.turns if one.reply is not None)
-        return _KIND.write(workspace, replace(before, turns=(*answered, turn)))
+        return CONVERSATIONS.write(workspace, replace(before, turns=(*answered, turn)))
 
 
 def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation | None:
@@ -200,14 +190,14 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
     Turns that another tab has added meanwhile stay. The question is added again if another one replaced it. What an
     erasure removes from replies it removes from this one too, where it came after the question.
     """
-    with _KIND.changing(workspace):
+    with CONVERSATIONS.changing(workspace):
         asked = begun.turns[-1]
         ended = replace(asked, reply=without_erased(workspace, reply, asked.asked))
-        now = _KIND.read_any(workspace, begun.id)
+        now = CONVERSATIONS.read_any(workspace, begun.id)
         if now is None:
             return None
         turns = [ended if turn.asked == ended.asked else turn for turn in now.turns]
-        return _KIND.write(workspace, replace(now, turns=tuple(turns if ended in turns else [*turns, ended])))
+        return CONVERSATIONS.write(workspace, replace(now, turns=tuple(turns if ended in turns else [*turns, ended])))
 
 
 def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
@@ -261,7 +251,7 @@ def share_rating(workspace: Path, id: str, asked: str, person: Person, *, shared
 
 def shared_turn(workspace: Path, id: str, asked: str, person: Person) -> Turn | None:
     """Return the turn of a question that was asked at that time, where the person may see it for its rating alone."""
-    found = _KIND.read_any(workspace, id) if person.has_role("admin") else None
+    found = CONVERSATIONS.read_any(workspace, id) if person.has_role("admin") else None
     turns = found.turns if found else ()
     return next((one for one in turns if one.asked == asked and one.rating and one.rating.shared_by), None)
 
@@ -282,38 +272,28 @@ def _change_rating(
 
 def delete_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conversation | None:
     """Delete the conversation and return it, so that it can be restored; None where there is none."""
-    with _KIND.changing(workspace):
-        conversation = _KIND.read_own(workspace, id, person)
+    with CONVERSATIONS.changing(workspace):
+        conversation = CONVERSATIONS.read_own(workspace, id, person)
         if conversation:
-            _KIND.delete(workspace, id)
+            CONVERSATIONS.delete(workspace, id)
         return conversation
 
 
 def restore_conversation(workspace: Path, conversation: Conversation) -> None:
     """Store a conversation that was deleted again, without what was erased meanwhile."""
-    with _KIND.changing(workspace):
+    with CONVERSATIONS.changing(workspace):
         turns = (
             replace(turn, reply=without_erased(workspace, turn.reply, turn.asked)) if turn.reply else turn
             for turn in conversation.turns
         )
-        _KIND.write(workspace, replace(conversation, turns=tuple(turns)))
-
-
-def change_conversations(workspace: Path, naming: str, change: Callable[[Conversation], Conversation]) -> None:
-    """Store every conversation that has this word in it as `change` returns it, whosever it is."""
-    _KIND.change_all(workspace, naming, change)
-
-
-def find_any_conversation(workspace: Path, id: str) -> Conversation | None:
-    """Return the conversation, whosever it is: for what is in it that others may see."""
-    return _KIND.read_any(workspace, id)
+        CONVERSATIONS.write(workspace, replace(conversation, turns=tuple(turns)))
 
 
 def change_conversation(
     workspace: Path, id: str, person: Person, change: Callable[[Conversation], Conversation]
 ) -> None:
     """Store a changed conversation; one that was deleted meanwhile stays deleted, InputError for one of others."""
-    with _KIND.changing(workspace):
-        now = _KIND.read_own(workspace, id, person)
+    with CONVERSATIONS.changing(workspace):
+        now = CONVERSATIONS.read_own(workspace, id, person)
         if now is not None:
-            _KIND.write(workspace, change(now))
+            CONVERSATIONS.write(workspace, change(now))

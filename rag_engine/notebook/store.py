@@ -22,7 +22,7 @@ DEFAULT = Notebook("0" * 32, "Evidence")
 
 CODEC = TypeAdapter(Notebook)
 
-_KIND = RecordKind("notebook", kept_sentence("notebook"), CODEC)
+NOTEBOOKS = RecordKind("notebook", kept_sentence("notebook"), CODEC)
 
 
 def default_notebook(person: Person) -> Notebook:
@@ -41,7 +41,7 @@ def _default_id(owner: str) -> str:
 
 def read_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook | None:
     """Return the notebook, or None when there is none of this id or it is somebody else's."""
-    return _KIND.read(workspace, id, person) or _default_of(id, person)
+    return NOTEBOOKS.read(workspace, id, person) or _default_of(id, person)
 
 
 def list_notebooks(workspace: Path, person: Person = LOCAL) -> list[Notebook]:
@@ -50,24 +50,24 @@ def list_notebooks(workspace: Path, person: Person = LOCAL) -> list[Notebook]:
     WorkspaceError for one that is damaged.
     """
     default = default_notebook(person)
-    ids = {default.id, *(id for id, _ in _KIND.versions(workspace, person))}
+    ids = {default.id, *(id for id, _ in NOTEBOOKS.versions(workspace, person))}
     found = [notebook for id in ids if (notebook := read_notebook(workspace, id, person))]
     return sorted(found, key=lambda one: (one.id != default.id, one.owner != person.key, one.name.casefold(), one.id))
 
 
 def create_notebook(workspace: Path, name: str, person: Person = LOCAL) -> Notebook:
     """Make an empty notebook; InputError when another of the person's has the name."""
-    with _KIND.changing(workspace):
-        free = _KIND.free_name(name, list_notebooks(workspace, person), person.key)
-        return _KIND.write(workspace, Notebook(new_id(), free, owner=person.key))
+    with NOTEBOOKS.changing(workspace):
+        free = NOTEBOOKS.free_name(name, list_notebooks(workspace, person), person.key)
+        return NOTEBOOKS.write(workspace, Notebook(new_id(), free, owner=person.key))
 
 
 def rename_notebook(workspace: Path, id: str, name: str, person: Person = LOCAL) -> Notebook:
     """Give a notebook another name; InputError when another has it."""
-    with _KIND.changing(workspace):
+    with NOTEBOOKS.changing(workspace):
         before = _require(workspace, id, person)
-        free = _KIND.free_name(name, list_notebooks(workspace, person), before.owner, id)
-        return _KIND.write(workspace, replace(before, name=free))
+        free = NOTEBOOKS.free_name(name, list_notebooks(workspace, person), before.owner, id)
+        return NOTEBOOKS.write(workspace, replace(before, name=free))
 
 
 def share_notebook(workspace: Path, id: str, person: Person, *, shared: bool) -> None:
@@ -79,15 +79,10 @@ def change_notebook(
     workspace: Path, id: str, change: Callable[[Notebook], Notebook], person: Person = LOCAL
 ) -> tuple[Notebook, Notebook]:
     """Store a notebook as `change` returns it; return it as it was and as it is now."""
-    with _KIND.changing(workspace):
+    with NOTEBOOKS.changing(workspace):
         before = _require(workspace, id, person)
         after = _without_erased(workspace, change(before))
-        return before, before if after == before else _KIND.write(workspace, after)
-
-
-def forget_in_notebooks(workspace: Path, document_id: str) -> None:
-    """Remove what the notebooks quote of a document, and the entries that have nothing else but their note."""
-    _KIND.change_all(workspace, document_id, lambda one: without_document(one, document_id))
+        return before, before if after == before else NOTEBOOKS.write(workspace, after)
 
 
 def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook | None:
@@ -95,18 +90,18 @@ def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Noteboo
 
     The default one is there again, empty.
     """
-    with _KIND.changing(workspace):
-        notebook = _KIND.read_own(workspace, id, person)
+    with NOTEBOOKS.changing(workspace):
+        notebook = NOTEBOOKS.read_own(workspace, id, person)
         if notebook is not None:
-            _KIND.delete(workspace, id)
+            NOTEBOOKS.delete(workspace, id)
         return notebook
 
 
 def restore_notebook(workspace: Path, notebook: Notebook, person: Person = LOCAL) -> Notebook:
     """Store a notebook that was deleted again; InputError when another has its name meanwhile."""
-    with _KIND.changing(workspace):
-        _KIND.free_name(notebook.name, list_notebooks(workspace, person), notebook.owner, notebook.id)
-        return _KIND.write(workspace, _without_erased(workspace, notebook))
+    with NOTEBOOKS.changing(workspace):
+        NOTEBOOKS.free_name(notebook.name, list_notebooks(workspace, person), notebook.owner, notebook.id)
+        return NOTEBOOKS.write(workspace, _without_erased(workspace, notebook))
 
 
 def _without_erased(workspace: Path, notebook: Notebook) -> Notebook:
@@ -125,7 +120,7 @@ def _default_of(id: str, person: Person) -> Notebook | None:
 
 
 def _require(workspace: Path, id: str, person: Person) -> Notebook:
-    found = _KIND.read_own(workspace, id, person) or _default_of(id, person)
+    found = NOTEBOOKS.read_own(workspace, id, person) or _default_of(id, person)
     if found is None:
         raise InputError("There is no notebook {id!r}.", help="It may have been deleted; choose another one.", id=id)
     return found

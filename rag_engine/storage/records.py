@@ -81,11 +81,10 @@ def delete_record(connection: Connection, kind: str, id: str) -> None:
     connection.execute(sql.delete(records).where(records.c.kind == kind, records.c.id == id))
 
 
-def bodies(connection: Connection, kind: str) -> dict[str, str]:
-    """Return the records of a kind by id, in the order in which they were written."""
-    rows = connection.execute(
-        sql.select(records.c.id, records.c.body).where(records.c.kind == kind).order_by(records.c.version)
-    )
+def bodies(connection: Connection, kind: str, under: str = "") -> dict[str, str]:
+    """Return the records of a kind whose id begins so, by id, in the order in which they were written."""
+    chosen = sql.and_(records.c.kind == kind, records.c.id.startswith(under, autoescape=True))
+    rows = connection.execute(sql.select(records.c.id, records.c.body).where(chosen).order_by(records.c.version))
     return {str(id): str(body) for id, body in rows}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.main import app
+from rag_engine.evaluation.answers.accepted_run import keep_run, record_run, require_accepted
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.evaluation.conftest import WriteDataset, write_dataset
 
@@ -111,14 +113,21 @@ def gold(tmp_path: Path) -> Path:
     return path
 
 
-def test_answers_are_measured_and_what_was_asked_is_not_asked_again(gold: Path, workspace: Path) -> None:
-    first = run_json("answers", gold, "--workspace", workspace)
+def test_answers_are_measured_and_what_was_asked_is_not_asked_again(
+    gold: Path, workspace: Path, tmp_path: Path
+) -> None:
+    words = ("answers", gold, "--workspace", workspace, "--results", tmp_path / "results")
+    first = run_json(*words)
     figures = {one["metric"]: one["mean"]["value"] for one in first["figures"] if one["group"] == "all"}
     assert figures["abstention"] == figures["answer_match"] == figures["citation_recall"] == 1
     assert [Path(file).suffix for file in first["files"] if Path(file).is_file()] == [".csv", ".json"]
     # The seconds of a question would be others.
-    assert run_json("answers", gold, "--workspace", workspace) == first
-    assert run_json("answers", gold, "--workspace", workspace, "--top-k", 1)["files"] != first["files"]
+    assert run_json(*words) == first
+    assert run_json(*words, "--top-k", 1)["files"] != first["files"]
+    table = Path(first["files"][0]).read_text(encoding="utf-8-sig")
+    assert table.startswith("id,language,kind,split,answerable,status,seconds,question,answer,cited,generator,abst")
+    compared = run_json("gate", gold, "--workspace", workspace, "--against", first["files"][1])
+    assert (compared["dropped"], compared["differing"]) == ([], [])
 
 
 def test_progress_is_recorded_and_a_table_is_printed_for_people(gold: Path, workspace: Path) -> None:
@@ -133,11 +142,9 @@ def test_the_gate_lets_the_same_figures_pass_and_stops_a_drop(gold: Path, worksp
     assert CliRunner().invoke(app, words).exit_code == 2
     assert CliRunner().invoke(app, [*words, "--accept"]).exit_code == 0
     assert CliRunner().invoke(app, words).exit_code == 0
-    kept = workspace / "evaluation" / "accepted.json"
-    run = json.loads(kept.read_text(encoding="utf-8"))
-    for row in run["rows"]:
-        row["figures"]["context_precision"] = 2.0
-    kept.write_text(json.dumps(run), encoding="utf-8")
+    run = require_accepted(workspace)
+    better = [replace(row, figures={**row.figures, "context_precision": 2.0}) for row in run.rows]
+    keep_run(workspace, record_run(workspace, "better", replace(run, rows=tuple(better)), "").id)
     stopped = CliRunner().invoke(app, [*words, "--json"])
     assert stopped.exit_code == 1
     assert json.loads(stopped.stdout)["dropped"] == ["context_precision"]
@@ -160,7 +167,8 @@ def test_a_judge_has_the_seconds_of_an_answer_and_what_it_was_too_slow_for_has_n
         words = ("--judge", "ollama/slow:latest", "--judge-url", server.url)
         run = run_json("answers", gold, "--workspace", workspace, *words)
     assert "faithfulness" not in {one["metric"] for one in run["figures"] if one["mean"]}
-    assert "was not done within 1 seconds" in Path(run["files"][0]).read_text(encoding="utf-8")
+    assert run["files"] == []
+    assert "was not done within 1 seconds" in run["rows"][0]["failure"]
 
 
 @pytest.mark.parametrize("judge", ["gpt", "openai/gpt", "ollama/", "mistral/small"])

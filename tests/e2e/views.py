@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +19,9 @@ from rag_engine.conversations.person import LOCAL
 from rag_engine.conversations.reply import Reply, failed_reply
 from rag_engine.conversations.store import Conversation, Turn, restore_conversation
 from rag_engine.engine import open_engine
-from rag_engine.evaluation.answers.own_questions import own_questions_path
+from rag_engine.evaluation.answers.questions import AnswerQuestion
+from rag_engine.evaluation.answers.test_questions import change_test_questions
+from rag_engine.evaluation.gold import Quote
 from rag_engine.notebook import store as notebooks
 from rag_engine.notebook.notebook import answer_entry, quote_entry, with_entry, with_note
 from rag_engine.types import Attribute, CitedRecord
@@ -72,11 +73,9 @@ def build_views(folder: Path) -> Path:
 
 
 def _keep_questions(workspace: Path) -> None:
-    passage = {"document": "flood-act.txt", "page": 1, "quote": "A local flood plan remains valid for six years."}
-    kept = {"id": "long", "language": "en", "question": QUESTION, "passages": [passage]}
-    path = own_questions_path(workspace)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(kept), encoding="utf-8")
+    passage = Quote("flood-act.txt", 1, "A local flood plan remains valid for six years.")
+    kept = AnswerQuestion("long", "en", "", QUESTION, "", (passage,), ())
+    change_test_questions(workspace, lambda _before: (kept,))
 
 
 def _converse(workspace: Path) -> None:

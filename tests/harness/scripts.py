@@ -23,8 +23,8 @@ from rag_engine.config import read_config
 from rag_engine.conversations import store
 from rag_engine.conversations.store import TurnRating
 from rag_engine.engine import Engine, open_engine
-from rag_engine.evaluation.answers.own_questions import change_own_questions
 from rag_engine.evaluation.answers.questions import AnswerQuestion
+from rag_engine.evaluation.answers.test_questions import change_test_questions
 from rag_engine.notebook.notebook import Notebook, NotebookEntry, answer_entry, passage_entry, with_entry, with_note
 from rag_engine.notebook.store import change_notebook, create_notebook
 from rag_engine.passage_search.find import PassageQuery
@@ -262,7 +262,7 @@ def _kept(engine: Engine, together: list[str]) -> Iterator[str]:
             )
         _source(desk.store, f"XSS{number:03}", text)
     yield f"/notebook?notebook={notebook.id}"
-    change_own_questions(workspace, lambda _before: [_question(number, one) for number, one in enumerate(together)])
+    change_test_questions(workspace, lambda _before: [_question(number, one) for number, one in enumerate(together)])
     yield f"/search?words={quote('dyke was raised')}"
     yield f"/search?words={quote(together[0][:90])}"
     yield from (f"/admin?tab={tab}" for tab in ("sources", "review", "feedback"))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
-from functools import partial
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
@@ -44,12 +43,8 @@ from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
-from rag_engine.evaluation.answers.accepted_run import accepted_path, read_run, write_run
-from rag_engine.evaluation.answers.own_questions import own_questions_path
-from rag_engine.evaluation.answers.rows import RowFile
+from rag_engine.evaluation.answers.accepted_run import keep_run, record_run, require_accepted
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
-from rag_engine.evaluation.answers.scoring import METRICS
-from rag_engine.evaluation.answers.workspace_rows import WorkspaceRows
 from rag_engine.notebook.notebook import NotebookEntry, answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage.catalog import pack_text
@@ -208,95 +203,19 @@ def test_test_questions_and_their_runs_keep_what_they_quote_unless_it_is_to_be_r
         begun = begin_turn(workspace, new_id(), question)
         end_turn(workspace, begun, reply_of(answer))
         keep_answer(desk, begun.id, begun.turns[-1].asked)
-        measured, _ = ask_test_questions(desk, AnswersRequest(str(own_questions_path(workspace))))
-        write_run(accepted_path(workspace), measured.run)
-        [row] = measured.run.rows
-        RowFile(workspace / "evaluation" / "gate.0a.csv", METRICS).append(row)
-        kept = set(holding(workspace / "evaluation"))
-        assert len(kept) == 4
+        measured, _ = ask_test_questions(desk, AnswersRequest())
+        keep_run(workspace, measured.id)
+        assert kinds_holding(workspace) == ["test question", "run", "run"]
         assert erase(desk, "own.md", redact=redact).left_behind == ()
-        assert set(holding(workspace / "evaluation")) == (set() if redact else kept)
+        assert kinds_holding(workspace) == ([] if redact else ["test question", "run", "run"])
         # Figures are compared with those of later runs.
-        assert read_run(accepted_path(workspace)).figures == measured.run.figures
+        assert require_accepted(workspace).figures == measured.run.figures
 
 
-def cut_off(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-20])
-
-
-def flip_a_byte(path: Path) -> None:
-    """Change one byte so that everything is still in the file and nobody can read it as JSON."""
-    content = path.read_bytes()
-    at = content.rindex(b'"')
-    path.write_bytes(content[:at] + b"!" + content[at + 1 :])
-
-
-def list_nothing(path: Path) -> None:
-    path.write_text("[]")
-
-
-def fill_with_zeros(path: Path) -> None:
-    path.write_bytes(bytes(path.stat().st_size))
-
-
-def make_a_folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-@pytest.mark.parametrize("damage", [cut_off, flip_a_byte, list_nothing, fill_with_zeros, make_a_folder])
-def test_an_erasure_goes_on_past_files_that_cannot_be_read_and_names_them(
-    workspace: Path, damage: Callable[[Path], None]
-) -> None:
-    with closing(open_engine(workspace)) as engine:
-        desk, question = desk_of(engine), "Who keeps the zoning rules?"
-        answer = list(engine.ask(question))[-1]
-        assert isinstance(answer, Answer)
-        for _ in range(2):
-            begun = begin_turn(workspace, new_id(), question)
-            end_turn(workspace, begun, reply_of(answer))
-        change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, of_before(new_id(), question, answer)))
-        keep_answer(desk, begun.id, begun.turns[-1].asked)
-        measured, _ = ask_test_questions(desk, AnswersRequest(str(own_questions_path(workspace))))
-        write_run(accepted_path(workspace), measured.run)
-        damaged = {
-            "evaluation/questions.jsonl",
-            f"evaluation/runs/{measured.id}.json",
-        }
-        if damage is list_nothing:
-            # Nothing of the document is in them, nor are they what they are to be.
-            damaged = {one for one in damaged if one.startswith("evaluation")}
-        for one in damaged:
-            damage(workspace / one)
-        assert sorted(erase(desk, "own.md", redact=True).left_behind) == [
-            f"its possible traces in {one}, which cannot be read" for one in sorted(damaged)
-        ]
-        assert {path.relative_to(workspace).as_posix() for path in holding(workspace)} <= damaged
-        assert unfinished_erasures(desk) == []
-        told = next(one for one in examine(engine) if one.name == "Records")
-        assert (told.state, [one for one in damaged if one not in told.found]) == ("bad", [])
-
-
-@pytest.mark.parametrize(
-    ("file", "content"),
-    [
-        ("evaluation/gate.0a.csv", "own.md p. 1,zanzibar\n"),
-        # No field is as long, so that it is none.
-        ("evaluation/gate.0a.csv", f"answer,cited\n{'zanzibar ' * 20_000},own.md p. 1\n"),
-    ],
-)
-def test_an_erasure_names_a_file_that_is_none_of_those_that_it_can_change(
-    workspace: Path, file: str, content: str, request: pytest.FixtureRequest
-) -> None:
-    # Of the whole process: who has read a spreadsheet before has raised it.
-    request.addfinalizer(partial(csv.field_size_limit, csv.field_size_limit(131_072)))
-    with closing(open_engine(workspace)) as engine:
-        path, document = workspace / file, engine.catalog.find_document("own.md")
-        path.parent.mkdir()
-        path.write_text(content.replace("DOCUMENT", document.document_id))
-        left = f"its possible traces in {file}, which cannot be read"
-        assert erase(desk_of(engine), "own.md", redact=True).left_behind == (left,)
-        assert list(holding(workspace)) == [path]
+def kinds_holding(workspace: Path) -> list[str]:
+    """Return the kinds of the records of test questions that hold a word of the document, a kind a record."""
+    found = ((kind, body) for kind in ("test question", "run") for body in raw_records(workspace, kind).values())
+    return [kind for kind, body in found if any(word in body for word in WORDS)]
 
 
 @pytest.mark.parametrize("redact", [True, False])
@@ -311,21 +230,20 @@ def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would
             begun = begin_turn(workspace, new_id(), question)
             end_turn(workspace, begun, reply_of(answer))
             keep_answer(desk, begun.id, begun.turns[-1].asked)
-        rows = WorkspaceRows(workspace, workspace / "evaluation" / "gate.0a.csv", METRICS)
+        start = datetime.now(UTC).isoformat()
 
         def erasing(done: int, *_: object) -> None:
             if done == 1 and any(one.file == "own.md" for one in engine.collection.documents()):
                 erase(desk, "own.md", redact=redact)
 
-        run, _ = ask_test_questions(desk, AnswersRequest(str(own_questions_path(workspace))), erasing)
+        run, _ = ask_test_questions(desk, AnswersRequest(), erasing)
         [first, _] = run.run.rows
         assert first.cited[0].startswith("own.md p. ")
         assert (first.answer == REDACTED) == redact
         # One that was being asked when the other process erased, and what is accepted of it.
-        rows.append(replace(first, answer=TEXT))
-        rows.write(accepted_path(workspace), replace(run.run, rows=(replace(first, answer=TEXT),)))
-        kept = {path.name for path in holding(workspace / "evaluation")}
-        assert kept == (set() if redact else {"gate.0a.csv", "accepted.json", "questions.jsonl", f"{run.id}.json"})
+        late = replace(run.run, rows=(replace(first, answer=TEXT),))
+        keep_run(workspace, record_run(workspace, "gate.0a", late, start).id)
+        assert kinds_holding(workspace) == ([] if redact else ["test question"] * 2 + ["run"] * 3)
 
 
 def test_an_original_that_a_repair_set_aside_is_erased_with_the_document_that_was_added_from_it(tmp_path: Path) -> None:

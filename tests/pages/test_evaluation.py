@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +26,9 @@ from rag_engine.conversations.store import (
     restore_conversation,
 )
 from rag_engine.engine import open_engine
-from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
+from rag_engine.evaluation.answers.questions import AnswerQuestion
+from rag_engine.evaluation.answers.test_questions import change_test_questions, read_test_questions
+from rag_engine.evaluation.gold import Quote
 from tests.pages.test_admin import admin
 from tests.pages.test_ask import ask, texts
 from tests.rag_engine.conversations.test_store import REPLY
@@ -35,13 +36,10 @@ from tests.rag_engine.conversations.test_store import REPLY
 Start = Callable[..., AppTest]
 
 LASTS = "How long does a local flood plan remain valid?"
-LONG = {
-    "id": "long",
-    "language": "en",
-    "question": LASTS,
-    "passages": [{"document": "flood-act.txt", "page": 1, "quote": "A local flood plan remains valid for six years."}],
-}
-CUP = {"id": "cup", "language": "en", "question": "Who won the football world cup in 2014?"}
+LONG = AnswerQuestion(
+    "long", "en", "", LASTS, "", (Quote("flood-act.txt", 1, "A local flood plan remains valid for six years."),), ()
+)
+CUP = AnswerQuestion("cup", "en", "", "Who won the football world cup in 2014?", "", (), ())
 
 
 @pytest.fixture
@@ -49,10 +47,8 @@ def workspace(collection: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(collection, tmp_path / "workspace", ignore=shutil.ignore_patterns("records.sqlite")))
 
 
-def write(workspace: Path, *questions: Mapping[str, object]) -> None:
-    path = own_questions_path(workspace)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
+def write(workspace: Path, *questions: AnswerQuestion) -> None:
+    change_test_questions(workspace, lambda _: questions)
 
 
 @contextmanager
@@ -73,7 +69,7 @@ def test_an_answer_is_kept_as_a_test_question_by_one_click_and_undone(start: Sta
     app = ask(start(workspace), LASTS)
     [keep] = [one for one in app.button if one.label == "Keep as a test question"]
     keep.click().run()
-    [kept] = read_own_questions(workspace)
+    [kept] = read_test_questions(workspace)
     assert kept.question == LASTS
     assert kept.language == "en"
     assert kept.passages[0].document == "flood-act.txt"
@@ -81,7 +77,7 @@ def test_an_answer_is_kept_as_a_test_question_by_one_click_and_undone(start: Sta
     [undo] = [one for one in app.button if one.label == "Undo"]
     undo.click().run()
     assert not app.exception
-    assert read_own_questions(workspace) == ()
+    assert read_test_questions(workspace) == ()
 
 
 def test_answers_rated_good_are_taken_over_in_bulk(start: Start, workspace: Path) -> None:
@@ -94,10 +90,10 @@ def test_answers_rated_good_are_taken_over_in_bulk(start: Start, workspace: Path
     assert (rated.question, rated.rating.good, rated.cites, rated.refused) == (LASTS, True, True, False)
     page = start(workspace).switch_page("pages/evaluation.py").run()
     page.button(key="keep good").click().run()
-    assert [one.question for one in read_own_questions(workspace)] == [LASTS]
+    assert [one.question for one in read_test_questions(workspace)] == [LASTS]
     assert "keep good" not in [one.key for one in page.button]
     page.button(key="undo question").click().run()
-    assert read_own_questions(workspace) == ()
+    assert read_test_questions(workspace) == ()
 
 
 def test_a_question_is_removed_and_comes_back_at_its_place(start: Start, workspace: Path) -> None:
@@ -105,9 +101,9 @@ def test_a_question_is_removed_and_comes_back_at_its_place(start: Start, workspa
     page = start(workspace).switch_page("pages/evaluation.py").run()
     assert "1 with an answer in the collection, 1 without" in texts(page)
     page.button(key="remove long").click().run()
-    assert [one.id for one in read_own_questions(workspace)] == ["cup"]
+    assert [one.id for one in read_test_questions(workspace)] == ["cup"]
     page.button(key="undo question").click().run()
-    assert [one.id for one in read_own_questions(workspace)] == ["long", "cup"]
+    assert [one.id for one in read_test_questions(workspace)] == ["long", "cup"]
 
 
 def test_a_run_is_shown_with_intervals_and_two_are_compared(start: Start, workspace: Path) -> None:
@@ -149,7 +145,7 @@ def test_feedback_is_listed_filtered_kept_and_leads_to_the_answer(start: Start, 
     assert "Wrong act" not in texts(app)
     [keep] = [one for one in app.button if one.label == "Keep as a test question"]
     keep.click().run()
-    assert [one.question for one in read_own_questions(workspace)] == ["How long is plan 0 valid?"]
+    assert [one.question for one in read_test_questions(workspace)] == ["How long is plan 0 valid?"]
     assert "Kept as a test question" in texts(app)
     with desk_at(workspace) as desk:
         lines = exported_feedback(list_feedback(desk)).decode("utf-8-sig").splitlines()

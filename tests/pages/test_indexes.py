@@ -13,7 +13,7 @@ from ingestion.operations.desk import Desk
 from pages._shared import resources
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from rag_engine.evaluation.answers.accepted_run import accepted_path, write_run
+from rag_engine.evaluation.answers.accepted_run import keep_run, record_run
 from rag_engine.evaluation.answers.gate import GateResult, compare_runs, keep_result
 from tests.pages.test_admin import admin, words
 from tests.rag_engine.evaluation.answers.test_accepted_run import run_of
@@ -31,7 +31,7 @@ def own(collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 def accept(workspace: Path, current: float) -> GateResult:
     """Accept a run of ten questions, and keep how one whose answers match so far compares with it."""
-    write_run(accepted_path(workspace), run_of([1.0] * 10))
+    keep_run(workspace, record_run(workspace, "gate.0a", run_of([1.0] * 10), "").id)
     result = compare_runs(run_of([1.0] * 10), run_of([current] * 10), generation=2)
     keep_result(workspace, result)
     return result

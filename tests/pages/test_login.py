@@ -27,7 +27,7 @@ from rag_engine.conversations import store
 from rag_engine.conversations.feedback import rated_answers
 from rag_engine.conversations.person import Person
 from rag_engine.errors import InputError
-from rag_engine.evaluation.answers.own_questions import read_own_questions
+from rag_engine.evaluation.answers.test_questions import read_test_questions
 from rag_engine.settings import read_settings
 from rag_engine.workspace import LOGIN_REQUIRED
 from tests.conftest import ROOT
@@ -288,7 +288,7 @@ def test_a_person_lets_admins_see_a_rating_who_keep_its_question(
     page = opened(ADA).switch_page("pages/evaluation.py").run()
     page.button(key="keep good").click().run()
     assert not page.error
-    assert [one.question for one in read_own_questions(workspace)] == ["How long is a local plan valid?"]
+    assert [one.question for one in read_test_questions(workspace)] == ["How long is a local plan valid?"]
 
     asked().feedback[0].set_value(0).run()
     assert [one.rating.good for one in rated_answers(workspace, Person("Ada", "ada@example.org", "admin"))] == [False]

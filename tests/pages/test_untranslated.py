@@ -20,7 +20,7 @@ from ingestion.status.source_status import STATES
 from ingestion.status.views import display_reason
 from ingestion.types import PHASES, OutcomeReason, OutcomeStatus
 from pages._shared.shown_names import FIXED
-from rag_engine.evaluation.answers.own_results import MEASURES
+from rag_engine.evaluation.answers.test_results import MEASURES
 from tests.conftest import ROOT
 from tests.source_trees import calls_of, name_of, nodes_of
 

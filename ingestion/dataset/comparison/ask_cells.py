@@ -29,7 +29,7 @@ from rag_engine.answering.chances import with_sources
 from rag_engine.answering.citations import citation_at
 from rag_engine.answering.quotations.extractive import ExtractiveAnswerer
 from rag_engine.engine import Engine
-from rag_engine.errors import BackendError, InputError, SextantError
+from rag_engine.errors import BackendError, InputError
 from rag_engine.filters import Filter
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.prompts import insufficient, one_line
@@ -132,13 +132,14 @@ def ask_cells(
         if stopped() or not there:
             break
         progress(Progress(done + asked, len(asked_for), 0, 0, f"{labels[column]}: {question}"))
-        broken: SextantError | None = None
+        broken, begun = None, moment()
         try:
             cell = ask_cell(engine, comparison, plan_of(question), column)
         except (BackendError, InputError) as error:
             broken = error
-            cell = ComparisonCell(question, column, "failed", str(error), str(error), asked=moment())
-        there = store.put_cell(comparison.id, cell)
+            cell = ComparisonCell(question, column, "failed", str(error), str(error))
+        # What is erased while it is asked is erased since.
+        there = store.put_cell(comparison.id, replace(cell, asked=begun))
         failed += cell.status == "failed"
         if isinstance(broken, BackendError):
             in_a_row += 1
@@ -182,7 +183,6 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
         effort=SearchEffort(*searched, len(read)),
         generator=answer.generator,
         warnings=tuple(dict.fromkeys((*evidence.warnings, *answer.warnings))),
-        asked=moment(),
         found=tuple(dict.fromkeys(source.document.document_id for source in evidence.sources)),
     )
     if isinstance(answer, StructuredAnswer):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from rag_engine.answering.structured.answer_schema import NOTE, AnswerSchema, SchemaAttribute
+from rag_engine.conversations.person import SharedRecord
 from rag_engine.errors import InputError
 from rag_engine.filters import DOCUMENT, VERSIONS, Filter, answering_documents
 from rag_engine.storage.snapshot import Snapshot
@@ -47,7 +48,7 @@ def _page(file: str, page: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonCell:
+class ComparisonCell(SharedRecord):
     """The answer of a column to a question.
 
     `short` is what the table shows, from the citation `lead` where it is a quotation; `text` the whole with its marks
@@ -69,6 +70,12 @@ class ComparisonCell:
     asked: str = ""
     found: tuple[str, ...] = ()
     records: tuple[tuple[Attribute, ...], ...] = ()
+    comparison: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of the cell among those of every comparison: neither a question nor a column has two lines."""
+        return f"{self.comparison}\n{self.column}\n{self.question}"
 
     @property
     def evidence(self) -> tuple[Citation, ...]:
@@ -104,7 +111,7 @@ CellPlace = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(SharedRecord):
     """Questions, columns of one kind with their filter, and the cells asked so far, by their place.
 
     With a form, each cell holds its records instead of an answer in words.
@@ -295,10 +302,8 @@ def without_documents(cell: ComparisonCell, documents: Collection[str]) -> Compa
     """
     if cell.status == "failed" or cites_any(cell, documents):
         return None
-    # A cell of an earlier version does not say what was found.
-    names_one = not cell.found or any(one in documents for one in cell.found)
     left = tuple(one for one in cell.found if one not in documents)
-    return replace(cell, warnings=(), found=left) if names_one else cell
+    return cell if left == cell.found else replace(cell, warnings=(), found=left)
 
 
 def cells_in_order(comparison: Comparison) -> Iterator[tuple[str, ComparisonColumn, ComparisonCell | None]]:

@@ -1,61 +1,37 @@
-"""Comparisons in the catalog database: their questions and columns, and a row for each cell."""
+"""Comparisons among the records of the workspace, each beside its cells."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
-import sqlalchemy as sql
 from pydantic import TypeAdapter
 
-from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn, without_documents
-from rag_engine.answering.structured.answer_schema import AnswerSchema
+from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, without_documents
 from rag_engine.conversations.erased_documents import erased_since
+from rag_engine.conversations.record_kinds import RecordKind
 from rag_engine.errors import InputError
-from rag_engine.storage.catalog import Catalog, all_active
+from rag_engine.storage.catalog import Catalog
+from rag_engine.text.templates import kept_sentence
 
-TABLES = sql.MetaData()
-comparisons = sql.Table(
-    "comparisons",
-    TABLES,
-    sql.Column("id", sql.String, primary_key=True),
-    sql.Column("name", sql.String, nullable=False),
-    sql.Column("columns_by", sql.String, nullable=False),
-    sql.Column("layout", sql.String, nullable=False),
-    sql.Column("made", sql.String, nullable=False),
-)
-cells = sql.Table(
-    "comparison_cells",
-    TABLES,
-    sql.Column("comparison", sql.String, primary_key=True),
-    sql.Column("question", sql.String, primary_key=True),
-    sql.Column("column_key", sql.String, primary_key=True),
-    sql.Column("cell", sql.String, nullable=False),
-)
-_CELL = TypeAdapter(ComparisonCell)
-_COLUMNS = TypeAdapter(tuple[ComparisonColumn, ...])
-_FORM: TypeAdapter[AnswerSchema | None] = TypeAdapter(AnswerSchema | None)
+COMPARISONS = RecordKind("comparison", kept_sentence("comparison"), TypeAdapter(Comparison))
+_CELLS = RecordKind("comparison cell", kept_sentence("comparison"), TypeAdapter(ComparisonCell))
 
 
 class ComparisonStore:
     """The comparisons of a workspace."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        with catalog.begin() as connection:
-            TABLES.create_all(connection)
+        self._catalog, self._workspace = catalog, catalog.workspace
 
     def list(self) -> list[Comparison]:
         """Return every comparison, the newest first."""
-        rows = self._catalog.read(sql.select(comparisons).order_by(comparisons.c.made.desc(), comparisons.c.id))
-        return [self._comparison(row) for row in rows]
+        found = [self._with_cells(one) for one in COMPARISONS.read_all(self._workspace)]
+        return sorted(sorted(found, key=lambda one: one.id), key=lambda one: one.made, reverse=True)
 
     def find(self, id: str) -> Comparison | None:
         """Return the comparison of this id, None where there is none."""
-        rows = self._catalog.read(sql.select(comparisons).where(comparisons.c.id == id))
-        return self._comparison(rows[0]) if rows else None
+        found = COMPARISONS.read_any(self._workspace, id)
+        return found and self._with_cells(found)
 
     def require(self, id: str) -> Comparison:
         """Return the comparison of this id; InputError where there is none."""
@@ -68,99 +44,55 @@ class ComparisonStore:
 
     def put(self, comparison: Comparison) -> None:
         """Keep a comparison's name, questions and columns in place of the former ones; its cells stay."""
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
-            connection.execute(sql.insert(comparisons).values(_row(comparison)))
+        COMPARISONS.write(self._workspace, replace(comparison, cells={}))
 
     def put_cell(self, id: str, cell: ComparisonCell) -> bool:
         """Keep a cell in place of the former one; return False where its comparison has gone.
 
-        One whose column is or that cites a document which was erased while it was asked is not kept, and none keeps its
-        name.
+        One whose column is or that cites a document which was erased since it was asked is not kept, and none keeps
+        its name.
         """
-        with self._catalog.begin() as connection:
-            by = connection.scalar(sql.select(comparisons.c.columns_by).where(comparisons.c.id == id))
-            if by is None:
+        with _CELLS.changing(self._workspace):
+            if COMPARISONS.version(self._workspace, id) is None:
                 return False
-            c = cells.c
-            place = sql.and_(c.comparison == id, c.question == cell.question, c.column_key == cell.column)
-            connection.execute(sql.delete(cells).where(place))
-            column = [cell.column] if by == "document" else []
-            if all_active(connection, (*column, *(one.document_id for one in cell.citations))):
-                kept = cell if all_active(connection, cell.found) else replace(cell, warnings=())
-                connection.execute(sql.insert(cells).values(_cell_row(id, kept)))
+            placed, erased = replace(cell, comparison=id), self._erased_since(cell.asked)
+            _CELLS.delete(self._workspace, placed.id)
+            if standing := without_documents(placed, erased) if erased else placed:
+                _CELLS.write(self._workspace, standing)
         return True
 
     def remove(self, id: str) -> None:
         """Remove a comparison with every cell."""
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(cells).where(cells.c.comparison == id))
-            connection.execute(sql.delete(comparisons).where(comparisons.c.id == id))
+        with _CELLS.changing(self._workspace):
+            for cell in _CELLS.read_all(self._workspace, id):
+                _CELLS.delete(self._workspace, cell.id)
+            COMPARISONS.delete(self._workspace, id)
 
     def restore(self, comparison: Comparison) -> None:
         """Keep a comparison as it was before a change, without what is of a document erased since."""
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(cells).where(cells.c.comparison == comparison.id))
-            connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
-            erased = self._erased_since(comparison.made)
-            columns = (one for one in comparison.columns if one.key not in erased or all_active(connection, [one.key]))
-            connection.execute(sql.insert(comparisons).values(_row(replace(comparison, columns=tuple(columns)))))
-            standing = (self._standing(cell) for cell in comparison.cells.values())
-            rows = [_cell_row(comparison.id, cell) for cell in standing if cell]
-            if rows:
-                connection.execute(sql.insert(cells), rows)
+        with _CELLS.changing(self._workspace):
+            self.remove(comparison.id)
+            # Erased, and perhaps added again.
+            gone = self._erased_since(comparison.made) - {one.document_id for one in self._catalog.active_documents()}
+            columns = tuple(column for column in comparison.columns if column.key not in gone)
+            self.put(replace(comparison, columns=columns))
+            for cell in comparison.cells.values():
+                self.put_cell(comparison.id, cell)
 
-    def forget_documents(self, document_ids: Collection[str]) -> None:
-        """Remove the columns of these documents and the cells that cite one, to be asked again."""
-        for one in self.list():
-            columns = tuple(column for column in one.columns if column.key not in document_ids)
-            left = {place: without_documents(cell, document_ids) for place, cell in one.cells.items()}
-            kept = {place: cell for place, cell in left.items() if cell}
-            if columns != one.columns or kept != one.cells:
-                self.restore(replace(one, columns=columns, cells=kept))
+    def forget_document(self, document_id: str) -> None:
+        """Remove the column of a document and the cells that cite it, to be asked again."""
 
-    def _standing(self, cell: ComparisonCell) -> ComparisonCell | None:
-        """Return what is left of a cell without the documents that were erased since it was asked."""
-        erased = self._erased_since(cell.asked)
-        return without_documents(cell, erased) if erased else cell
+        def without_column(one: Comparison) -> Comparison:
+            return replace(one, columns=tuple(column for column in one.columns if column.key != document_id))
+
+        with _CELLS.changing(self._workspace):
+            COMPARISONS.change_all(self._workspace, document_id, without_column)
+            # What failed may repeat the document without its id.
+            _CELLS.change_all(self._workspace, "", lambda cell: without_documents(cell, {document_id}))
 
     def _erased_since(self, moment: str) -> set[str]:
-        return {one.document_id for one in erased_since(self._catalog.workspace, moment)}
+        return {one.document_id for one in erased_since(self._workspace, moment)}
 
-    def _comparison(self, row: Any) -> Comparison:
-        id, name, by, layout, made = row
-        values = json.loads(layout)
-        asked = self._catalog.read(sql.select(cells.c.cell).where(cells.c.comparison == id))
-        found = [_CELL.validate_json(cell) for (cell,) in asked]
-        return Comparison(
-            id,
-            name,
-            by,
-            tuple(values["questions"]),
-            _COLUMNS.validate_python(values["columns"]),
-            {key: tuple(wanted) for key, wanted in values["wanted"].items()},
-            made,
-            {(cell.question, cell.column): cell for cell in found},
-            _FORM.validate_python(values["form"]),
-        )
-
-
-def _row(comparison: Comparison) -> dict[str, str]:
-    layout = {
-        "questions": comparison.questions,
-        "columns": [asdict(column) for column in comparison.columns],
-        "wanted": dict(comparison.wanted),
-        "form": comparison.form and asdict(comparison.form),
-    }
-    return {
-        "id": comparison.id,
-        "name": comparison.name,
-        "columns_by": comparison.by,
-        "layout": json.dumps(layout),
-        "made": comparison.made,
-    }
-
-
-def _cell_row(id: str, cell: ComparisonCell) -> dict[str, str]:
-    text = _CELL.dump_json(cell).decode()
-    return {"comparison": id, "question": cell.question, "column_key": cell.column, "cell": text}
+    def _with_cells(self, comparison: Comparison) -> Comparison:
+        cells = _CELLS.read_all(self._workspace, comparison.id)
+        return replace(comparison, cells={(cell.question, cell.column): cell for cell in cells})

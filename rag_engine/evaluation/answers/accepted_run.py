@@ -1,21 +1,23 @@
-"""The run that others are held against: kept in the workspace, and the figures that fell below it."""
+"""Runs of questions among the records, the accepted one, and the figures that fell below it."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from rag_engine.atomic_write import write_atomic
+from rag_engine.conversations.erased_documents import erased_since
+from rag_engine.conversations.person import SharedRecord
+from rag_engine.conversations.record_kinds import RecordKind
 from rag_engine.errors import BackendError, InputError
 from rag_engine.evaluation.answers.rows import AnswerRow
 from rag_engine.evaluation.answers.run_answers import AnswersRequest, MetricSummary
 from rag_engine.evaluation.significance import Difference, paired_difference
+from rag_engine.text.templates import kept_sentence
 
 # A difference that chance brings about in fewer cases than this is significant.
 _SIGNIFICANT = 0.05
@@ -47,31 +49,57 @@ class MetricChange:
         return self.difference.high < 0 and self.difference.p < _SIGNIFICANT
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedRun(SharedRecord):
+    """A run among the records; the id of a test of the workspace's questions is when it ended."""
+
+    id: str
+    run: KeptRun
+
+
 _RUN = TypeAdapter(KeptRun)
+RUNS = RecordKind("run", kept_sentence("run of questions"), TypeAdapter(RecordedRun))
+_ACCEPTED = "accepted"
 
 
-def accepted_path(workspace: Path) -> Path:
-    """Return where a workspace keeps the run that was accepted last."""
-    return workspace / "evaluation" / "accepted.json"
+def record_run(workspace: Path, id: str, run: KeptRun, begun: str) -> RecordedRun:
+    """Record a run as far as it is, without answers that cite what was erased since a moment, in any process."""
+    with RUNS.changing(workspace):
+        erased = {one.file for one in erased_since(workspace, begun) if one.redact}
+        return RUNS.write(workspace, RecordedRun(id, without_answers(run, erased)))
 
 
-def runs_folder(workspace: Path) -> Path:
-    """Return where a workspace keeps the runs of its own test questions."""
-    return workspace / "evaluation" / "runs"
+def without_answers(run: KeptRun, files: Collection[str]) -> KeptRun:
+    """Return a run without the answers that cite one of the files; its figures stay."""
+    return replace(run, rows=tuple(row.without(files) for row in run.rows))
 
 
-def write_run(path: Path, run: KeptRun) -> None:
-    """Write a run as JSON."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, json.dumps(asdict(run), ensure_ascii=False, indent=1).encode())
+def find_accepted(workspace: Path) -> KeptRun | None:
+    """Return the accepted run of a workspace, None where none was accepted."""
+    found = RUNS.read_any(workspace, _ACCEPTED)
+    return found.run if found else None
+
+
+def require_accepted(workspace: Path) -> KeptRun:
+    """Return the accepted run of a workspace; InputError where none was accepted."""
+    found = find_accepted(workspace)
+    if found is None:
+        raise InputError("No run was accepted.", help="Accept one first: `sextant eval gate GOLD --accept`.")
+    return found
+
+
+def keep_run(workspace: Path, id: str, under: str = _ACCEPTED) -> RecordedRun:
+    """Keep a recorded run under another id as well, by default as the accepted one."""
+    with RUNS.changing(workspace):
+        found = RUNS.read_any(workspace, id)
+        assert found is not None, "a run is recorded before it is kept"
+        return RUNS.write(workspace, replace(found, id=under))
 
 
 def read_run(path: Path) -> KeptRun:
-    """Return a run that was written; InputError where there is none or the file is another."""
+    """Return the run in a file of `sextant eval answers`; InputError where there is none or the file is another."""
     try:
         return _RUN.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        raise InputError(f"No run was accepted: {path} is missing.", help="Accept one with --accept.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.", help="Make it readable.") from error
     except ValidationError as error:

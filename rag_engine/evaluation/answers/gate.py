@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from rag_engine.atomic_write import write_atomic
+from rag_engine.conversations.person import SharedRecord
+from rag_engine.conversations.record_kinds import RecordKind
 from rag_engine.engine import Engine
-from rag_engine.errors import InputError
 from rag_engine.evaluation.answers.accepted_run import (
     KeptRun,
     MetricChange,
-    accepted_path,
     changes,
     differing_settings,
-    read_run,
+    keep_run,
     require_answers,
 )
 from rag_engine.evaluation.answers.measure import measure_answers
 from rag_engine.evaluation.answers.run_answers import AnswersRequest, RunProgress
+from rag_engine.text.templates import kept_sentence
 
 
 @dataclass(frozen=True, slots=True)
-class GateResult:
+class GateResult(SharedRecord):
     """Figures of one generation of the index against the accepted run's, and the settings in which the two differ."""
 
     when: str
@@ -40,28 +39,19 @@ class GateResult:
         """The figures that fell by more than chance explains."""
         return tuple(one.metric for one in self.changes if one.dropped)
 
-
-_RESULT = TypeAdapter(GateResult)
-
-
-def gate_path(workspace: Path) -> Path:
-    """Return where a workspace keeps what its gate found last."""
-    return workspace / "evaluation" / "gate.json"
+    @property
+    def id(self) -> str:
+        """The id of the only result that is kept."""
+        return _LAST
 
 
-def find_accepted(workspace: Path) -> KeptRun | None:
-    """Return the accepted run of a workspace, None where none was accepted."""
-    path = accepted_path(workspace)
-    return read_run(path) if path.exists() else None
+_LAST = "last"
+_KIND = RecordKind("gate", kept_sentence("result of the gate"), TypeAdapter(GateResult))
 
 
 def find_result(workspace: Path) -> GateResult | None:
     """Return what the gate of a workspace found last; None before it was first asked."""
-    path = gate_path(workspace)
-    try:
-        return _RESULT.validate_json(path.read_bytes()) if path.exists() else None
-    except ValidationError as error:
-        raise InputError("{path} is not a result of `sextant eval gate`.", help="Remove it.", path=path) from error
+    return _KIND.read_any(workspace, _LAST)
 
 
 def compare_runs(accepted: KeptRun, run: KeptRun, generation: int) -> GateResult:
@@ -74,22 +64,19 @@ def compare_runs(accepted: KeptRun, run: KeptRun, generation: int) -> GateResult
 def ask_gate(engine: Engine, accepted: KeptRun, progress: RunProgress = lambda *_: None) -> GateResult:
     """Ask the accepted run's questions again and return how the answers compare; the result is kept."""
     workspace = engine.config.workspace
-    run, _ = measure_answers(engine, accepted.request, accepted_path(workspace).parent, anew=True, progress=progress)
-    result = compare_runs(accepted, run, engine.collection.generation())
+    recorded = measure_answers(engine, accepted.request, anew=True, progress=progress)
+    result = compare_runs(accepted, recorded.run, engine.collection.generation())
     keep_result(workspace, result)
     return result
 
 
 def accept_answers(engine: Engine, request: AnswersRequest, progress: RunProgress = lambda *_: None) -> KeptRun:
     """Ask the questions and keep the run as the accepted one."""
-    path = accepted_path(engine.config.workspace)
-    run, rows = measure_answers(engine, request, path.parent, anew=True, progress=progress)
-    require_answers(run)
-    return rows.write(path, run)
+    recorded = measure_answers(engine, request, anew=True, progress=progress)
+    require_answers(recorded.run)
+    return keep_run(engine.config.workspace, recorded.id).run
 
 
 def keep_result(workspace: Path, result: GateResult) -> None:
     """Keep what the gate found, for whoever looks later."""
-    path = gate_path(workspace)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, json.dumps(asdict(result), ensure_ascii=False, indent=1).encode())
+    _KIND.write(workspace, result)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rag_engine.answering.circumstances import digest_of
 from rag_engine.config import judge_settings
 from rag_engine.engine import Engine
-from rag_engine.evaluation.answers.accepted_run import KeptRun
+from rag_engine.evaluation.answers.accepted_run import RUNS, KeptRun, RecordedRun, record_run
 from rag_engine.evaluation.answers.judging import Judge
 from rag_engine.evaluation.answers.questions import SAMPLE, AnswerQuestion, read_answer_questions
 from rag_engine.evaluation.answers.run_answers import (
@@ -22,20 +23,19 @@ from rag_engine.evaluation.answers.run_answers import (
     summarise,
 )
 from rag_engine.evaluation.answers.text_metrics import open_text_metrics
-from rag_engine.evaluation.answers.workspace_rows import WorkspaceRows
 from rag_engine.models import open_judge, open_token_score, token_score_model
+from rag_engine.types import Answer
 
 
 def measure_answers(
     engine: Engine,
     request: AnswersRequest,
-    folder: Path,
     *,
     anew: bool = False,
     progress: RunProgress = lambda *_: None,
     warn: Callable[[Sequence[str]], None] = lambda _: None,
-) -> tuple[KeptRun, WorkspaceRows]:
-    """Return the run of the questions and its rows, which write it; those that the same settings left are kept.
+) -> RecordedRun:
+    """Return the run of the questions as it is recorded; rows that the same settings left are kept.
 
     `anew` keeps only those of a run that was stopped. InputError where the questions quote a document that the
     collection lacks.
@@ -43,23 +43,21 @@ def measure_answers(
     questions = read_answer_questions(Path(request.gold) if request.gold else SAMPLE)
     require_documents(questions, {document.file for document in engine.collection.documents()})
     name = "gate" if anew else "answers"
-    return measure_questions(engine, questions, request, folder / name, anew=anew, progress=progress, warn=warn)
+    return measure_questions(engine, questions, request, name, anew=anew, progress=progress, warn=warn)
 
 
 def measure_questions(
     engine: Engine,
     questions: Sequence[AnswerQuestion],
     request: AnswersRequest,
-    path: Path,
+    name: str,
     *,
     anew: bool = False,
     progress: RunProgress = lambda *_: None,
     warn: Callable[[Sequence[str]], None] = lambda _: None,
-) -> tuple[KeptRun, WorkspaceRows]:
-    """Return the run of questions that were read, as `measure_answers` does.
-
-    The file of its rows is called by `path` and the settings.
-    """
+) -> RecordedRun:
+    """Return the run of questions that were read, as `measure_answers` does; its id is the name and the settings."""
+    begun = datetime.now(UTC).isoformat(timespec="microseconds")
     compare, warnings = open_text_metrics(open_token_score) if request.text_metrics else (None, ())
     warn(warnings)
     judge = None
@@ -78,15 +76,17 @@ def measure_questions(
         "bert_score": token_score_model() if request.text_metrics else "",
     }
     scorers = Scorers(judge, compare)
-    path = path.with_name(f"{path.name}.{digest_of(settings)[:12]}.csv")
-    rows = WorkspaceRows(engine.config.workspace, path, scorers.metrics)
-    if anew and all(question.id in rows.rows for question in questions):
-        rows.restart()
-    answered = run_answers(
-        questions,
-        lambda question: answer_of(engine.ask(question.question, question.filters, retrieval)),
-        scorers,
-        rows,
-        progress,
-    )
-    return KeptRun(settings, answered, summarise(answered, scorers.metrics), request), rows
+    workspace, id = engine.config.workspace, f"{name}.{digest_of(settings)[:12]}"
+    before = RUNS.read_any(workspace, id)
+    rows = {row.id: row for row in before.run.rows if not row.failed} if before else {}
+    if anew and all(question.id in rows for question in questions):
+        rows = {}
+
+    def ask(question: AnswerQuestion) -> Answer:
+        return answer_of(engine.ask(question.question, question.filters, retrieval))
+
+    for row in run_answers(questions, ask, scorers, rows.keys(), progress):
+        rows[row.id] = row
+        record_run(workspace, id, KeptRun(settings, tuple(rows.values()), (), request), begun)
+    answered = tuple(rows[question.id] for question in questions)
+    return record_run(workspace, id, KeptRun(settings, answered, summarise(answered, scorers.metrics), request), begun)

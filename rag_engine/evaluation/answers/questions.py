@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from rag_engine.config import DATA
+from rag_engine.conversations.person import SharedRecord
 from rag_engine.errors import InputError
 from rag_engine.evaluation.datasets import line_error, read_objects, text_field
 from rag_engine.evaluation.gold import Quote, read_quotes
@@ -26,7 +27,7 @@ _SPLITS = ("", "dev", "heldout")
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerQuestion:
+class AnswerQuestion(SharedRecord):
     """A question with the passages that answer it; without any, it ought to get no answer.
 
     Passages of one document answer together, those of another document on their own. `answer` is a reference answer and

@@ -1,4 +1,4 @@
-"""Questions with reference answers asked one by one, each scored and written down before the next."""
+"""Questions with reference answers asked one by one, each scored before the next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_engine.config import DATA
 from rag_engine.errors import InputError, SextantError
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS, Judge
 from rag_engine.evaluation.answers.questions import AnswerQuestion
-from rag_engine.evaluation.answers.rows import AnswerRow, RowFile
+from rag_engine.evaluation.answers.rows import AnswerRow
 from rag_engine.evaluation.answers.scoring import METRICS, score
 from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS, CompareTexts
 from rag_engine.evaluation.significance import Interval, mean_interval
@@ -72,19 +72,18 @@ def run_answers(
     questions: Sequence[AnswerQuestion],
     ask: AskQuestion,
     scorers: Scorers,
-    rows: RowFile,
+    kept: Collection[str] = (),
     progress: RunProgress = lambda *_: None,
-) -> tuple[AnswerRow, ...]:
-    """Return a row for each question, in their order; what the file has of them is not asked again.
+) -> Iterator[AnswerRow]:
+    """Yield a row for each question as it is answered, in their order, without those whose ids are kept.
 
     A question that cannot be answered has the status "error", no figures, and its reason in `failure`.
     """
     for done, question in enumerate(questions):
         progress(done, len(questions), shortened(" ".join(question.question.split()), _NAMED))
-        if question.id not in rows.rows:
-            rows.append(_answered(question, ask, scorers))
+        if question.id not in kept:
+            yield _answered(question, ask, scorers)
     progress(len(questions), len(questions), "")
-    return tuple(rows.rows[question.id] for question in questions)
 
 
 def answer_of(parts: Iterable[object]) -> Answer:

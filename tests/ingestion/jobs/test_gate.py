@@ -18,8 +18,8 @@ from ingestion.operations.desk import Desk, open_desk
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.evaluation.answers.accepted_run import accepted_path, write_run
-from rag_engine.evaluation.answers.gate import accept_answers, find_accepted, find_result
+from rag_engine.evaluation.answers.accepted_run import RUNS, find_accepted, keep_run, record_run
+from rag_engine.evaluation.answers.gate import accept_answers, find_result
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.storage import schema as tables
 from rag_engine.workspace import sparse_index
@@ -67,7 +67,7 @@ def praise(desk: Desk) -> None:
     run = find_accepted(desk.workspace)
     assert run is not None
     rows = tuple(replace(row, figures={**row.figures, "context_precision": 2.0}) for row in run.rows)
-    write_run(accepted_path(desk.workspace), replace(run, rows=rows))
+    keep_run(desk.workspace, record_run(desk.workspace, "praised", replace(run, rows=rows), "").id)
 
 
 @pytest.mark.parametrize("encode", [False, True])
@@ -197,7 +197,7 @@ def test_new_indexes_that_cannot_be_checked_are_not_put_in_place(desk: Desk) -> 
 
 
 def test_without_an_accepted_run_nothing_is_asked(desk: Desk) -> None:
-    accepted_path(desk.workspace).unlink()
+    RUNS.delete(desk.workspace, "accepted")
     indexes.rebuild(desk)
     assert find_result(desk.workspace) is None
     assert desk.engine.collection.generation() == 2
@@ -236,13 +236,7 @@ def test_a_rebuilding_that_is_cancelled_changes_nothing(desk: Desk) -> None:
 
 
 def test_a_check_against_nothing_is_refused_before_it_waits(desk: Desk) -> None:
-    accepted_path(desk.workspace).unlink()
+    RUNS.delete(desk.workspace, "accepted")
     with pytest.raises(InputError, match="--accept"):
         answers.queue_gate(desk)
     assert desk.jobs.runs() == []
-
-
-def test_a_result_that_is_none_is_named(desk: Desk) -> None:
-    (desk.workspace / "evaluation" / "gate.json").write_text("[]")
-    with pytest.raises(InputError, match="is not a result"):
-        find_result(desk.workspace)

@@ -80,18 +80,18 @@ def test_a_name_that_is_too_long_is_refused_and_the_conversation_keeps_its_own(t
 
 def test_the_state_of_a_conversation_changes_with_every_change_of_it(tmp_path: Path) -> None:
     id = store.new_id()
-    assert store.conversation_version(tmp_path, id) is None
+    assert store.CONVERSATIONS.version(tmp_path, id) is None
     begun = store.begin_turn(tmp_path, id, "How long is a plan valid?")
-    states = [store.conversation_version(tmp_path, id)]
+    states = [store.CONVERSATIONS.version(tmp_path, id)]
     store.end_turn(tmp_path, begun, REPLY)
-    states.append(store.conversation_version(tmp_path, id))
-    assert store.conversation_version(tmp_path, id) == states[-1]
+    states.append(store.CONVERSATIONS.version(tmp_path, id))
+    assert store.CONVERSATIONS.version(tmp_path, id) == states[-1]
     store.rename_conversation(tmp_path, id, "Plans")
-    states.append(store.conversation_version(tmp_path, id))
+    states.append(store.CONVERSATIONS.version(tmp_path, id))
 
     assert None not in states
     assert len(set(states)) == 3
-    assert store.conversation_version(tmp_path, "../catalog.sqlite") is None
+    assert store.CONVERSATIONS.version(tmp_path, "../catalog.sqlite") is None
 
 
 def test_the_steps_of_the_controller_are_kept_with_the_answer(tmp_path: Path) -> None:

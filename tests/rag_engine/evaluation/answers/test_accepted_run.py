@@ -5,16 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag_engine.errors import BackendError, InputError
 from rag_engine.evaluation.answers.accepted_run import (
     KeptRun,
-    accepted_path,
     changes,
     differing_settings,
+    keep_run,
     read_run,
+    record_run,
+    require_accepted,
     require_answers,
-    write_run,
 )
 from rag_engine.evaluation.answers.run_answers import AnswersRequest, summarise
 from tests.rag_engine.evaluation.answers.test_rows import METRICS, ROW
@@ -28,11 +31,15 @@ def run_of(values: Sequence[float | None], **settings: object) -> KeptRun:
     return KeptRun(settings, rows, summarise(rows, METRICS), AnswersRequest("gold.jsonl", top_k=3))
 
 
-def test_a_run_is_read_as_it_was_written(tmp_path: Path) -> None:
-    path = accepted_path(tmp_path)
+@given(text=st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_run_is_kept_as_it_was_recorded_with_any_answer(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    workspace = tmp_path_factory.mktemp("workspace")
     run = run_of([1.0, None, 0.25], top_k=10, versions={"numpy": "2.1"})
-    write_run(path, run)
-    assert read_run(path) == run
+    run = replace(run, rows=(*run.rows, replace(ROW, answer=text, failure="the judge failed")))
+    recorded = record_run(workspace, "gate.0a", run, "")
+    assert recorded.run == run
+    keep_run(workspace, recorded.id)
+    assert require_accepted(workspace) == run
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"rows": 3}', "PK"])
@@ -43,9 +50,10 @@ def test_what_is_no_run_is_refused(tmp_path: Path, content: str) -> None:
         read_run(path)
 
 
-def test_a_missing_run_says_how_to_accept_one(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--accept"):
-        read_run(tmp_path / "run.json")
+def test_without_an_accepted_run_it_says_how_to_accept_one(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        require_accepted(tmp_path)
+    assert "--accept" in error.value.help
 
 
 def test_the_same_figures_have_not_changed() -> None:

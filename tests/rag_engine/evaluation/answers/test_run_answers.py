@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from rag_engine.errors import BackendError, InputError
 from rag_engine.evaluation.answers.judging import JUDGED_METRICS, Judge
 from rag_engine.evaluation.answers.questions import AnswerQuestion
-from rag_engine.evaluation.answers.rows import RowFile
+from rag_engine.evaluation.answers.rows import AnswerRow
 from rag_engine.evaluation.answers.run_answers import (
     Scorers,
     answer_of,
@@ -39,69 +38,55 @@ class Asked:
         return self.answer
 
 
-def test_every_question_has_a_row_on_the_disk_before_the_next_is_asked(make_answer: MakeAnswer, tmp_path: Path) -> None:
-    rows = RowFile(tmp_path / "rows.csv", METRICS)
-    lines: list[int] = []
+def test_every_question_has_a_row_before_the_next_is_asked(make_answer: MakeAnswer) -> None:
+    rows: list[AnswerRow] = []
+    asked: list[int] = []
 
     def ask(question: AnswerQuestion) -> Answer:
-        lines.append(len(rows.path.read_text(encoding="utf-8").splitlines()))
+        asked.append(len(rows))
         return make_answer("The mayor orders the evacuation.")
 
-    first, second = run_answers(QUESTIONS, ask, Scorers(), rows)
-    assert lines == [1, 2]
+    rows.extend(run_answers(QUESTIONS, ask, Scorers()))
+    assert asked == [0, 1]
+    first, second = rows
     assert first.figures["answer_match"] == 1
     assert first.cited == ("1.pdf p. 3",)
     assert second.figures["abstention"] == 0
 
 
-def test_progress_names_the_question_and_not_its_id(make_answer: MakeAnswer, tmp_path: Path) -> None:
+def test_progress_names_the_question_and_not_its_id(make_answer: MakeAnswer) -> None:
     long = replace(QUESTION, id="en-3", question="Who \n decides " + "and who helps " * 20)
     told: list[tuple[int, int, str]] = []
-    rows = RowFile(tmp_path / "rows.csv", METRICS)
-    run_answers((QUESTION, long), lambda _: make_answer(), Scorers(), rows, lambda *now: told.append(now))
+    list(run_answers((QUESTION, long), lambda _: make_answer(), Scorers(), progress=lambda *now: told.append(now)))
     assert told[0] == (0, 2, QUESTION.question)
     assert told[1][2].startswith("Who decides and who helps")
     assert len(told[1][2]) <= 100
     assert told[2] == (2, 2, "")
 
 
-def test_a_run_that_was_stopped_asks_only_the_rest(make_answer: MakeAnswer, tmp_path: Path) -> None:
-    asked = Asked(make_answer())
-    run_answers(QUESTIONS[:1], asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
-    whole = run_answers(QUESTIONS, asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
-    assert len(asked.questions) == 2
-    assert run_answers(QUESTIONS, asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS)) == whole
-    assert [row.id for row in whole] == ["en-1", "en-2"]
-
-
-def test_a_question_that_cannot_be_asked_has_its_reason_and_is_asked_again(
-    make_answer: MakeAnswer, tmp_path: Path
-) -> None:
+def test_a_question_that_cannot_be_asked_has_its_reason_and_what_is_kept_is_not_asked(make_answer: MakeAnswer) -> None:
     asked = Asked(make_answer(), fails=QUESTION.question)
-    [row] = run_answers(QUESTIONS[:1], asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
-    assert (row.failed, row.failure) == (True, "The model is gone.")
-    asked.fails = ""
-    [row] = run_answers(QUESTIONS[:1], asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
-    assert (row.failed, row.failure) == (False, "")
+    [row] = run_answers(QUESTIONS, asked, Scorers(), {UNANSWERABLE.id})
+    assert (row.id, row.failed, row.failure) == (QUESTION.id, True, "The model is gone.")
+    assert asked.questions == [QUESTION.question]
 
 
 def test_a_judge_and_a_comparison_of_texts_are_asked_where_they_are_given(
-    make_answer: MakeAnswer, embedder: CountingEmbedder, tmp_path: Path
+    make_answer: MakeAnswer, embedder: CountingEmbedder
 ) -> None:
     judge = Judge(WrittenJudge(claims=[["a"], ["r"]], verdicts=[[True]] * 4), embedder, seconds=90)
     scorers = Scorers(judge, lambda text, reference: dict.fromkeys(TEXT_METRICS, 0.123456789))
     assert scorers.metrics == (*METRICS, *JUDGED_METRICS, *TEXT_METRICS)
-    rows = RowFile(tmp_path / "rows.csv", scorers.metrics)
-    first, second = run_answers(QUESTIONS, Asked(make_answer()), scorers, rows)
+    first, second = run_answers(QUESTIONS, Asked(make_answer()), scorers)
     assert first.figures["faithfulness"] == 1
     assert first.figures["bleu"] == 0.123457
     assert first.failure == "answer_relevancy: The judge was not done in time."
     assert second.figures["bleu"] is None
 
 
-def test_figures_are_summed_up_over_all_each_kind_and_each_language(make_answer: MakeAnswer, tmp_path: Path) -> None:
+def test_figures_are_summed_up_over_all_each_kind_and_each_language(make_answer: MakeAnswer) -> None:
     questions = (QUESTION, replace(UNANSWERABLE, kind="geographic", language="it"))
-    rows = run_answers(questions, Asked(make_answer()), Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
+    rows = list(run_answers(questions, Asked(make_answer()), Scorers()))
     figures = {(one.group, one.metric): (one.questions, one.mean.value) for one in summarise(rows, METRICS)}
     assert figures["all", "abstention"] == (2, 0.5)
     assert figures["all", "answer_match"] == (1, 0.5)

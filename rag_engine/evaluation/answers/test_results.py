@@ -1,4 +1,4 @@
-"""Results of the workspace's own test questions: what came out for each, shares with intervals, two runs compared."""
+"""Results of test questions: what came out for each, shares with intervals, two runs compared."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def describe_chance(questions: int, words: Wording = ENGLISH) -> str:
     )
 
 
-def compare_own(before: KeptRun, after: KeptRun) -> RunComparison:
+def compare_tests(before: KeptRun, after: KeptRun) -> RunComparison:
     """Return two runs question by question; a question is the same where its id and its words are."""
     asked = {(row.id, row.question): row for row in before.rows}
     pairs = [QuestionChange(asked[row.id, row.question], row) for row in after.rows if (row.id, row.question) in asked]

@@ -13,7 +13,7 @@ from cli.runs import watch
 from cli.terminal import desk_of, out, print_json, print_table, warn
 
 if TYPE_CHECKING:
-    from rag_engine.evaluation.answers.own_runs import OwnRun
+    from rag_engine.evaluation.answers.accepted_run import RecordedRun
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,7 +34,7 @@ def ask_all(
     """Ask every test question now and print the results; a test that was stopped continues."""
     from ingestion.operations.evaluation import queue_test
     from rag_engine.errors import BackendError
-    from rag_engine.evaluation.answers.own_runs import read_own_run
+    from rag_engine.evaluation.answers.test_runs import read_test_run
 
     with desk_of(workspace, as_json) as desk:
         ended = watch(desk, queue_test(desk, judge, judge_url, repeat))
@@ -43,7 +43,7 @@ def ask_all(
         if ended.status != "done":
             warn((f"Run {ended.id} is {ended.status}; the same command continues it.",))
             raise typer.Exit(130)
-        _print_run(read_own_run(desk.workspace, str(ended.results[0]["id"])), as_json)
+        _print_run(read_test_run(desk.workspace, str(ended.results[0]["id"])), as_json)
         warn(tuple(filter(None, (ended.message,))))
 
 
@@ -55,22 +55,23 @@ def results(
     as_json: AsJson = False,
 ) -> None:
     """Print the results of a run; --export writes it question by question."""
-    from ingestion.operations.evaluation import export_results
+    from ingestion.dataset.export import write_file
+    from ingestion.operations.evaluation import exported_results
 
     with desk_of(workspace, as_json) as desk:
         found = _run(desk.workspace, run)
         if table is not None:
-            export_results(found, table)
+            write_file(table, exported_results(found))
         _print_run(found, as_json)
 
 
 @app.command()
 def runs(workspace: Workspace = None, as_json: AsJson = False) -> None:
     """List the runs that were kept, the latest first."""
-    from rag_engine.evaluation.answers.own_runs import list_own_runs
+    from rag_engine.evaluation.answers.test_runs import list_test_runs
 
     with desk_of(workspace, as_json) as desk:
-        found = list_own_runs(desk.workspace)
+        found = list_test_runs(desk.workspace)
     if as_json:
         print_json({"runs": [asdict(one) for one in found]})
         return
@@ -86,10 +87,10 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare two runs question by question."""
-    from rag_engine.evaluation.answers.own_results import MEASURES, compare_own, describe_chance, describe_result
+    from rag_engine.evaluation.answers.test_results import MEASURES, compare_tests, describe_chance, describe_result
 
     with desk_of(workspace, as_json) as desk:
-        found = compare_own(_run(desk.workspace, before).run, _run(desk.workspace, after).run)
+        found = compare_tests(_run(desk.workspace, before).run, _run(desk.workspace, after).run)
     changes = [
         {
             "question": one.after.question,
@@ -165,18 +166,18 @@ def keep_good(workspace: Workspace = None, as_json: AsJson = False) -> None:
     out.print(f"{len(kept)} kept.")
 
 
-def _run(workspace: Path, id: str) -> OwnRun:
+def _run(workspace: Path, id: str) -> RecordedRun:
     from rag_engine.errors import InputError
-    from rag_engine.evaluation.answers.own_runs import list_own_runs, read_own_run
+    from rag_engine.evaluation.answers.test_runs import list_test_runs, read_test_run
 
-    known = list_own_runs(workspace)
+    known = list_test_runs(workspace)
     if not known:
         raise InputError("There are no runs yet.", help="`sextant eval own test` makes one.")
-    return read_own_run(workspace, id or known[0].id)
+    return read_test_run(workspace, id or known[0].id)
 
 
-def _print_run(run: OwnRun, as_json: bool) -> None:
-    from rag_engine.evaluation.answers.own_results import MEASURES, describe_chance, describe_result, shares
+def _print_run(run: RecordedRun, as_json: bool) -> None:
+    from rag_engine.evaluation.answers.test_results import MEASURES, describe_chance, describe_result, shares
 
     found = shares(run.run.rows)
     if as_json:

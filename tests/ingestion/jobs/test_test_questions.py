@@ -17,11 +17,12 @@ from ingestion.operations.runs import control
 from rag_engine.conversations.store import Conversation, QuestionSettings, Turn, TurnRating, restore_conversation
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError
-from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
-from rag_engine.evaluation.answers.own_results import describe_result
-from rag_engine.evaluation.answers.own_runs import list_own_runs, read_own_run
-from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines
+from rag_engine.evaluation.answers.accepted_run import RUNS
+from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.run_answers import AnswersRequest
+from rag_engine.evaluation.answers.test_questions import change_test_questions, read_test_questions
+from rag_engine.evaluation.answers.test_results import describe_result
+from rag_engine.evaluation.answers.test_runs import list_test_runs, read_test_run
 from rag_engine.evaluation.gold import Quote
 from tests.rag_engine.conftest import unread
 from tests.rag_engine.conversations.test_store import REPLY
@@ -47,13 +48,13 @@ def test_a_kept_answer_has_its_question_its_filter_and_what_it_cites(desk: Desk)
     settings = QuestionSettings({"country": ("Ireland",)}, 1, 3, "default", 8, 0.35)
     rated(desk, Turn("And in Ireland?", "2026-11-25T10:00:00", REPLY, "How long is a plan valid in Ireland?", settings))
     kept = evaluation.keep_answer(desk, CONVERSATION, "2026-11-25T10:00:00")
-    assert read_own_questions(desk.workspace) == (kept,)
+    assert read_test_questions(desk.workspace) == (kept,)
     assert (kept.question, kept.language) == ("How long is a plan valid in Ireland?", "en")
     assert kept.filters == {"country": ("Ireland",)}
     assert kept.passages == (Quote("act.pdf", 3, "six years"),)
     assert evaluation.is_kept_answer(desk, CONVERSATION, "2026-11-25T10:00:00")
     assert evaluation.keep_answer(desk, CONVERSATION, "2026-11-25T10:00:00") == kept
-    assert len(read_own_questions(desk.workspace)) == 1
+    assert len(read_test_questions(desk.workspace)) == 1
 
 
 def test_a_refusal_is_kept_as_what_the_collection_does_not_answer(desk: Desk) -> None:
@@ -89,7 +90,7 @@ def test_a_written_question_gets_its_page_and_its_language(desk: Desk) -> None:
     put = evaluation.put_question(desk, WRITTEN, answerable=True)
     assert (put.passages[0].page, put.language) == (1, "en")
     edited = evaluation.put_question(desk, replace(put, question="Who orders  an evacuation?"), answerable=True)
-    assert [one.question for one in read_own_questions(desk.workspace)] == ["Who orders an evacuation?"]
+    assert [one.question for one in read_test_questions(desk.workspace)] == ["Who orders an evacuation?"]
     assert edited.id == put.id
 
 
@@ -115,17 +116,17 @@ def test_a_question_that_nothing_can_be_held_against_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=fault):
         evaluation.put_question(desk, replace(WRITTEN, **changed), answerable=True)  # type: ignore[arg-type]
-    assert read_own_questions(desk.workspace) == ()
+    assert read_test_questions(desk.workspace) == ()
 
 
 def test_what_is_removed_comes_back_at_its_place(desk: Desk) -> None:
     ids = [evaluation.put_question(desk, WRITTEN, answerable=True).id for _ in range(4)]
     removed = evaluation.remove_questions(desk, [ids[0], ids[2]])
-    assert [one.id for one in read_own_questions(desk.workspace)] == [ids[1], ids[3]]
+    assert [one.id for one in read_test_questions(desk.workspace)] == [ids[1], ids[3]]
     evaluation.restore_questions(desk, removed)
-    assert [one.id for one in read_own_questions(desk.workspace)] == ids
+    assert [one.id for one in read_test_questions(desk.workspace)] == ids
     evaluation.remove_questions(desk, ids)
-    assert not own_questions_path(desk.workspace).exists()
+    assert read_test_questions(desk.workspace) == ()
 
 
 def test_what_is_removed_comes_back_without_what_was_erased_with_its_quotes_meanwhile(desk: Desk) -> None:
@@ -135,7 +136,7 @@ def test_what_is_removed_comes_back_without_what_was_erased_with_its_quotes_mean
     removed = evaluation.remove_questions(desk, [alone, other])
     documents.erase(desk, "flood.md", redact=True)
     evaluation.restore_questions(desk, removed)
-    [question] = read_own_questions(desk.workspace)
+    [question] = read_test_questions(desk.workspace)
     assert question.id == other
     assert [one.quote for one in question.passages] == [level.quote]
 
@@ -153,7 +154,7 @@ def test_an_export_is_imported_again_and_what_is_missing_is_named(desk: Desk, tm
     file.write_text(file.read_text(encoding="utf-8") + json.dumps(other), encoding="utf-8")
     found = evaluation.import_questions(desk, file)
     assert (found.added, found.replaced, found.missing) == (1, 1, ("z.pdf",))
-    assert [one.id for one in read_own_questions(desk.workspace)] == [put.id, "x"]
+    assert [one.id for one in read_test_questions(desk.workspace)] == [put.id, "x"]
     with pytest.raises(InputError, match="cannot be written"):
         evaluation.export_questions(desk, tmp_path / "nowhere" / "q.jsonl")
 
@@ -164,21 +165,20 @@ def test_the_worker_asks_every_question_and_leaves_out_those_without_documents(d
     put = evaluation.put_question(desk, WRITTEN, answerable=True)
     evaluation.put_question(desk, replace(WRITTEN, question="Who won the cup?", passages=()), answerable=False)
     gone = replace(put, id="gone", passages=(Quote("gone.pdf", 1, "Nothing."),))
-    with own_questions_path(desk.workspace).open("a", encoding="utf-8") as file:
-        file.write(question_lines([gone]))
+    change_test_questions(desk.workspace, lambda before: (*before, gone))
     evaluation.queue_test(desk)
     assert evaluation.queue_test(desk).id == 1
     work(desk.engine)
     [run] = desk.jobs.runs()
     assert (run.status, run.results[0]["questions"]) == ("done", 2)
     assert "1 left out" in run.message
-    kept = read_own_run(desk.workspace, list_own_runs(desk.workspace)[0].id)
+    kept = read_test_run(desk.workspace, list_test_runs(desk.workspace)[0].id)
     assert kept.run.rows[0].id == put.id
     assert kept.run.rows[0].figures["first_quotation"] == 1
     assert kept.run.settings["generation"] == 1
     assert b"First quotation right" in evaluation.exported_results(kept)
     with pytest.raises(InputError, match="There is no run"):
-        read_own_run(desk.workspace, "../accepted")
+        read_test_run(desk.workspace, "accepted")
 
 
 def test_a_test_that_is_paused_continues_where_it_was(desk: Desk) -> None:
@@ -191,24 +191,23 @@ def test_a_test_that_is_paused_continues_where_it_was(desk: Desk) -> None:
         if len(asked) == 3:
             raise InterruptedError
 
-    request = AnswersRequest(str(own_questions_path(desk.workspace)))
     with pytest.raises(InterruptedError):
-        evaluation.ask_test_questions(desk, request, stop)
-    assert list_own_runs(desk.workspace) == []
-    [rows] = (desk.workspace / "evaluation").glob("questions.jsonl.*.csv")
-    assert rows.read_text(encoding="utf-8").count("\nown-") == 2
-    evaluation.ask_test_questions(desk, request)
-    assert len(list_own_runs(desk.workspace)) == 1
-    assert not rows.exists()
+        evaluation.ask_test_questions(desk, AnswersRequest(), stop)
+    assert list_test_runs(desk.workspace) == []
+    [stopped] = RUNS.read_all(desk.workspace)
+    assert len(stopped.run.rows) == 2
+    evaluation.ask_test_questions(desk, AnswersRequest())
+    assert len(list_test_runs(desk.workspace)) == 1
+    assert [one.run.rows[:2] for one in RUNS.read_all(desk.workspace)] == [stopped.run.rows]
     run = evaluation.queue_test(desk)
     control(desk, "cancel", run.id)
     work(desk.engine)
-    assert len(list_own_runs(desk.workspace)) == 1
+    assert len(list_test_runs(desk.workspace)) == 1
 
 
 def test_a_question_is_asked_with_its_filter(desk: Desk) -> None:
     put = evaluation.put_question(desk, replace(WRITTEN, filters={"language": ("it",)}), answerable=True)
-    run, _ = evaluation.ask_test_questions(desk, AnswersRequest(str(own_questions_path(desk.workspace))))
+    run, _ = evaluation.ask_test_questions(desk, AnswersRequest())
     [row] = run.run.rows
     assert row.id == put.id
     assert not any(cited.startswith("flood.md") for cited in row.cited)

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from rag_engine.evaluation.answers.accepted_run import KeptRun
-from rag_engine.evaluation.answers.own_results import (
-    compare_own,
+from rag_engine.evaluation.answers.rows import AnswerRow
+from rag_engine.evaluation.answers.run_answers import AnswersRequest
+from rag_engine.evaluation.answers.test_results import (
+    compare_tests,
     describe_chance,
     describe_result,
     is_as_expected,
@@ -17,8 +19,6 @@ from rag_engine.evaluation.answers.own_results import (
     settings_of,
     shares,
 )
-from rag_engine.evaluation.answers.rows import AnswerRow
-from rag_engine.evaluation.answers.run_answers import AnswersRequest
 from rag_engine.evaluation.significance import share_interval, sign_p
 
 
@@ -88,13 +88,13 @@ def test_two_runs_are_compared_on_the_questions_that_both_asked() -> None:
         FOUND, GUESSED, replace(row("old"), question="Gone?"), model="a", settings={"top_k": 5, "rerank": True}
     )
     after = run(FIRST, GUESSED, row("new"), model="a", settings={"top_k": 8, "rerank": True})
-    found = compare_own(before, after)
+    found = compare_tests(before, after)
     assert [(one.after.id, one.change) for one in found.changes] == [("a", "better"), ("n", "same")]
     assert (found.count("better"), found.count("worse"), found.count("same")) == (1, 0, 1)
     first = next(one for one in found.shares if one.measure == "first")
     assert (first.before, first.after, first.gained, first.lost, first.verdict) == (0, 1, 1, 0, "may be chance")
     assert found.settings == {"settings.top_k": ("5", "8")}
-    assert compare_own(after, before).count("worse") == 1
+    assert compare_tests(after, before).count("worse") == 1
     assert settings_of(after) == {"model": "a", "settings.top_k": "8", "settings.rerank": "True"}
 
 
@@ -109,7 +109,7 @@ def test_hashes_are_called_by_what_they_are_of_and_shortened() -> None:
 def test_six_questions_that_all_turned_right_are_more_than_chance() -> None:
     olds = [replace(FOUND, id=str(number)) for number in range(6)]
     news = [replace(FIRST, id=str(number)) for number in range(6)]
-    verdicts = {one.measure: one.verdict for one in compare_own(run(*olds), run(*news)).shares}
+    verdicts = {one.measure: one.verdict for one in compare_tests(run(*olds), run(*news)).shares}
     assert verdicts == {"found": "none", "cited": "more than chance", "first": "more than chance"}
 
 

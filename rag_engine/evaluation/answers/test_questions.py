@@ -1,57 +1,43 @@
-"""The workspace's own test questions: kept from answers, written by hand or imported, in one file of questions."""
+"""The test questions of a workspace: kept from answers, written by hand or imported, among its records."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from pathlib import Path
 
-from filelock import FileLock
+from pydantic import TypeAdapter
 
-from rag_engine.atomic_write import write_atomic
+from rag_engine.conversations.record_kinds import RecordKind
 from rag_engine.conversations.store import Turn
 from rag_engine.errors import InputError
-from rag_engine.evaluation.answers.questions import AnswerQuestion, question_lines, read_answer_questions
+from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.gold import Quote, letters_of, locate
+from rag_engine.text.templates import kept_sentence
 from rag_engine.types import ExtractedText
 
-
-def own_questions_path(workspace: Path) -> Path:
-    """Return the file of the workspace's own test questions, which `sextant eval answers` reads as well."""
-    return workspace / "evaluation" / "questions.jsonl"
+TEST_QUESTIONS = RecordKind("test question", kept_sentence("test question"), TypeAdapter(AnswerQuestion))
 
 
-def read_own_questions(workspace: Path) -> tuple[AnswerQuestion, ...]:
-    """Return the workspace's test questions in their order; InputError where the file is damaged."""
-    path = own_questions_path(workspace)
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return ()
-    return _read(path, status.st_ino, status.st_mtime_ns, status.st_size)
+def read_test_questions(workspace: Path) -> tuple[AnswerQuestion, ...]:
+    """Return the workspace's test questions in their order."""
+    return tuple(TEST_QUESTIONS.read_all(workspace))
 
 
-# Pages look at everything a person does whether a question is one of them.
-@lru_cache(maxsize=4)
-def _read(path: Path, *_: int) -> tuple[AnswerQuestion, ...]:
-    return read_answer_questions(path)
-
-
-def change_own_questions(
+def change_test_questions(
     workspace: Path, change: Callable[[tuple[AnswerQuestion, ...]], Sequence[AnswerQuestion]]
 ) -> tuple[AnswerQuestion, ...]:
     """Store the questions as `change` returns them and return them as they were before."""
-    path = own_questions_path(workspace)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_suffix(".lock")):
-        before = read_own_questions(workspace)
-        after = tuple(change(before))
-        if after:
-            write_atomic(path, question_lines(after).encode())
-        else:
-            path.unlink(missing_ok=True)
-        return before
+    with TEST_QUESTIONS.changing(workspace):
+        before = read_test_questions(workspace)
+        after = change(before)
+        if tuple(after) != before:
+            # All of them: their order is that in which they are written.
+            for gone in before:
+                TEST_QUESTIONS.delete(workspace, gone.id)
+            for question in after:
+                TEST_QUESTIONS.write(workspace, question)
+    return before
 
 
 def with_questions(before: Sequence[AnswerQuestion], new: Sequence[AnswerQuestion]) -> list[AnswerQuestion]:
