@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,14 +19,11 @@ from rag_engine.answering.citations import citation_at
 from rag_engine.answering.structured.answer_schema import read_schema
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from rag_engine.types import Attribute, CitedRecord, Evidence, Source, StructuredAnswer
+from rag_engine.types import Attribute, CitedRecord, StructuredAnswer
 from tests.conftest import ROOT
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.backends.test_openai import CHAT, words
 from tests.rag_engine.conftest import make_evidence, make_source
-
-# Fixtures of the tests of answers.
-__all__ = ["make_evidence", "make_source"]
 
 CONTRACT = json.loads((ROOT / "data" / "contract.schema.json").read_text())
 POLICY = ROOT / "data" / "schemas" / "policy.json"
@@ -104,11 +101,7 @@ def test_a_record_is_bound_to_the_passage_that_holds_its_quote(small_workspace: 
         assert any(record.citation.quote in text for text in texts)
 
 
-def test_a_form_is_printed_as_a_table_with_source_and_page(
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_form_is_printed_as_a_table_with_source_and_page(capsys: pytest.CaptureFixture[str]) -> None:
     source = make_source(3, "The mayor orders the evacuation.", title="Flood plan")
     citation = citation_at(source, 0, len(source.text), lambda *_: 7)
     values = (Attribute("measure", "[red]evacuation"), Attribute("binding", True), Attribute("year", None))

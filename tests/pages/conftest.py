@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,6 +23,18 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     build_collection(folder / "workspace", folder / "documents")
     return folder / "workspace"
+
+
+@pytest.fixture
+def own(collection: Path, tmp_path: Path) -> Path:
+    """Return a copy of the collection that a test may change, without what other tests keep in theirs."""
+    return Path(shutil.copytree(collection, tmp_path / "workspace", ignore=shutil.ignore_patterns("records.sqlite")))
+
+
+@pytest.fixture
+def idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no worker started: a test carries out the runs itself."""
+    monkeypatch.setattr("ingestion.jobs.process._may_start", lambda _: False)
 
 
 @pytest.fixture(scope="package")

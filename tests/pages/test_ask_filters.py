@@ -96,12 +96,6 @@ def test_filters_are_saved_used_deleted_and_brought_back(start: Start, collectio
     assert not app.exception
 
 
-def test_languages_are_listed_by_name_with_their_counts(start: Start, collection: Path) -> None:
-    app = start(collection)
-
-    assert app.multiselect(key="ask language").options == ["English (2)", "Italian (1)"]
-
-
 def test_a_refusal_names_the_filter_of_its_question_that_leaves_no_document(start: Start, collection: Path) -> None:
     app = ask(
         start(collection, country="Ireland", hazard="Heatwaves"), "How long does a local flood plan remain valid?"

@@ -15,7 +15,8 @@ from rag_engine.answering.bundle import AnswerBundle, asked_question, bundle_of,
 from rag_engine.answering.circumstances import Circumstances, shareable, shareable_settings
 from rag_engine.config import Config, read_config
 from rag_engine.errors import InputError
-from rag_engine.types import Answer, Citation, Evidence, Prompt, Source
+from rag_engine.types import Answer, Citation, Prompt
+from tests.rag_engine.conftest import make_evidence, make_source
 
 KEY = "sk-secret-4711"
 MakeBundle = Callable[..., AnswerBundle]
@@ -29,9 +30,7 @@ def config(tmp_path: Path) -> Config:
 
 
 @pytest.fixture
-def make_bundle(
-    make_source: Callable[..., Source], make_evidence: Callable[..., Evidence], config: Config
-) -> MakeBundle:
+def make_bundle(config: Config) -> MakeBundle:
     """Return the bundle of an answer from one source, with these warnings."""
 
     def make(text: str = "The mayor. [Source 1]", warnings: tuple[str, ...] = ()) -> AnswerBundle:

@@ -16,11 +16,12 @@ from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import INSUFFICIENT, names_no_source
 from rag_engine.protocols import Generator
-from rag_engine.types import AbsentSection, Answer, Evidence, IndexListing, Prompt, ResidualGap, Source
-from tests.rag_engine.conftest import CountingEmbedder
+from rag_engine.types import AbsentSection, Answer, Evidence, IndexListing, Prompt, ResidualGap
+from tests.rag_engine.conftest import CountingEmbedder, make_evidence, make_source
 
 SENTENCES = "The dyke at kilometre {n} was raised after the flood of 1953. It is inspected every spring. "
 
+Ask = Callable[..., tuple[list[str], Answer]]
 SCALE = (0.0, 0.1, 0.2, 0.4, 0.8)
 SUPPORT = SupportModels(Calibration("counting", SCALE, SCALE, SCALE))
 
@@ -47,7 +48,7 @@ class Scripted:
 
 
 @pytest.fixture
-def ask(embedder: CountingEmbedder) -> Callable[..., tuple[list[str], Answer]]:
+def ask(embedder: CountingEmbedder) -> Ask:
     def run(evidence: Evidence, generator: Generator, support: SupportModels | None = None) -> tuple[list[str], Answer]:
         *pieces, last = answer(
             evidence,
@@ -75,7 +76,7 @@ def pack(evidence: Evidence, window: int, answer_tokens: int = 256) -> Prompt:
 
 
 @pytest.fixture
-def evidence(make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]) -> Evidence:
+def evidence() -> Evidence:
     sources = [make_source(n, "".join(SENTENCES.replace("{n}", f"{n}{row}") for row in range(20))) for n in range(1, 6)]
     return make_evidence("Which dykes were raised?", sources)
 
@@ -101,9 +102,7 @@ def test_prompt_and_answer_fit_the_window_at_any_size(evidence: Evidence, window
         assert source.text.endswith((".", ". "))
 
 
-def test_a_source_is_cut_around_what_was_found_in_it(
-    make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]
-) -> None:
+def test_a_source_is_cut_around_what_was_found_in_it() -> None:
     text = "".join(SENTENCES.replace("{n}", str(row)) for row in range(100))
     source = make_source(1, text, hits=[(len(text) - 500, len(text))])
     (cut,) = pack(make_evidence("Which dykes?", [source]), 1700).sources
@@ -111,9 +110,7 @@ def test_a_source_is_cut_around_what_was_found_in_it(
     assert cut.start <= source.hits[0].start
 
 
-def test_a_window_too_small_for_any_source_says_so_instead_of_failing(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_window_too_small_for_any_source_says_so_instead_of_failing(evidence: Evidence, ask: Ask) -> None:
     with pytest.raises(BackendError, match="300 tokens"):
         pack(evidence, 300)
     pieces, result = ask(evidence, Scripted(("never",), context_window=300))
@@ -122,9 +119,7 @@ def test_a_window_too_small_for_any_source_says_so_instead_of_failing(
     assert "larger context window" in result.text
 
 
-def test_words_stream_as_they_come_and_the_checked_answer_comes_last(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_words_stream_as_they_come_and_the_checked_answer_comes_last(evidence: Evidence, ask: Ask) -> None:
     generator = Scripted(("The dyke at kilometre 10 was ", "raised [Sour", "ce 1]. So was another [Source 9]."))
     pieces, result = ask(evidence, generator)
     assert pieces == ["The dyke at kilometre 10 was ", "raised ", "[Source 1]. So was another."]
@@ -196,25 +191,19 @@ def test_what_is_shown_while_it_is_written_is_what_stays(
     assert "".join(part for part in parts if isinstance(part, str)) == last.text == shown
 
 
-def test_words_are_not_held_back_where_no_mark_or_list_has_begun(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_words_are_not_held_back_where_no_mark_or_list_has_begun(evidence: Evidence, ask: Ask) -> None:
     said = ("Dykes ", "hold. ", "Several ", "resources ", "are (in ", "May) ", "named [Source 1].\n", "More.")
     pieces, _ = ask(evidence, Scripted(said))
     assert pieces[:6] == list(said[:6])
 
 
-def test_a_source_that_was_not_read_is_reported_and_cannot_be_cited(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_source_that_was_not_read_is_reported_and_cannot_be_cited(evidence: Evidence, ask: Ask) -> None:
     _, result = ask(evidence, Scripted(("Dykes [Source 5].",), context_window=2600))
     assert result.citations == ()
     assert any("did not fit" in warning and "“Report 5”, page" in warning for warning in result.warnings)
 
 
-def test_a_source_of_which_only_a_part_was_read_is_reported(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_source_of_which_only_a_part_was_read_is_reported(evidence: Evidence, ask: Ask) -> None:
     generator = Scripted(("Dykes [Source 1].",), context_window=2600)
     _, result = ask(evidence, generator)
     read = {source.n: source.text for source in generator.prompts[0].sources}
@@ -224,16 +213,14 @@ def test_a_source_of_which_only_a_part_was_read_is_reported(
     ]
 
 
-def test_nothing_is_said_of_sources_that_were_read_whole(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_nothing_is_said_of_sources_that_were_read_whole(evidence: Evidence, ask: Ask) -> None:
     _, result = ask(evidence, Scripted(("Dykes [Source 1].",), context_window=32768))
     assert result.warnings == ()
 
 
 @pytest.mark.parametrize(("language", "expected"), [("it", "it"), ("tr", "tr"), ("xx", "en")])
 def test_no_sources_gives_the_sentence_in_the_questions_language_and_asks_no_model(
-    language: str, expected: str, make_evidence: Callable[..., Evidence], ask: Callable[..., tuple[list[str], Answer]]
+    language: str, expected: str, ask: Ask
 ) -> None:
     generator = Scripted(("invented",))
     pieces, result = ask(make_evidence("Was?", (), language=language), generator)
@@ -242,16 +229,14 @@ def test_no_sources_gives_the_sentence_in_the_questions_language_and_asks_no_mod
     assert generator.prompts == []
 
 
-def test_a_models_own_marker_sentence_means_insufficient_evidence(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_models_own_marker_sentence_means_insufficient_evidence(evidence: Evidence, ask: Ask) -> None:
     _, result = ask(evidence, Scripted(("**" + INSUFFICIENT["de"].replace(",", "") + "**",)))
     assert result.status == "insufficient_evidence"
     assert result.warnings == ()
 
 
 def test_where_passages_are_likely_to_answer_a_models_refusal_has_the_quotations_below_it(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+    evidence: Evidence, ask: Ask
 ) -> None:
     refusing = Scripted((INSUFFICIENT["en"],))
     _, likely = ask(replace(evidence, ground="enough"), refusing)
@@ -263,9 +248,7 @@ def test_where_passages_are_likely_to_answer_a_models_refusal_has_the_quotations
     assert (doubtful.quotations, doubtful.citations) == ("", ())
 
 
-def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(evidence: Evidence, ask: Ask) -> None:
     failure = BackendError("Ollama does not answer at http://x.", help="Start it with: ollama serve.")
     pieces, result = ask(evidence, Scripted((), failure))
     assert pieces == []
@@ -275,7 +258,7 @@ def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(
 
 
 def test_below_the_error_of_a_model_there_are_the_quotations_of_an_answer_without_one(
-    evidence: Evidence, embedder: CountingEmbedder, ask: Callable[..., tuple[list[str], Answer]]
+    evidence: Evidence, embedder: CountingEmbedder, ask: Ask
 ) -> None:
     _, failed = ask(evidence, Scripted((), BackendError("Ollama does not answer.")))
     *_, quoted = answer(
@@ -293,7 +276,7 @@ def test_below_the_error_of_a_model_there_are_the_quotations_of_an_answer_withou
 
 
 def test_a_section_that_does_not_exist_is_named_above_the_quotations_of_a_model_that_failed(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+    evidence: Evidence, ask: Ask
 ) -> None:
     named = tuple(replace(hit, named=True) for hit in evidence.hits)
     absent = (AbsentSection("section 99", "Dyke Act", "1", "40"),)
@@ -302,20 +285,14 @@ def test_a_section_that_does_not_exist_is_named_above_the_quotations_of_a_model_
     assert failed.quotations.startswith("Section 99 does not exist in “Dyke Act”")
 
 
-def test_sources_that_hold_nothing_to_quote_leave_the_error_of_the_model_and_say_so(
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-    ask: Callable[..., tuple[list[str], Answer]],
-) -> None:
+def test_sources_that_hold_nothing_to_quote_leave_the_error_of_the_model_and_say_so(ask: Ask) -> None:
     evidence = make_evidence("Which dykes were raised?", [make_source(1, " \n ")])
     _, failed = ask(evidence, Scripted((), BackendError("Away.")))
     assert (failed.text, failed.quotations, failed.citations) == ("Away.", "", ())
     assert any("no sentence to quote" in warning for warning in failed.warnings)
 
 
-def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(evidence: Evidence, ask: Ask) -> None:
     said = ("Dykes were raised [Source 1]. Sou",)
     pieces, result = ask(evidence, Scripted(said, BackendError("The connection broke.")))
     assert "".join(pieces) == result.text
@@ -325,34 +302,24 @@ def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(
     assert any("broke off" in warning and "connection broke" in warning for warning in result.warnings)
 
 
-def test_a_silent_model_is_an_error_not_an_empty_answer(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_silent_model_is_an_error_not_an_empty_answer(evidence: Evidence, ask: Ask) -> None:
     _, result = ask(evidence, Scripted(()))
     assert (result.status, "wrote nothing" in result.text) == ("error", True)
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 500])
-def test_thoughts_are_not_shown_wherever_the_pieces_break(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], size: int
-) -> None:
+def test_thoughts_are_not_shown_wherever_the_pieces_break(evidence: Evidence, ask: Ask, size: int) -> None:
     said = "\n<think>Hmm, [Source 2] perhaps.</think>\n\nDykes [Source 1]."
     pieces, result = ask(evidence, Scripted(tuple(said[i : i + size] for i in range(0, len(said), size))))
     assert "".join(pieces) == result.text == "Dykes [Source 1]."
 
 
 @pytest.mark.parametrize("said", ["<", "<th", " <b>Dykes</b>", "<think", "Dykes <think>"])
-def test_what_only_looks_like_a_thought_is_kept(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], said: str
-) -> None:
+def test_what_only_looks_like_a_thought_is_kept(evidence: Evidence, ask: Ask, said: str) -> None:
     assert ask(evidence, Scripted(tuple(said)))[1].withheld == said.strip()
 
 
-def test_parts_that_nothing_answers_are_named_below_the_answer_in_its_language(
-    ask: Callable[..., tuple[list[str], Answer]],
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-) -> None:
+def test_parts_that_nothing_answers_are_named_below_the_answer_in_its_language(ask: Ask) -> None:
     evidence = make_evidence("Chi paga e quando?", [make_source(1, "Paga lo Stato.", language="it")], language="it")
     gaps = (ResidualGap("Quando [Source 9]?"), ResidualGap("Chi paga?", contradicted=True))
     pieces, reply = ask(replace(evidence, gaps=gaps), Scripted(("Paga lo Stato [Source 1].",)))
@@ -364,20 +331,14 @@ def test_parts_that_nothing_answers_are_named_below_the_answer_in_its_language(
     assert reply.status == "answered"
 
 
-def test_where_nothing_is_written_no_part_is_named(
-    ask: Callable[..., tuple[list[str], Answer]],
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-) -> None:
+def test_where_nothing_is_written_no_part_is_named(ask: Ask) -> None:
     evidence = make_evidence("Who pays and when?", [make_source(1, "The state pays.")])
     _, reply = ask(replace(evidence, gaps=(ResidualGap("When?"),)), Scripted(()))
     assert reply.status == "error"
     assert "When?" not in reply.text
 
 
-def test_what_a_model_writes_without_naming_a_source_is_kept_but_is_no_answer(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_what_a_model_writes_without_naming_a_source_is_kept_but_is_no_answer(evidence: Evidence, ask: Ask) -> None:
     _, result = ask(evidence, Scripted(("Dykes were raised everywhere.",)))
     assert result.status == "insufficient_evidence"
     assert result.text == names_no_source("en")
@@ -385,28 +346,20 @@ def test_what_a_model_writes_without_naming_a_source_is_kept_but_is_no_answer(
     assert result.support == ()
 
 
-def test_marks_of_sources_that_do_not_exist_are_no_citation(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_marks_of_sources_that_do_not_exist_are_no_citation(evidence: Evidence, ask: Ask) -> None:
     _, result = ask(evidence, Scripted(("Dykes were raised [Source 9].",)))
     assert (result.status, result.withheld) == ("insufficient_evidence", "Dykes were raised.")
     assert any("not given (9)" in warning for warning in result.warnings)
 
 
-def test_the_sentences_of_a_model_are_labelled(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_the_sentences_of_a_model_are_labelled(evidence: Evidence, ask: Ask) -> None:
     said = ("The dyke at kilometre 10 was raised after the flood of 1953 [Source 1].",)
     _, result = ask(evidence, Scripted(said), SUPPORT)
     assert [one.label for one in result.support] == ["supported"]
     assert "support" in result.seconds
 
 
-def test_an_answer_wished_for_in_another_language_is_read_in_it(
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-    ask: Callable[..., tuple[list[str], Answer]],
-) -> None:
+def test_an_answer_wished_for_in_another_language_is_read_in_it(ask: Ask) -> None:
     source = make_source(1, SENTENCES.replace("{n}", "10"))
     wished = make_evidence("Quale argine fu alzato?", [source], language="it", instructions="in English")
     said = Scripted(("The dyke at kilometre 10 was not raised after the flood of 1953 [Source 1].",))
@@ -417,7 +370,9 @@ def test_an_answer_wished_for_in_another_language_is_read_in_it(
 
 
 @pytest.fixture
-def led(evidence: Evidence, make_source: Callable[..., Source]) -> Evidence:
+def led(
+    evidence: Evidence,
+) -> Evidence:
     """Return evidence in which an index leads to a sixth source of a single sentence."""
     text = "The freeboard of a dyke is half a metre, as the water authority has laid down."
     context = replace(make_source(6, text), listed=(IndexListing("freeboard", 14),), index_context=True)
@@ -445,7 +400,7 @@ def test_what_an_index_leads_to_takes_the_place_of_nothing_in_a_window_that_is_n
     ],
 )
 def test_an_answer_says_under_which_entry_an_index_lists_what_it_cites(
-    led: Evidence, ask: Callable[..., tuple[list[str], Answer]], language: str, sentence: str
+    led: Evidence, ask: Ask, language: str, sentence: str
 ) -> None:
     asked = replace(led, plan=replace(led.plan, language=language))
     pieces, result = ask(asked, Scripted(("The freeboard is half a metre [Source 6].",), context_window=32768))
@@ -453,9 +408,7 @@ def test_an_answer_says_under_which_entry_an_index_lists_what_it_cites(
     assert result.text == f"The freeboard is half a metre [Source 1].\n\n{sentence}"
 
 
-def test_an_answer_says_that_a_glossary_explains_what_it_cites(
-    led: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_an_answer_says_that_a_glossary_explains_what_it_cites(led: Evidence, ask: Ask) -> None:
     *others, context = led.sources
     explained = replace(context, listed=(IndexListing("freeboard", 14, glossary=True),))
     _, result = ask(
@@ -465,9 +418,7 @@ def test_an_answer_says_that_a_glossary_explains_what_it_cites(
     assert result.text.endswith("\n\nExplained in the glossary under “freeboard”, page 14 [Source 1].")
 
 
-def test_an_answer_that_does_not_cite_what_an_index_lists_does_not_speak_of_it(
-    led: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_an_answer_that_does_not_cite_what_an_index_lists_does_not_speak_of_it(led: Evidence, ask: Ask) -> None:
     _, result = ask(led, Scripted(("Dykes were raised [Source 1].",), context_window=32768))
     assert result.text == "Dykes were raised [Source 1]."
 
@@ -485,9 +436,7 @@ class Looping(Scripted):
             yield self.pieces[-1]
 
 
-def test_a_model_that_repeats_itself_is_stopped_and_its_sentence_kept_once(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_model_that_repeats_itself_is_stopped_and_its_sentence_kept_once(evidence: Evidence, ask: Ask) -> None:
     looping = Looping(("Dykes were raised [Source 1]. ", "They are inspected every spring [Source 2]. "))
     _, result = ask(evidence, looping)
     assert looping.rounds < 20
@@ -496,9 +445,7 @@ def test_a_model_that_repeats_itself_is_stopped_and_its_sentence_kept_once(
     assert "The answer broke off. scripted kept repeating itself. Ask again, or use another model." in result.warnings
 
 
-def test_a_refusal_below_an_answer_is_dropped_and_reported(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_refusal_below_an_answer_is_dropped_and_reported(evidence: Evidence, ask: Ask) -> None:
     said = "[Source 1] The dyke at kilometre 10 was raised after the flood of 1953.\n" + INSUFFICIENT["en"]
     _, result = ask(evidence, Scripted((said,)))
     assert result.status == "answered"
@@ -507,11 +454,7 @@ def test_a_refusal_below_an_answer_is_dropped_and_reported(
     assert any("answered and then wrote" in warning for warning in result.warnings)
 
 
-def test_an_answer_in_another_language_is_labelled_in_its_own_and_reported(
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-    ask: Callable[..., tuple[list[str], Answer]],
-) -> None:
+def test_an_answer_in_another_language_is_labelled_in_its_own_and_reported(ask: Ask) -> None:
     asked = make_evidence("Quale argine fu alzato?", [make_source(1, SENTENCES.replace("{n}", "10"))], language="it")
     said = "The dyke at kilometre 10 was raised after the flood of 1953, and it is inspected every spring [Source 1]."
     _, result = ask(asked, Scripted((said,)), replace(SUPPORT, identify=lambda _: "en"))
@@ -520,7 +463,7 @@ def test_an_answer_in_another_language_is_labelled_in_its_own_and_reported(
 
 
 def test_citing_and_labelling_an_answer_encode_its_sources_once(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], embedder: CountingEmbedder
+    evidence: Evidence, ask: Ask, embedder: CountingEmbedder
 ) -> None:
     said = ("A dyke was raised when the flood of 1953 had passed [Source 1].",)
     cited = ask(evidence, Scripted(said))[1]

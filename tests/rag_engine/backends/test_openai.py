@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import httpx
@@ -28,6 +29,16 @@ def event(delta: dict[str, str], reason: str | None = None) -> bytes:
 
 def words(*said: str, reason: str | None = "stop") -> tuple[bytes, ...]:
     return (*(event({"content": word}) for word in said), event({}, reason), b"data: [DONE]\n\n")
+
+
+@contextmanager
+def serving_model(patch: pytest.MonkeyPatch, *replies: Reply) -> Iterator[Script]:
+    """Serve a model that replies so, one question after the other, and have the environment name it."""
+    known = Reply((b'{"id": "m", "max_model_len": 8192}',))
+    with serving(Script({"/v1/models/m": known, CHAT: list(replies)})) as script:
+        patch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
+        patch.setenv("SEXTANT_OPENAI_MODEL", "m")
+        yield script
 
 
 @pytest.fixture

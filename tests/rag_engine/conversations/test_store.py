@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from rag_engine.conversations.store import Conversation, Turn, TurnRating
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.takeaway.exported_text import export_answer
-from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan, Source
+from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan
+from tests.rag_engine.conftest import make_evidence, make_source
 from tests.raw_records import overwrite, record_bytes
 
 SOURCE = ShownSource(
@@ -259,9 +260,7 @@ def test_an_answer_that_is_cancelled_before_its_first_word_is_stored_as_such(tmp
     assert (turn.reply.status, turn.reply.text) == ("error", "Answer cancelled.")
 
 
-def test_the_marks_of_a_cancelled_answer_lead_to_the_sources_that_it_named(
-    tmp_path: Path, make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]
-) -> None:
+def test_the_marks_of_a_cancelled_answer_lead_to_the_sources_that_it_named(tmp_path: Path) -> None:
     evidence = make_evidence("Why?", [make_source(n, f"Dyke {n} was raised.") for n in (1, 2, 3)])
     words = NumberedWords(evidence, evidence.sources)
     begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
@@ -283,12 +282,7 @@ def test_the_marks_of_a_cancelled_answer_lead_to_the_sources_that_it_named(
 
 @pytest.mark.parametrize(("pages", "quote", "page"), [((4, 4), "Dykes are raised.", 4), ((4, 5), "Cats sleep.", 4)])
 def test_a_cancelled_answer_cites_a_sentence_whose_page_is_known(
-    tmp_path: Path,
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-    pages: tuple[int, int],
-    quote: str,
-    page: int,
+    tmp_path: Path, pages: tuple[int, int], quote: str, page: int
 ) -> None:
     """Of a passage over two pages only the page of its beginning is known."""
     source = make_source(1, "Cats sleep. Dykes are raised. Dogs bark.")
@@ -304,9 +298,7 @@ def test_a_cancelled_answer_cites_a_sentence_whose_page_is_known(
     assert [(one.quote, one.page) for one in turn.reply.citations] == [(quote, page)]
 
 
-def test_a_number_that_was_no_mark_while_an_answer_was_written_is_none_when_it_is_cancelled(
-    tmp_path: Path, make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]
-) -> None:
+def test_a_number_that_was_no_mark_while_an_answer_was_written_is_none_when_it_is_cancelled(tmp_path: Path) -> None:
     evidence = make_evidence("Why?", [make_source(n, f"Dyke {n} was raised.") for n in (1, 2, 3)])
     # The second source did not fit into the model's window.
     words = NumberedWords(evidence, [evidence.sources[0], evidence.sources[2]])

@@ -13,8 +13,8 @@ from rag_engine.answering.support.summary import support_accuracy, support_summa
 from rag_engine.calibration import Calibration
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Scores
-from rag_engine.types import PassageReading, Prompt, SentenceSupport, Source, SupportJudge
-from tests.rag_engine.conftest import CountingEmbedder
+from rag_engine.types import PassageReading, Prompt, SentenceSupport, SupportJudge
+from tests.rag_engine.conftest import CountingEmbedder, make_source
 
 # The scale of an encoder whose related texts share half of their words.
 SCALE = (0.0, 0.1, 0.2, 0.4, 0.8)
@@ -69,7 +69,9 @@ def judged_by(judge: Judging) -> SupportModels:
 
 
 @pytest.fixture
-def labelled(embedder: CountingEmbedder, make_source: Callable[..., Source]) -> Labelled:
+def labelled(
+    embedder: CountingEmbedder,
+) -> Labelled:
     def run(
         text: str, *texts: str, models: SupportModels = MODELS
     ) -> tuple[tuple[SentenceSupport, ...], tuple[str, ...]]:
@@ -138,9 +140,7 @@ def test_a_paragraph_without_a_mark_is_compared_with_all_sources(labelled: Label
     assert [one.label for one in found] == ["supported", "supported"]
 
 
-def test_the_encoder_reads_a_bounded_number_of_sentences(
-    embedder: CountingEmbedder, make_source: Callable[..., Source]
-) -> None:
+def test_the_encoder_reads_a_bounded_number_of_sentences(embedder: CountingEmbedder) -> None:
     sources = [make_source(n, f"Dyke {n} was raised. " * 200) for n in range(1, 9)]
     assess("Dyke 3 was raised [Source 3]. Dyke 4 fell.", "en", sources, embedder=embedder, models=MODELS)
     assert embedder.encoded <= 50
@@ -163,9 +163,7 @@ def test_a_judge_that_fails_is_reported_and_the_labels_stay(labelled: Labelled, 
     assert warning.startswith("judge did not judge")
 
 
-def test_a_judge_that_cannot_be_reached_is_named_as_failed(
-    embedder: CountingEmbedder, make_source: Callable[..., Source]
-) -> None:
+def test_a_judge_that_cannot_be_reached_is_named_as_failed(embedder: CountingEmbedder) -> None:
     def away() -> Never:
         raise BackendError("Ollama has no model small.")
 
@@ -175,9 +173,7 @@ def test_a_judge_that_cannot_be_reached_is_named_as_failed(
     assert found.warnings[0].endswith("Ollama has no model small.")
 
 
-def test_no_judge_is_asked_of_an_answer_without_a_claim(
-    embedder: CountingEmbedder, make_source: Callable[..., Source]
-) -> None:
+def test_no_judge_is_asked_of_an_answer_without_a_claim(embedder: CountingEmbedder) -> None:
     judge = Judging()
     found = assess("The sources say:", "en", [make_source(1, DYKES)], embedder=embedder, models=judged_by(judge))
     assert (found.judge, judge.asked) == (None, [])

@@ -20,7 +20,7 @@ from rag_engine.evaluation.answers.scoring import METRICS
 from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS
 from rag_engine.types import Answer, Evidence
 from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.evaluation.answers.conftest import QUESTION, UNANSWERABLE, MakeAnswer, WrittenJudge
+from tests.rag_engine.evaluation.answers.conftest import QUESTION, UNANSWERABLE, WrittenJudge, make_answer
 
 QUESTIONS = (QUESTION, UNANSWERABLE)
 
@@ -39,7 +39,7 @@ class Asked:
         return self.answer
 
 
-def test_every_question_has_a_row_on_the_disk_before_the_next_is_asked(make_answer: MakeAnswer, tmp_path: Path) -> None:
+def test_every_question_has_a_row_on_the_disk_before_the_next_is_asked(tmp_path: Path) -> None:
     rows = RowFile(tmp_path / "rows.csv", METRICS)
     lines: list[int] = []
 
@@ -54,7 +54,7 @@ def test_every_question_has_a_row_on_the_disk_before_the_next_is_asked(make_answ
     assert second.figures["abstention"] == 0
 
 
-def test_progress_names_the_question_and_not_its_id(make_answer: MakeAnswer, tmp_path: Path) -> None:
+def test_progress_names_the_question_and_not_its_id(tmp_path: Path) -> None:
     long = replace(QUESTION, id="en-3", question="Who \n decides " + "and who helps " * 20)
     told: list[tuple[int, int, str]] = []
     rows = RowFile(tmp_path / "rows.csv", METRICS)
@@ -65,7 +65,7 @@ def test_progress_names_the_question_and_not_its_id(make_answer: MakeAnswer, tmp
     assert told[2] == (2, 2, "")
 
 
-def test_a_run_that_was_stopped_asks_only_the_rest(make_answer: MakeAnswer, tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_asks_only_the_rest(tmp_path: Path) -> None:
     asked = Asked(make_answer())
     run_answers(QUESTIONS[:1], asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
     whole = run_answers(QUESTIONS, asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
@@ -74,9 +74,7 @@ def test_a_run_that_was_stopped_asks_only_the_rest(make_answer: MakeAnswer, tmp_
     assert [row.id for row in whole] == ["en-1", "en-2"]
 
 
-def test_a_question_that_cannot_be_asked_has_its_reason_and_is_asked_again(
-    make_answer: MakeAnswer, tmp_path: Path
-) -> None:
+def test_a_question_that_cannot_be_asked_has_its_reason_and_is_asked_again(tmp_path: Path) -> None:
     asked = Asked(make_answer(), fails=QUESTION.question)
     [row] = run_answers(QUESTIONS[:1], asked, Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
     assert (row.failed, row.failure) == (True, "The model is gone.")
@@ -86,7 +84,7 @@ def test_a_question_that_cannot_be_asked_has_its_reason_and_is_asked_again(
 
 
 def test_a_judge_and_a_comparison_of_texts_are_asked_where_they_are_given(
-    make_answer: MakeAnswer, embedder: CountingEmbedder, tmp_path: Path
+    embedder: CountingEmbedder, tmp_path: Path
 ) -> None:
     judge = Judge(WrittenJudge(claims=[["a"], ["r"]], verdicts=[[True]] * 4), embedder, seconds=90)
     scorers = Scorers(judge, lambda text, reference: dict.fromkeys(TEXT_METRICS, 0.123456789))
@@ -99,7 +97,7 @@ def test_a_judge_and_a_comparison_of_texts_are_asked_where_they_are_given(
     assert second.figures["bleu"] is None
 
 
-def test_figures_are_summed_up_over_all_each_kind_and_each_language(make_answer: MakeAnswer, tmp_path: Path) -> None:
+def test_figures_are_summed_up_over_all_each_kind_and_each_language(tmp_path: Path) -> None:
     questions = (QUESTION, replace(UNANSWERABLE, kind="geographic", language="it"))
     rows = run_answers(questions, Asked(make_answer()), Scorers(), RowFile(tmp_path / "rows.csv", METRICS))
     figures = {(one.group, one.metric): (one.questions, one.mean.value) for one in summarise(rows, METRICS)}
@@ -115,7 +113,7 @@ def test_a_collection_without_a_quoted_document_is_not_measured() -> None:
         require_documents(QUESTIONS, {"2.pdf"})
 
 
-def test_the_answer_is_the_last_thing_that_comes(make_answer: MakeAnswer) -> None:
+def test_the_answer_is_the_last_thing_that_comes() -> None:
     answer = make_answer()
     parts: list[Evidence | str | Answer] = [answer.evidence, "The ", "mayor", answer]
     assert answer_of(iter(parts)) is answer
