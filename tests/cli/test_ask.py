@@ -156,21 +156,24 @@ def test_the_error_of_a_model_is_followed_by_what_is_quoted_without_one(small_wo
     assert "dyke" in reply["citations"][0]["quote"]
 
 
-def test_the_error_of_a_model_is_printed_above_the_quotations_once(small_workspace: Path, model: Script) -> None:
-    model.replies[CHAT] = [said(PLAN), Reply((b'{"error": {"message": "out of memory"}}',), status=500)]
-    output = " ".join(run(small_workspace).output.split())
-    assert output.count("out of memory") == 1
-    assert output.index("out of memory") < output.index("(the language model did not answer):")
-
-
-def test_the_refusal_of_a_model_is_printed_above_the_quotations(small_workspace: Path, model: Script) -> None:
-    model.replies[CHAT] = [said(PLAN), Reply(words("No answer found in these documents."))]
+@pytest.mark.parametrize(
+    ("reply", "said", "heading", "code"),
+    [
+        (Reply((b'{"error": {"message": "out of memory"}}',), status=500), "out of memory", "did not answer", 1),
+        (Reply(words("No answer found in these documents.")), "No answer found", "found no answer in them", 0),
+    ],
+    ids=["its error", "its refusal"],
+)
+def test_what_a_model_says_instead_of_an_answer_is_printed_once_above_the_quotations(
+    small_workspace: Path, model: Script, reply: Reply, said: str, heading: str, code: int
+) -> None:
+    model.replies[CHAT] = [Reply(words(json.dumps(PLAN))), reply]
     result = run(small_workspace)
     output = " ".join(result.output.split())
-    assert result.exit_code == 0
-    refusal, heading, quoted = output.partition("Closest passages (the language model found no answer in them):")
-    assert heading
-    assert refusal.endswith("No answer found in these documents. ")
+    assert (result.exit_code, output.count(said)) == (code, 1)
+    above, found, quoted = output.partition(f"(the language model {heading}):")
+    assert found
+    assert said in above
     assert "dyke" in quoted
 
 

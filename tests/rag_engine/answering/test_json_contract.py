@@ -33,17 +33,12 @@ def test_the_support_of_each_sentence_is_in_the_json_with_its_words_and_how_ofte
     assert reply["support_accuracy"] == fitted_support().right
 
 
-def test_no_accuracy_is_stated_where_nothing_was_labelled() -> None:
+def test_no_accuracy_is_stated_where_nothing_was_labelled_or_a_judge_gave_the_labels() -> None:
     evidence = make_evidence("Which dykes?", [make_source(1, "The dyke was raised.")])
     reply = answer_json(Answer("insufficient_evidence", "None.", (), evidence, "model", withheld="Some dykes."))
     jsonschema.validate(reply, {**SCHEMA, "anyOf": [{"$ref": "#/$defs/ask"}]})
     assert (reply["support"], reply["support_accuracy"], reply["withheld"]) == ([], None, "Some dykes.")
-
-
-def test_no_accuracy_is_stated_for_the_labels_of_a_judge() -> None:
-    evidence = make_evidence("Which dykes?", [make_source(1, "The dyke was raised.")])
-    support = (SentenceSupport(0, 5, "supported"),)
-    judge = SupportJudge("qwen3:8b")
+    support, judge = (SentenceSupport(0, 5, "supported"),), SupportJudge("qwen3:8b")
     reply = answer_json(Answer("answered", "Dykes.", (), evidence, "model", support=support, judge=judge))
     jsonschema.validate(reply, {**SCHEMA, "anyOf": [{"$ref": "#/$defs/ask"}]})
     assert (reply["judge"], reply["support_accuracy"]) == ({"name": "qwen3:8b", "failed": False}, None)

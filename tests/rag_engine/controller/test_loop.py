@@ -16,6 +16,7 @@ from rag_engine.controller.merge import merge_evidence
 from rag_engine.controller.read import StatementReading
 from rag_engine.types import ControllerStep, Evidence, Source
 from tests.rag_engine.conftest import make_evidence, make_source
+from tests.rag_engine.controller.sources import evidence_of
 
 CONFIG = ControllerConfig(budget=4)
 PARTS = (SubQuestion("Who pays?", ("who pays", "who pays for shelters")), SubQuestion("When?", ("when",)))
@@ -91,8 +92,6 @@ def test_an_end_without_an_answer_leaves_the_gaps_beside_the_evidence(first: Evi
 
 @given(budget=st.integers(0, 6))
 def test_the_budget_ends_the_loop_whatever_is_found(budget: int) -> None:
-    from tests.rag_engine.controller.sources import evidence_of
-
     config = replace(CONFIG, budget=budget)
     _, memory, issued = run(evidence_of("Who pays, and when?", ["Nothing here."]), {}, reader({}), config)
     assert memory.iteration == len(issued) <= budget
@@ -100,8 +99,6 @@ def test_the_budget_ends_the_loop_whatever_is_found(budget: int) -> None:
 
 @given(st.lists(st.lists(st.integers(1, 9), max_size=4), min_size=3, max_size=3))
 def test_nothing_that_was_found_is_dropped_and_the_sources_are_numbered_anew(places: list[list[int]]) -> None:
-    from tests.rag_engine.controller.sources import evidence_of
-
     start = evidence_of("Who pays, and when?", ["Nothing here."])
     queries = ("who pays", "when", "who pays for shelters")
     found = {

@@ -17,11 +17,6 @@ candidates = st.lists(
 )
 
 
-def test_the_papers_cap_is_two_up_to_ten_results_and_three_beyond() -> None:
-    assert per_document_cap(10, 800) == 2
-    assert per_document_cap(15, 800) == 3
-
-
 def test_a_question_to_one_document_is_not_held_to_two_passages() -> None:
     assert per_document_cap(10, 1) == 10
 

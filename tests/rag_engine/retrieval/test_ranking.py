@@ -190,27 +190,6 @@ def test_what_the_reranker_thinks_better_rises_by_its_weight(order: Callable[...
     assert found.warnings == ()
 
 
-def dies(text: str) -> float:
-    raise BackendError("Reranker by hand broke off.")
-
-
-@pytest.mark.parametrize(
-    ("of", "why"),
-    [
-        (dies, "Reranker by hand broke off."),
-        (lambda text: float("nan"), "by hand did not give one number for each of 4 passages."),
-    ],
-)
-def test_a_reranker_that_fails_leaves_the_order_and_it_is_said(
-    ranked: Rank, of: Callable[[str], float], why: str
-) -> None:
-    plain, found = ranked(SANDBAGS), ranked(SANDBAGS, reranker=ByHand(of), rerank_weight=0.9)
-    assert found.keys.tolist() == plain.keys.tolist()
-    assert found.scores.tolist() == plain.scores.tolist()
-    assert found.reranked == {}
-    assert found.warnings == (f"Not reranked: {why}",)
-
-
 def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engine, ranked: Rank) -> None:
     def nowhere(_: str) -> Reranker:
         raise BackendError("Reranker 'x' is nowhere.", help="Give another.")

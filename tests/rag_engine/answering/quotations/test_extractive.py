@@ -64,7 +64,7 @@ def quotations(result: Answer) -> list[tuple[str, str]]:
     return re.findall(r"^- “(.*)”(?: \(\w+\))? \[Source (\d+)\]$", result.text, re.MULTILINE)
 
 
-def test_the_answer_consists_of_quotations_that_answer_with_their_sources(quote: Quote) -> None:
+def test_the_answer_consists_of_quotations_that_answer_each_cited_at_its_very_place(quote: Quote) -> None:
     result = quote("How often is a dyke inspected?", [make_source(1, DYKES), make_source(2, LAW)])
     assert result.status == "answered"
     assert result.text.startswith(QUOTATIONS_ONLY["en"])
@@ -72,15 +72,8 @@ def test_the_answer_consists_of_quotations_that_answer_with_their_sources(quote:
     assert ("The water authority inspects every dyke twice a year.", "1") in quoted
     assert ("Every dyke shall be subject to an inspection by the district twice in each year.", "2") in quoted
     assert 3 <= len(quoted) <= 6
+    assert {(citation.quote, str(citation.n)) for citation in result.citations} == set(quoted)
     assert not any("museum" in text or "|" in text or text.isupper() or text.endswith("and") for text, _ in quoted)
-
-
-def test_each_quotation_is_cited_at_its_very_place(
-    quote: Quote,
-) -> None:
-    sources = [make_source(1, DYKES), make_source(2, LAW)]
-    result = quote("How often is a dyke inspected?", sources)
-    assert {(citation.quote, str(citation.n)) for citation in result.citations} == set(quotations(result))
 
 
 def test_what_two_documents_say_in_the_same_words_is_quoted_once(quote: Quote) -> None:
@@ -101,13 +94,6 @@ def test_a_question_is_not_quoted_as_an_answer(
 def test_where_there_is_no_sentence_pieces_are_quoted_rather_than_nothing(quote: Quote) -> None:
     result = quote("Which dyke?", [make_source(1, "DYKE REGISTER\n\nDyke 4 | 1999 | 12 | 13")])
     assert quotations(result)
-
-
-def test_the_line_above_is_in_the_questions_language_and_the_quotations_stand_as_they_are(quote: Quote) -> None:
-    german = "Die Wasserbehörde prüft jeden Deich zweimal im Jahr. Schäden am Deich sind binnen zwei Tagen zu melden."
-    result = quote("Quando si controlla un argine?", [make_source(1, german, language="de")], language="it")
-    assert result.text.startswith(QUOTATIONS_ONLY["it"])
-    assert "Die Wasserbehörde prüft jeden Deich zweimal im Jahr." in result.text
 
 
 def test_a_hostile_document_is_quoted_inert(
@@ -182,9 +168,11 @@ def test_what_a_reader_finds_comes_first_with_the_words_that_answer_in_bold(quot
     assert result.citations[0].quote == "The museum opens at ten in the morning on weekdays."
 
 
-def test_a_quotation_in_another_language_names_it_in_the_questions(quote: Quote) -> None:
+def test_a_quotation_in_another_language_stands_as_it_is_and_all_about_it_is_in_the_questions(quote: Quote) -> None:
     german = "Die Wasserbehörde prüft jeden Deich zweimal im Jahr. Schäden am Deich sind binnen zwei Tagen zu melden."
     result = quote("Quando si controlla un argine?", [make_source(1, german, language="de")], language="it")
+    assert result.text.startswith(QUOTATIONS_ONLY["it"])
+    assert "Die Wasserbehörde prüft jeden Deich zweimal im Jahr." in result.text
     lines = [line for line in result.text.splitlines() if line.startswith("- ")]
     assert lines
     assert all(line.endswith("” (tedesco) [Source 1]") for line in lines)
