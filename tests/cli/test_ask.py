@@ -21,8 +21,8 @@ from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.types import Attribute, CitedRecord, StructuredAnswer
 from tests.conftest import ROOT
-from tests.rag_engine.backends.scripted_server import Reply, Script, serving
-from tests.rag_engine.backends.test_openai import CHAT, words
+from tests.rag_engine.backends.scripted_server import Reply, Script
+from tests.rag_engine.backends.test_openai import CHAT, serving_model, words
 from tests.rag_engine.conftest import make_evidence, make_source
 
 CONTRACT = json.loads((ROOT / "data" / "contract.schema.json").read_text())
@@ -59,10 +59,8 @@ def said(reply: dict[str, Any]) -> Reply:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
     """Serve a model; what it replies to is one question after the other."""
-    with serving(Script({"/v1/models/m": Reply((b'{"id": "m", "max_model_len": 8192}',))})) as script:
-        monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
-        monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
-        monkeypatch.setenv("SEXTANT_RERANKER", "none")
+    monkeypatch.setenv("SEXTANT_RERANKER", "none")
+    with serving_model(monkeypatch) as script:
         yield script
 
 

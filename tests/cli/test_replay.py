@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +13,6 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from rag_engine.answering.bundle import read_bundle, write_bundle
-
-
-@pytest.fixture
-def workspace(small_workspace: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
 
 
 @pytest.fixture

@@ -12,9 +12,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages._shared import frame
+from tests.conftest import ROOT
 from tests.pages.collection import build_collection
+from tests.pages.sources import build_sources
 
-ROOT = Path(__file__).resolve().parents[2]
+Start = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +25,14 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     build_collection(folder / "workspace", folder / "documents")
     return folder / "workspace"
+
+
+@pytest.fixture(scope="session")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with sources in every state."""
+    workspace = tmp_path_factory.mktemp("listed") / "workspace"
+    build_sources(workspace)
+    return workspace
 
 
 @pytest.fixture
@@ -38,7 +48,7 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="package")
-def start() -> Iterator[Callable[..., AppTest]]:
+def start() -> Iterator[Start]:
     """Yield runs the program over a workspace with a query string.
 
     Sessions on one workspace share what a server would. The environment names that workspace, so it is set back before

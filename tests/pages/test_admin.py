@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,18 +16,9 @@ from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.markdown import escape
 from rag_engine.errors import WorkspaceError
-from tests.pages.sources import build_sources
+from tests.pages.conftest import Start
 
-Start = Callable[..., AppTest]
 TABS = ("sources", "run", "review", "quarantine", "metadata", "dataset", "knowledge", "feedback")
-
-
-@pytest.fixture(scope="module")
-def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a workspace with sources in every state."""
-    workspace = tmp_path_factory.mktemp("admin") / "workspace"
-    build_sources(workspace)
-    return workspace
 
 
 @pytest.fixture

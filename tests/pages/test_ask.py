@@ -30,18 +30,16 @@ from rag_engine.conversations.store import (
     restore_conversation,
 )
 from rag_engine.errors import InputError
+from tests.pages.conftest import Start
 from tests.pages.conversations import citing_two, converse, listing
 from tests.rag_engine.backends.scripted_server import Reply
 from tests.rag_engine.backends.test_openai import serving_model, words
 from tests.rag_engine.conversations.test_store import REPLY
 from tests.threads import join_threads
 
-Start = Callable[..., AppTest]
-
 
 def texts(app: AppTest) -> str:
-    headings, kept = (app.header, app.subheader), (app.code, app.text, app.toast)
-    kinds = (app.markdown, app.caption, *headings, *kept, app.info, app.error)
+    kinds = (app.markdown, app.caption, app.header, app.subheader, app.info, app.error, app.toast)
     return "\n".join(str(one.value) for kind in kinds for one in kind)
 
 

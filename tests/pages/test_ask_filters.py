@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-
-from streamlit.testing.v1 import AppTest
 
 from ingestion.config import IngestionConfig
 from ingestion.pipeline.run import run_phases
@@ -16,10 +13,9 @@ from ingestion.tools import open_tools
 from ingestion.types import RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from tests.pages.conftest import Start
 from tests.pages.test_ask import ask, texts
 from tests.portal.texts import FLOOD, FLOOD_REVISED
-
-Start = Callable[..., AppTest]
 
 
 def test_a_filter_keeps_other_documents_out(start: Start, collection: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -17,10 +16,10 @@ from pages._shared import resources
 from pages._shared.markdown import escape
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from tests.pages.conftest import Start
 from tests.pages.test_admin import admin, words
 from tests.pages.test_interface_language import browser
 
-Start = Callable[..., AppTest]
 pytestmark = pytest.mark.usefixtures("idle")
 
 

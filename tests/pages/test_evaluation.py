@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
@@ -28,11 +27,10 @@ from rag_engine.conversations.store import (
 )
 from rag_engine.engine import open_engine
 from rag_engine.evaluation.answers.own_questions import own_questions_path, read_own_questions
+from tests.pages.conftest import Start
 from tests.pages.test_admin import admin
 from tests.pages.test_ask import ask, texts
 from tests.rag_engine.conversations.test_store import REPLY
-
-Start = Callable[..., AppTest]
 
 LASTS = "How long does a local flood plan remain valid?"
 LONG = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,9 +15,8 @@ from ingestion.records.source_store import SourceStore
 from ingestion.types import Indexed, LicenceMark, LicenceVerdict, Outcome
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from tests.pages.conftest import Start
 from tests.pages.sources import add_indexed
-
-Start = Callable[..., AppTest]
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,11 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from rag_engine.conversations import store as conversations
 from rag_engine.notebook import store as notebooks
+from tests.pages.conftest import Start
 from tests.pages.conversations import converse, listing
 from tests.pages.early_clicks import click_early, sent
 from tests.rag_engine.conversations.test_store import REPLY
-
-Start = Callable[..., AppTest]
 
 
 @pytest.fixture

@@ -14,9 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion.add_files import add_paths
 from rag_engine.config import read_config
-from rag_engine.conversations import store
 from rag_engine.engine import open_engine
-from tests.pages.test_document import Start, components, documents_of, drawn_at_last, extracted_text, opened
+from tests.pages.conftest import Start
+from tests.pages.conversations import converse
+from tests.pages.test_document import components, documents_of, drawn_at_last, extracted_text, opened
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
 pytestmark = pytest.mark.needs("soffice")
@@ -122,11 +123,8 @@ def answer(office: Path, quotes: Sequence[str], start: Start) -> AppTest:
         for quote in quotes
         for at in (text.find(quote) if quote in text else 0,)
     )
-    id = store.new_id()
-    begun = store.begin_turn(office, id, "Who orders it?")
     source = replace(SOURCE, document_id=document.document_id, file=document.file, page=1, last_page=1)
-    store.end_turn(office, begun, replace(REPLY, citations=cited, sources=(source,)))
-    app = start(office, conversation=id)
+    app = start(office, conversation=converse(office, replace(REPLY, citations=cited, sources=(source,))).id)
     drawn_at_last(app)
     assert not app.exception
     assert not app.error

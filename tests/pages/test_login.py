@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from rag_engine.evaluation.answers.own_questions import read_own_questions
 from rag_engine.settings import read_settings
 from rag_engine.workspace import LOGIN_REQUIRED
 from tests.conftest import ROOT
-from tests.pages.sources import build_sources
+from tests.pages.test_admin import admin
 from tests.rag_engine.conversations.test_store import REPLY
 
 Opened = Callable[..., AppTest]
@@ -45,9 +46,9 @@ PAGES = [f"pages/{path.name}" for path in sorted((ROOT / "pages").glob("[!_]*.py
 
 
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
+def opened(listed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
     """Yield a function that opens the program, with a login configured, as one or nobody."""
-    build_sources(tmp_path / "workspace")
+    shutil.copytree(listed, tmp_path / "workspace")
     monkeypatch.setenv("SEXTANT_WORKSPACE", str(tmp_path / "workspace"))
     give_role(tmp_path / "workspace", "ada@example.org", "admin")
     monkeypatch.setenv("SEXTANT_USER", "the one who started the server")
@@ -63,8 +64,14 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
     st.cache_resource.clear()
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("user", [{}, {"is_logged_in": False, "name": "Ada"}, {"name": "Ada", "email": "a@b.example"}])
+@pytest.mark.parametrize(
+    ("page", "user"),
+    [
+        *((page, {}) for page in PAGES),
+        (PAGES[0], {"is_logged_in": False, "name": "Ada"}),
+        (PAGES[0], {"name": "Ada", "email": "a@b.example"}),
+    ],
+)
 def test_every_page_asks_for_the_login_first(opened: Opened, page: str, user: dict[str, object]) -> None:
     app = opened(user)
     app.switch_page(page)
@@ -77,10 +84,7 @@ def test_every_page_asks_for_the_login_first(opened: Opened, page: str, user: di
 
 
 def test_a_login_that_has_expired_asks_again_and_does_not_act(opened: Opened, tmp_path: Path) -> None:
-    app = opened(ADA)
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "settings"
-    app.run()
+    app = admin(opened(ADA), "settings")
     app.text_input("input answer_seconds default 300").input("600").run()
 
     app.user = {"is_logged_in": False}
@@ -98,10 +102,7 @@ def test_each_provider_has_its_button(opened: Opened) -> None:
 
 
 def test_an_act_bears_the_name_of_who_is_logged_in_and_no_other(opened: Opened, tmp_path: Path) -> None:
-    app = opened(ADA)
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "settings"
-    app.run()
+    app = admin(opened(ADA), "settings")
     assert not [one for one in app.text_input if one.label == "Your name"]
     app.text_input("input answer_seconds default 300").input("600").run()
     app.button("save answer_seconds").click().run()
@@ -110,10 +111,7 @@ def test_an_act_bears_the_name_of_who_is_logged_in_and_no_other(opened: Opened, 
 
 
 def test_a_decision_bears_the_name_too(opened: Opened) -> None:
-    app = opened(ADA)
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "quarantine"
-    app.run()
+    app = admin(opened(ADA), "quarantine")
     restore = next(button for button in app.button if button.key and "restore" in button.key)
     code = str(restore.key).split()[1]
     app.text_input(f"restore {code} note").input("a short law, but the one in force")
@@ -139,9 +137,7 @@ def test_whoever_has_no_name_is_known_by_what_the_provider_says(
 def test_a_reader_finds_the_buttons_of_curators_disabled_with_the_reason(opened: Opened, tmp_path: Path) -> None:
     app = opened(BOB)
     assert [(one.key, one.role) for one in known_people(tmp_path / "workspace")][1:] == [("bob@example.org", "reader")]
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "run"
-    app.run()
+    admin(app, "run")
     button = app.button(key="run all")
     assert button.disabled
     assert "takes the role curator; you are a reader" in str(button.help)
@@ -162,10 +158,7 @@ def test_a_reader_finds_the_buttons_of_curators_disabled_with_the_reason(opened:
     ],
 )
 def test_no_button_that_a_reader_may_not_use_can_be_clicked(opened: Opened, tab: str, keys: tuple[str, ...]) -> None:
-    app = opened(BOB)
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = tab
-    app.run()
+    app = admin(opened(BOB), tab)
     for key in keys:
         found = [one for one in app.button if key in str(one.key)]
         assert found, key
@@ -212,10 +205,7 @@ def test_what_takes_a_role_is_behind_a_button_that_knows_it(path: Path) -> None:
 
 def test_an_admin_gives_a_role_which_holds_at_the_next_click(opened: Opened, tmp_path: Path) -> None:
     opened(BOB)
-    app = opened(ADA)
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "people"
-    app.run()
+    app = admin(opened(ADA), "people")
     next(one for one in app.selectbox if one.label == "Role of Bob (bob@example.org)").set_value("curator").run()
     assert not app.exception
     assert [one.role for one in known_people(tmp_path / "workspace")] == ["admin", "curator"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -12,10 +12,9 @@ from pages._shared import resources
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import new_id
 from rag_engine.types import ControllerStep
+from tests.pages.conftest import Start
 from tests.pages.test_ask import answered
 from tests.pages.test_ask import texts as marked_up
-
-Start = Callable[..., AppTest]
 
 SHOWN = ("2 parts in this question, 1 covered by the first search", "Search 1: Who pays the lifeguards?")
 

@@ -13,6 +13,7 @@ import pytest
 
 from rag_engine.config import Config, read_config
 from rag_engine.disk_backends import open_backends
+from rag_engine.errors import BackendError
 from rag_engine.protocols import StorageBackends, Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.stores import Stores
@@ -45,6 +46,19 @@ class CountingEmbedder:
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4 + 2
+
+
+class OtherEmbedder(CountingEmbedder):
+    """The same vectors under another name."""
+
+    name = "another"
+
+
+class AwayEmbedder(CountingEmbedder):
+    """An encoder whose questions fail."""
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        raise BackendError("The encoder is away.", retryable=True)
 
 
 def unread(workspace: Path) -> Config:

@@ -41,23 +41,11 @@ def test_a_hostile_document_cannot_leave_its_block() -> None:
     assert message.count("<source>") == message.count("</source>") == 1
     assert message.count("<sources>") == message.count("</sources>") == 1
     assert re.findall(r"[\[【(]\W*\w*\W*\d+\W", message)[:1] == ["[Source 1]"]
+    assert "{question} $question %(question)s {0}" in message
     for posing in (
-        "[Source 9]",
-        "[Source 7]",
-        "【Source 9】",
-        "[Fonte 9]",
-        "<|im",
-        "[INST]",
-        "<script",
-        "![",
-        "\nSystem:",
-    ):
+        "[Source 9]", "[Source 7]", "【Source 9】", "[Fonte 9]", "<|im", "[INST]", "<script", "![", "\nSystem:",
+    ):  # fmt: skip
         assert posing not in message, posing
-
-
-def test_braces_of_a_document_stand_as_they_are() -> None:
-    evidence = make_evidence("What about floods?", [make_source(1, "{question} $question %(question)s {0}")])
-    assert "{question} $question %(question)s {0}" in user_message([source_block(evidence.sources[0])], evidence.plan)
 
 
 def test_marks_in_a_document_are_not_citations_even_when_a_model_repeats_them() -> None:
@@ -116,28 +104,10 @@ def test_a_mark_that_says_the_word_twice_is_no_citation(text: str) -> None:
 _OPENING, _CLOSING = st.sampled_from("[【［(（"), st.sampled_from("]】］)）")
 _SAID = st.sampled_from(
     (
-        "see",
-        "According to",
-        "says",
-        "[S",
-        "[Doc",
-        "{citation",
-        "**",
-        "no.",
-        "\\",
-        "source",
-        "Sources",
-        "fonte",
-        "fonti",
-        "fuente",
-        "Fuentes",
-        "Quelle",
-        "Quellen",
-        "fontes",
-        "kaynak",
-        "KAYNAKLAR",
+        "see", "According to", "says", "[S", "[Doc", "{citation", "**", "no.", "\\", "source", "Sources", "fonte",
+        "fonti", "fuente", "Fuentes", "Quelle", "Quellen", "fontes", "kaynak", "KAYNAKLAR",
     )
-)
+)  # fmt: skip
 _BETWEEN = st.sampled_from(("", " ", ": ", "  ", "\n", " (", ", ", "\u200b", "\x00", "”", "#", " - "))
 _DIGITS = st.integers(1, 20).map(str)
 

@@ -16,6 +16,7 @@ from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_RULES, PLANNER_SCHEMA, planner_message
 from rag_engine.token_usage import while_counting
 from rag_engine.types import Answer, Prompt, QueryPlan, TokenCount
+from tests.present import present
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.conftest import CountingEmbedder, make_evidence, make_source
 
@@ -63,9 +64,7 @@ def config(server: Script) -> GenerationConfig:
 
 def open_ollama(config: GenerationConfig) -> OllamaGenerator:
     """Return the model that is found, which there must be."""
-    generator = find_ollama(config)
-    assert generator is not None
-    return generator
+    return present(find_ollama(config))
 
 
 def test_the_first_model_that_writes_is_found_with_its_window(server: Script, config: GenerationConfig) -> None:

@@ -14,6 +14,7 @@ from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_SCHEMA
 from rag_engine.token_usage import while_counting
 from rag_engine.types import Prompt, QueryPlan, TokenCount
+from tests.present import present
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 
 PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": []}
@@ -56,9 +57,7 @@ def config(server: Script) -> GenerationConfig:
 
 def open_openai(config: GenerationConfig) -> OpenAIGenerator:
     """Return the endpoint that is found, which there must be."""
-    generator = find_openai(config)
-    assert generator is not None
-    return generator
+    return present(find_openai(config))
 
 
 def test_no_endpoint_is_no_generator() -> None:

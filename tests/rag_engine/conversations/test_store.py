@@ -16,6 +16,7 @@ from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.planning.rewriting import Exchange, FollowUp
 from rag_engine.takeaway.exported_text import export_answer
 from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan
+from tests.present import present
 from tests.rag_engine.conftest import make_evidence, make_source
 from tests.raw_records import overwrite, record_bytes
 
@@ -354,9 +355,7 @@ def test_a_conversation_that_has_not_changed_is_not_read_again(tmp_path: Path) -
 
 
 def stored(workspace: Path, id: str) -> Conversation:
-    found = store.read_conversation(workspace, id)
-    assert found is not None
-    return found
+    return present(store.read_conversation(workspace, id))
 
 
 def reply_of(workspace: Path, id: str) -> Reply:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ from rag_engine import prompts
 from rag_engine.config import Config
 from rag_engine.errors import BackendError
 from rag_engine.planning.rewriting import Exchange, FollowUp, rewrite
-from rag_engine.types import Prompt
+from tests.rag_engine.model_by_hand import replying
 
 CONFIG = Config(workspace=Path("unused"))
 BEFORE = (Exchange("Which two acts govern dams in Ireland?", ("Dam Safety Act", "Water Act")),)
@@ -20,33 +18,13 @@ BY_RULES = "Which two acts govern dams in Ireland? What about the second one?"
 IN_SPAIN = "Which two acts govern dams in Spain?"
 
 
-@dataclass
-class Rewriter:
-    """A generator that words follow-up questions only."""
-
-    reply: object
-    quotes_only: bool = False
-    name: str = "rewriting-model"
-    context_window: int = 4096
-    asked: list[str] = field(default_factory=list)
-
-    def stream(self, prompt: Prompt) -> Iterator[str]:
-        raise AssertionError("a question is not an answer")
-
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        assert schema is prompts.FOLLOW_UP_SCHEMA
-        self.asked.append(user)
-        if isinstance(self.reply, BackendError):
-            raise self.reply
-        return {"question": self.reply}
-
-
 def reworded(reply: object, question: str = "What about the second one?", language: str = "en") -> FollowUp | None:
-    return rewrite(question, BEFORE, language=language, generator=Rewriter(reply), config=CONFIG)
+    model = replying(reply if isinstance(reply, BackendError) else {"question": reply})
+    return rewrite(question, BEFORE, language=language, generator=model, config=CONFIG)
 
 
 def test_a_model_may_name_what_a_title_carries() -> None:
-    assert reworded("What about the Water Act?") == FollowUp("What about the Water Act?", "rewriting-model")
+    assert reworded("What about the Water Act?") == FollowUp("What about the Water Act?", "by hand")
 
 
 @pytest.mark.parametrize(
@@ -81,17 +59,18 @@ def test_a_reply_that_is_not_the_persons_question_gives_way_to_the_rules(
 
 
 def test_a_question_that_stands_alone_is_shown_to_no_model() -> None:
-    model = Rewriter("Who is liable for dams in Ireland?")
+    model = replying({"question": "Who is liable for dams in Ireland?"})
     asked = rewrite("Who is liable when a dam breaks?", BEFORE, language="en", generator=model, config=CONFIG)
     assert asked is None
     assert model.asked == []
 
 
 def test_a_model_sees_the_latest_questions_and_what_they_cited() -> None:
-    model = Rewriter("And in Spain?")
+    model = replying({"question": "And in Spain?"})
     earlier = tuple(Exchange(f"What is number {number}?") for number in range(5))
     rewrite("And in Spain?", (*earlier, *BEFORE), language="en", generator=model, config=CONFIG)
-    [message] = model.asked
+    [(_, message, schema, _)] = model.asked
+    assert schema is prompts.FOLLOW_UP_SCHEMA
     assert "What is number 4?" in message
     assert "What is number 2?" not in message
     assert "<title>Water Act</title>" in message
@@ -104,7 +83,7 @@ def test_a_question_cannot_close_its_fence() -> None:
 
 
 def test_a_generator_that_only_quotes_is_not_asked() -> None:
-    quoting = Rewriter("", quotes_only=True)
+    quoting = replying({"question": ""}, quotes_only=True)
     made = rewrite("And in Spain?", BEFORE, language="en", generator=quoting, config=CONFIG)
     assert made == FollowUp(IN_SPAIN, "rules")
     assert quoting.asked == []

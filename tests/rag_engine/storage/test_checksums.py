@@ -162,10 +162,3 @@ def test_a_flipped_byte_anywhere_in_the_keyword_index_is_told_and_made_anew(work
             engine.collection.sparse()
         engine.rebuild()
         assert engine.collection.sparse().keys() == set(engine.collection.snapshot().keys.tolist())
-
-
-def test_a_damaged_list_of_segments_is_told(workspace: Path) -> None:
-    meta = workspace / "index" / "1" / "keywords" / "meta.json"
-    meta.write_bytes(meta.read_bytes()[:40])
-    with pytest.raises(WorkspaceError, match=r"is damaged: meta\.json\. Run `sextant rebuild`"):
-        open_sparse_index(meta.parent, writable=False)

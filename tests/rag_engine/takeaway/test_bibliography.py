@@ -27,10 +27,6 @@ def test_a_report_is_a_techreport_of_its_authority_with_escaped_text() -> None:
     assert "institution = {Regione Esempio}" in text
 
 
-def test_anything_else_is_misc() -> None:
-    assert to_bibtex([("A", Metadata("T", "en", document_type="Law"))]).startswith("@misc{A,")
-
-
 def test_keys_are_unique_after_cleaning() -> None:
     library = bibtexparser.parse_string(to_bibtex([("A 1", _PLAN), ("A-1", _PLAN), ("a/1", _PLAN), ("ü", _PLAN)]))
     assert [entry.key for entry in library.entries] == ["A-1", "A-1-2", "a-1-3", "document"]
