@@ -103,9 +103,8 @@ def test_the_steps_of_the_controller_are_kept_with_the_answer(tmp_path: Path) ->
 
     assert list(recording.record_reply(tmp_path, begun, iter(parts))) == list(parts)
 
-    read = stored(tmp_path, begun.id)
-    assert read.turns[0].reply.steps == (step,)
-    assert read.turns[0].reply.text == "Nobody."
+    reply = reply_of(tmp_path, begun.id)
+    assert (reply.steps, reply.text) == ((step,), "Nobody.")
 
 
 def test_a_question_is_kept_before_it_is_answered(tmp_path: Path) -> None:
