@@ -1,7 +1,5 @@
 """Statutes as printed, and the two figures of the statute task."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

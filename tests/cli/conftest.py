@@ -1,7 +1,5 @@
 """A copy of the small collection, and replies whose shape is fixed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`sextant ask --schema` as a person or a program uses it, with a server that replies as a model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import closing

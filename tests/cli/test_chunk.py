@@ -1,7 +1,5 @@
 """`sextant chunk` as a person or a program uses it; its JSON is held to data/contract.schema.json."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The modules that a question with quotations loads: starting takes most of the time, so nothing heavy may creep in."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`sextant compare` as a person or a program uses it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`sextant eval` as it is typed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

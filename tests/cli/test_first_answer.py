@@ -1,7 +1,5 @@
 """The first answer on a machine: processes that end make the models ready from their packages, without torch."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The command line as a person or a program uses it; its JSON is held to data/contract.schema.json."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`sextant doctor --repair` makes again what is damaged and can be, and says what cannot."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

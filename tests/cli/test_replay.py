@@ -1,7 +1,5 @@
 """`sextant ask --bundle` and `sextant replay` as they are typed."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from dataclasses import replace

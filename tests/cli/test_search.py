@@ -1,7 +1,5 @@
 """`sextant search` lists and exports all passages with the words, as the Search page does."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A small real collection, indexed once, and the program run over it without a browser."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

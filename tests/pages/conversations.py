@@ -1,7 +1,5 @@
 """Conversations over the small collection, stored as if they had been answered."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

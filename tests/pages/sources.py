@@ -1,7 +1,5 @@
 """A list of sources in every state, written as the phases would have left it; for the tests of the admin page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ingestion.jobs.queue import JobQueue

@@ -1,7 +1,5 @@
 """The admin page over a list of sources in every state, without a browser."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The page for questions, over a small real collection."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """Filters beside a question: what they leave out, their counts, links and saved sets."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 

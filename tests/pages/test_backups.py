@@ -1,7 +1,5 @@
 """Backups tab of the Admin page, without a browser."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

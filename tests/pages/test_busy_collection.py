@@ -1,7 +1,5 @@
 """The pages over a collection that another process is writing or rebuilding."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A passage is shown as it is cited, with what an index says of it and what it refers to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path

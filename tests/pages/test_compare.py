@@ -1,7 +1,5 @@
 """The page that compares documents or countries, over a small collection."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The list of conversations on the page, and what is drawn while one is answered."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Iterator

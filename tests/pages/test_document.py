@@ -1,7 +1,5 @@
 """The Document page, over a small real collection."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

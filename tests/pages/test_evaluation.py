@@ -1,7 +1,5 @@
 """The page of the workspace's own test questions, from a kept answer to two runs compared."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The pages that evidence names, as links to the Document page."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers as a form on the page for questions, with a server that replies as a model would."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The widgets that a page drew before do nothing any more, though a click that comes early sends their values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

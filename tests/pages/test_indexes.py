@@ -1,7 +1,5 @@
 """The check of a new index before it answers, on the Run tab."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

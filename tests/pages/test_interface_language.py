@@ -1,7 +1,5 @@
 """The language of the interface: whose choice it is, and what is written in it."""
 
-from __future__ import annotations
-
 import time
 import tomllib
 from pathlib import Path

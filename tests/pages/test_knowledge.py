@@ -1,7 +1,5 @@
 """The knowledge base on the admin page, without a browser."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The language model from the page: said once how to get one, chosen, downloaded."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Office files in their layout: every place is where it stands in it, whole, and every quotation is in reach."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

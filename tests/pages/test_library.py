@@ -1,7 +1,5 @@
 """The library, over a small real collection."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Logging in, where secrets.toml names a provider, and what is recorded of who is logged in."""
 
-from __future__ import annotations
-
 import ast
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Markdown: no text of a document, a model or a person acts in a page."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

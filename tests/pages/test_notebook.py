@@ -1,7 +1,5 @@
 """Answers and quotes are taken away from the Ask page, and kept on the Notebook page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Settings tab over a small collection, without a browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

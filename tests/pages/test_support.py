@@ -1,7 +1,5 @@
 """How far the sentences of an answer are supported is said under it, and a text without sources is no answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A source in a foreign language is translated beside its original, by a server that replies as a model would."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace

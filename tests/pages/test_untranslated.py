@@ -1,7 +1,5 @@
 """Every word that the pages show stands in the code as a message, and every message in every language."""
 
-from __future__ import annotations
-
 import ast
 import re
 import string

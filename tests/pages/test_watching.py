@@ -1,7 +1,5 @@
 """The searches for the parts of a question, as the page shows them while they are made, and Stop among them."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from pathlib import Path

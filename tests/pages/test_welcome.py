@@ -1,7 +1,5 @@
 """The page before the first question: documents coming in, or a collection that cannot be opened."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Small stand-ins shared by the tests of answers: an encoder of counted words, a source made of a text."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterator, Sequence

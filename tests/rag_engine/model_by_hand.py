@@ -1,7 +1,5 @@
 """A language model whose words and replies are written down."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A small collection of texts made for searching, and a reranker by hand."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The engine with language models that are slow, loop or serve one person at a time, behind a real server."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import threading

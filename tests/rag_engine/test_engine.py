@@ -1,7 +1,5 @@
 """The engine over real stores, with an encoder of counted words so that every score can be foreseen."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The names that other programs may rely on, and how many settings there are."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Which version and translation of a work answers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """`sextant chat` with its lines from a pipe, through the real engine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

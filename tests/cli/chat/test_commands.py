@@ -1,7 +1,5 @@
 """The lines of a session in the terminal, over a small collection and an encoder of counted words."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A server that other machines can reach asks people to log in, or does not start."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

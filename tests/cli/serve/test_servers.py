@@ -1,7 +1,5 @@
 """`sextant serve` as a process: its servers, commands beside it, and its end."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A country or a year that the question names and no source speaks of."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """How sure a reader is of an answer: the best start and end within a stretch, against there being none."""
 
-from __future__ import annotations
-
 import pytest
 
 from rag_engine.answering.answer_spans import answer_score, best_span

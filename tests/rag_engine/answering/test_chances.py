@@ -1,7 +1,5 @@
 """The chance that a passage answers, and what follows from it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """References are made from the catalog: each document once, with its pages and what its licence forbids."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A web server on this machine that answers each path with the bytes it was told to, piece by piece."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

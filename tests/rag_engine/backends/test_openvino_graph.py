@@ -1,7 +1,5 @@
 """A graph as OpenVINO computes it: its words in a file of their own, its layers in 8 or 16 bit."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What any vector store must do: it holds, replaces, deletes, and filters as the catalog does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

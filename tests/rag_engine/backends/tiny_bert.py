@@ -1,7 +1,5 @@
 """A model of random weights with a vocabulary of words, as people bring their own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A document is cut by the strategy that was asked for, or by the one that its structure calls for, and says why."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """The indexed text: citations are read by both indexes, once, never at the cost of the passage's own words."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """A paragraph chunk is a title with its text, over page breaks and notes, and knows the titles above it."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import given

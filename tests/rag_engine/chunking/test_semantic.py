@@ -1,7 +1,5 @@
 """Parents follow the topics of a document; children cover them, overlap, and keep their place in the text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Sentence chunks are those of the definition, and none but a single long sentence exceeds the bound."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Evidence made of texts, for tests that hypothesis runs many times."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The loop over a retrieval and a reader that are written by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Statements of passages, by the encoder and by a language model whose replies are checked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Reflect and decide, as properties that hold whatever was read."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

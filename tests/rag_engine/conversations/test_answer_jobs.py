@@ -1,7 +1,5 @@
 """An answer is written by a thread of the server, whoever watches it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Scores of a passage in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Conversations after a document was erased: what they keep of it, and what they do not."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

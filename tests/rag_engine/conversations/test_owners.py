@@ -1,7 +1,5 @@
 """Two people of one server: what is one's own, what is shared, and what stays hidden."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

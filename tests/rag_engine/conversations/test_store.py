@@ -1,7 +1,5 @@
 """A conversation outlives the browser, and an address cannot name anything else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

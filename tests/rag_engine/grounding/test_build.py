@@ -1,7 +1,5 @@
 """The knowledge base over a small collection: what is written, what is kept, and what goes with its documents."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Notebooks outlive conversations, and an address cannot name anything else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Engines to search with: the three plans, and twelve reports that repeat a word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

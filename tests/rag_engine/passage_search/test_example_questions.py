@@ -1,7 +1,5 @@
 """Questions are drawn from headings that ask and from sentences that answer, in the document's own language."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

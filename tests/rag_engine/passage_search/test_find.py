@@ -1,7 +1,5 @@
 """A search finds every passage with its words, says how many, and names the filter that excludes everything."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

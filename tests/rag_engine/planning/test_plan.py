@@ -1,7 +1,5 @@
 """A question is taken apart: what to search, how to answer, where in the world."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A follow-up question is worded by a language model, whose reply is checked as a stranger's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """References of a text are links in its layout where their words tell which is meant."""
 
-from __future__ import annotations
-
 from rag_engine.reading.layout_place import layout_links
 from rag_engine.storage.cross_references import PlacedReference
 from rag_engine.types import Box

@@ -1,7 +1,5 @@
 """Versions and translations are found by the work that they share."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from rag_engine.reading.same_work import documents_of_work, newer_version

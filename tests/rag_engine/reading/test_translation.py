@@ -1,7 +1,5 @@
 """A translation is held against its original: what it loses or adds in numbers and dates is named."""
 
-from __future__ import annotations
-
 import pytest
 
 from rag_engine.errors import BackendError

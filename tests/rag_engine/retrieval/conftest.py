@@ -1,7 +1,5 @@
 """The small collection, indexed once for the tests of retrieval."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Acts by the names that a question uses: title, short title, abbreviation or number, in any of the languages."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A question that names an entry of an index is led to the passages that the index lists, and told why."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rag_engine.book_index.anchors import IndexRecord

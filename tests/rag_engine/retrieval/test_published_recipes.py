@@ -1,7 +1,5 @@
 """The recipes of two papers, to their letter: what is asked, how it is fused, what is admitted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """The order of children over a real collection: what the question names, what refers, what a reranker thinks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

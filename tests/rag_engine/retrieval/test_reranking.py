@@ -1,7 +1,5 @@
 """Reranking: the mix of two scores, how deep, and what is said when the reranker does not do its part."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """From a question to the passages that an analyst reads; where meaning decides, by the real encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scores of a child: similarity above the baseline of its language, its best sentence, its words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

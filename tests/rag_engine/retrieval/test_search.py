@@ -1,7 +1,5 @@
 """The retrievers over the real indexes: what each finds, what it is asked, and the warning when one is unavailable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

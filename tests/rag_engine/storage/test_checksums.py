@@ -1,7 +1,5 @@
 """Bytes that a disk has changed in vectors or in the keyword index are noticed, named, and made anew alone."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing

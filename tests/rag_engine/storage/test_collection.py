@@ -1,7 +1,5 @@
 """A collection over the real stores and over vectors in memory: views, generations, rebuilding, erasing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

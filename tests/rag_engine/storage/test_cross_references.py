@@ -1,7 +1,5 @@
 """Cross-references: they are read beside an article, and go with its document."""
 
-from __future__ import annotations
-
 import sqlalchemy as sql
 
 from rag_engine.chunking.indexed_text import child_id

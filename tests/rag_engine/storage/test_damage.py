@@ -1,7 +1,5 @@
 """A damaged catalog ends in a sentence that names the file, wherever the damage is and whatever is asked."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

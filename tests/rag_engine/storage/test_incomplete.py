@@ -1,7 +1,5 @@
 """An index that lacks documents of the catalog: nothing answers from it, and whoever writes next fills it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import closing

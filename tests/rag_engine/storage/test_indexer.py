@@ -1,7 +1,5 @@
 """Indexing and removal through the real catalog, vector store, Chroma and tantivy, with an encoder of counted words."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path

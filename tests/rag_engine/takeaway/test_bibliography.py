@@ -1,7 +1,5 @@
 """Bibliographies that other programs can read back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import bibtexparser

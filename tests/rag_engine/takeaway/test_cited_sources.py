@@ -1,7 +1,5 @@
 """Cited documents as entries of a bibliography."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import bibtexparser

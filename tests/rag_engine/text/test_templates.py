@@ -1,7 +1,5 @@
 """Sentences that are known again by their templates, whatever a text holds."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Parts of a source that can be quoted by themselves, and those that come along so that they are understood."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """From evidence to a structured answer, with a model that replies as it is told."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import pytest

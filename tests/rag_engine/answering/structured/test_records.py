@@ -1,7 +1,5 @@
 """Which records of a reply are kept, where each is quoted, and what is said of the others."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

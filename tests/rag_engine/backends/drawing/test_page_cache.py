@@ -1,7 +1,5 @@
 """Drawn pages are kept on the disk: found again, bounded, their owner's alone, and gone with their file."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

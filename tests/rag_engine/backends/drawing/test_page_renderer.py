@@ -1,7 +1,5 @@
 """Pages are drawn with their marks, in processes that no page can take from the others."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The encoder on its runtimes: the packaged model, and models a user brings."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

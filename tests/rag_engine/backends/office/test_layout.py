@@ -1,7 +1,5 @@
 """Office files are drawn as they look where LibreOffice is, within limits, and a hostile one gets nowhere."""
 
-from __future__ import annotations
-
 import json
 import stat
 import subprocess

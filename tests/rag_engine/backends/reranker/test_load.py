@@ -1,7 +1,5 @@
 """The reranker on its runtimes: the packaged model, and models a user brings."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The packaged cross-encoder's graph, turned back from integers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

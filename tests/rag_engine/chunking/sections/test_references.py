@@ -1,7 +1,5 @@
 """References are found in every language, and lead to the section that they name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Statutes and treaties as they are printed: nearly every child carries the section that a reader would cite."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """A question with its answer, and a judge whose replies are written down."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

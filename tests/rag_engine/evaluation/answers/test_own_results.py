@@ -1,7 +1,5 @@
 """Results of the own questions: each question, shares with intervals, and two runs question by question."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
