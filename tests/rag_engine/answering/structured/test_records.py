@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,11 +24,16 @@ THEFT = (
     "Section 303. Whoever takes movable property dishonestly commits theft. The offence is cognizable. "
     "Section 304. Whoever snatches property commits snatching."
 )
+SOURCES = (make_source(1, FLOODS, title="Flood plan"), make_source(2, THEFT, title="Penal Code"))
 
 
-def bind(reply: dict[str, Any], schema: AnswerSchema = POLICY, question: str = "What is planned?") -> BoundReply:
-    """Return what is left of a reply over two sources, about floods and about theft."""
-    sources = (make_source(1, FLOODS, title="Flood plan"), make_source(2, THEFT, title="Penal Code"))
+def bind(
+    reply: dict[str, Any],
+    schema: AnswerSchema = POLICY,
+    question: str = "What is planned?",
+    sources: Sequence[Source] = SOURCES,
+) -> BoundReply:
+    """Return what is left of a reply, over two sources about floods and about theft if no others are given."""
     return bind_reply(
         reply,
         schema,
@@ -177,15 +183,7 @@ def test_a_value_outside_a_closed_list_or_its_pattern_is_left_empty() -> None:
 
 def bound_to(source: Source, reply: dict[str, Any], schema: AnswerSchema = POLICY) -> BoundReply:
     """Return what is left of a reply over one source."""
-    return bind_reply(
-        reply,
-        schema,
-        [source],
-        question="What is planned?",
-        language="en",
-        page_of=lambda key, offset: offset,
-        child_of=lambda document, start, end: f"child of {document.file} at {start}",
-    )
+    return bind(reply, schema, sources=[source])
 
 
 def dykes(**given: object) -> dict[str, Any]:
@@ -282,8 +280,7 @@ def test_a_yes_or_no_of_the_whole_that_sources_state_both_ways_is_open() -> None
     schema = parse_schema(json.dumps({"type": "object", "properties": whole}), "mine.json")
     sources = [make_source(1, "The plan is binding."), make_source(2, "The guide is not binding.")]
     reply = {"binding": "yes", "rows": [{"what": "plan", "citation": 1}]}
-    named = {"question": "?", "language": "en", "page_of": lambda *_: 1, "child_of": lambda *_: "c"}
-    bound = bind_reply(reply, schema, sources, **named)  # type: ignore[arg-type]
+    bound = bind(reply, schema, "?", sources)
     assert bound.entities[0].value == NOT_STATED
     assert "both are stated" in bound.warnings[0]
 
