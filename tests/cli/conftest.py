@@ -20,7 +20,7 @@ def workspace(small_workspace: Path, tmp_path: Path) -> Path:
 
 
 def fixed(kind: str, printed: str) -> Any:
-    """Return the JSON that a command printed, checked against the shape that data/contract.schema.json gives it."""
+    """Return the JSON that a command printed, checked against the shape of the contract."""
     reply = json.loads(printed)
     jsonschema.validate(reply, {"$ref": f"#/$defs/{kind}", "$defs": CONTRACT["$defs"]})
     return reply

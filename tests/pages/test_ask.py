@@ -50,7 +50,7 @@ def ask(app: AppTest, question: str) -> AppTest:
 
 
 def answered(app: AppTest) -> AppTest:
-    """Wait for the answers that are being written, and draw the page anew, as it does by itself in a browser."""
+    """Wait for the answers that are being written, and draw the page again, as a browser does."""
     join_threads("answer ")
     return app.run()
 

@@ -32,7 +32,7 @@ ARTICLE = replace(
 
 @pytest.fixture
 def shown(start: Start, collection: Path) -> Callable[[ShownSource], AppTest]:
-    """Return the page with a conversation whose answer rests on this source, made one of the collection's documents."""
+    """Return the page with an answer that rests on this source, a document of the collection."""
     engine = open_engine(read_config(collection))
     [document] = [one for one in engine.collection.documents() if one.file == "flood-act.txt"]
     engine.close()

@@ -39,7 +39,7 @@ def workspace(collection: Path, tmp_path: Path) -> Path:
 
 
 def kept(workspace: Path, question: str, days: float = 0) -> Conversation:
-    """Store a conversation whose last question was asked so many days ago."""
+    """Store a conversation whose last question was asked these days ago."""
     asked = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
     conversation = Conversation(new_id(), (Turn(question, asked, REPLY),))
     restore_conversation(workspace, conversation)

@@ -19,7 +19,7 @@ from tests.pages.sources import add_indexed
 
 @pytest.fixture
 def own(collection: Path, tmp_path: Path) -> tuple[Path, str]:
-    """Return a workspace with a source in the collection and one that is not, and the id of the first's document."""
+    """Return a workspace with a source inside and one outside the collection, and the id of the first."""
     workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
     with pymupdf.open() as law:
         for number in range(1, 4):

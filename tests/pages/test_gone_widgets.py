@@ -1,4 +1,4 @@
-"""The widgets that a page drew before do nothing any more, though a click that comes early sends their values."""
+"""The widgets of the page before do nothing any more, though an early click sends their values."""
 
 from collections.abc import Iterator
 from pathlib import Path

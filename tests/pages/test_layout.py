@@ -1,4 +1,4 @@
-"""Office files in their layout: every place is where it stands in it, whole, and every quotation is in reach."""
+"""Office files in their layout: every place is where it stands, and every quotation in reach."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ QUOTES = tuple(
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a workspace with a plan of four pages whose first lists its headings, and a workbook of five sheets."""
+    """Return a workspace with a plan of four pages and a workbook of five sheets."""
     folder = tmp_path_factory.mktemp("layout")
     plan = docx.Document()
     plan.add_paragraph("Contents")

@@ -176,7 +176,7 @@ def test_a_reader_cannot_undo_what_a_curator_deletes(opened: Opened, monkeypatch
 
 
 def _acts_of(tree: ast.AST, named: Mapping[str, ast.FunctionDef]) -> set[str]:
-    """Return the acts that some code calls which take more than a reader, also through a callback of its module."""
+    """Return the acts above a reader's role that some code calls, also through its callbacks."""
     acts = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):

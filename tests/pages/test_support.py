@@ -1,4 +1,4 @@
-"""How far the sentences of an answer are supported is said under it, and a text without sources is no answer."""
+"""The support of an answer's sentences is said under it; a text without sources is no answer."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A source in a foreign language is translated beside its original, by a server that replies as a model would."""
+"""A source in a foreign language is translated beside its original."""
 
 import json
 from collections.abc import Callable, Iterator

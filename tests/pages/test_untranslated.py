@@ -122,7 +122,7 @@ def _capitalised(path: Path) -> Iterator[ast.Constant]:
 
 
 def _is_no_label(node: ast.AST) -> bool:
-    """Return whether strings below the node are messages already, docstrings, types, or compared with a value."""
+    """Return whether the strings below the node are messages, docstrings, types, or compared."""
     match node:
         case ast.Call():
             return _called(node) in MESSAGES | {"cast", "TypeVar"}

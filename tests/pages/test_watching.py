@@ -1,4 +1,4 @@
-"""The searches for the parts of a question, as the page shows them while they are made, and Stop among them."""
+"""The searches for the parts of a question, shown while they are made, and Stop among them."""
 
 import threading
 from collections.abc import Iterator

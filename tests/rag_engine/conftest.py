@@ -1,4 +1,4 @@
-"""Small stand-ins shared by the tests of answers: an encoder of counted words, a source made of a text."""
+"""Small stand-ins: encoders of counted words, a source made of a text."""
 
 import re
 import zlib
@@ -20,7 +20,7 @@ from rag_engine.types import DocumentRecord, Evidence, Hit, Metadata, QueryPlan,
 
 
 class CountingEmbedder:
-    """Vectors of counted words: texts that share words are near each other. Counts what it is asked to encode."""
+    """Vectors of counted words: texts that share words are near. Counts what it encodes."""
 
     name = "counting"
     dimension = 256
@@ -98,7 +98,7 @@ def make_source(
     authority: str = "Ministry",
     language: str = "en",
 ) -> Source:
-    """Return a source of one document, with hits at the given places of its text (the whole text if none are given)."""
+    """Return a source of one document, with hits at these places of its text, else the whole text."""
     document = DocumentRecord(
         key=n, document_id=f"{n:012x}", source=f"/in/{n}.pdf", file=f"{n}.pdf", sha256=f"{n:064x}",
         media_type="application/pdf", pages=9, ocr_pages=0, parents=1, children=1, characters=len(text),

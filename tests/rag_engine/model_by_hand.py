@@ -20,7 +20,7 @@ class Asked(NamedTuple):
 
 @dataclass
 class ModelByHand:
-    """A language model that says its words, then fails if it is told to, and gives its replies one after the other.
+    """A language model that says its words, then fails if told to, and gives its replies in order.
 
     A reply that is an error is raised; so is one where no reply is left. `tokens` are those of each question.
     """

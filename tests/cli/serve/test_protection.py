@@ -27,7 +27,7 @@ def secrets(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def authlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the package that logs people in be there; it is not needed to decide whether the server may start."""
+    """Let the package that logs people in be there: the decision does not need it."""
     monkeypatch.setattr(protection, "find_spec", lambda _: object())
 
 

@@ -1,4 +1,4 @@
-"""How sure a reader is of an answer: the best start and end within a stretch, against there being none."""
+"""How sure a reader is of an answer: its best start and end, against there being none."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""References are made from the catalog: each document once, with its pages and what its licence forbids."""
+"""References come from the catalog: each document once, with its pages and its licence's limits."""
 
 from dataclasses import replace
 

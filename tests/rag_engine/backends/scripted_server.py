@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass
 class Reply:
-    """Response of one path: a status and pieces of a body; `drops` closes in the middle, `stalls` never continues.
+    """Response of one path: `drops` closes in the middle, `stalls` never continues.
 
     `location` is where a redirect leads.
     """

@@ -1,4 +1,4 @@
-"""What any vector store must do: it holds, replaces, deletes, and filters as the catalog does."""
+"""Any vector store holds, replaces and deletes, and filters as the catalog does."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Parents follow the topics of a document; children cover them, overlap, and keep their place in the text."""
+"""Parents follow the topics of a document; children cover them and keep their place."""
 
 from collections.abc import Sequence
 from dataclasses import replace

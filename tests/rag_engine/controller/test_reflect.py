@@ -1,4 +1,4 @@
-"""Reflect and decide, as properties that hold whatever was read."""
+"""Reflect and decide, as properties that hold after any reading."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""An answer is written by a thread of the server, whoever watches it."""
+"""An answer is written by a thread of the server, watched or not."""
 
 import threading
 from collections.abc import Iterator

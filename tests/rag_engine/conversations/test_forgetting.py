@@ -31,7 +31,7 @@ CITED = replace(REPLY, sources=SOURCES, citations=(CITATION, BESIDE))
 
 
 def after(workspace: Path, reply: Reply, *, redact: bool) -> tuple[Reply, bytes]:
-    """Return the reply of a conversation after the document was erased, and the bytes of all but the list of those."""
+    """Return the reply of a conversation after the document was erased, and the bytes kept."""
     begun = store.begin_turn(workspace, store.new_id(), "How long?")
     store.end_turn(workspace, begun, reply)
     forget_in_conversations(workspace, ID, FILE, redact=redact)

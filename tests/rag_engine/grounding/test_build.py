@@ -1,4 +1,4 @@
-"""The knowledge base over a small collection: what is written, what is kept, and what goes with its documents."""
+"""The knowledge base of a small collection: written, kept, and gone with its documents."""
 
 import shutil
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def engine(made: Path, tmp_path: Path) -> Iterator[Engine]:
 def build(
     engine: Engine, writer: ModelByHand | None = None, *, again: bool = False, entries: int | None = None
 ) -> GroundingSummary:
-    """Build the knowledge base, up to so many entries."""
+    """Build the knowledge base, up to a number of entries."""
     seen: list[str] = []
     return build_knowledge_base(
         engine,

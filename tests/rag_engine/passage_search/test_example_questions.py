@@ -1,4 +1,4 @@
-"""Questions are drawn from headings that ask and from sentences that answer, in the document's own language."""
+"""Questions are drawn from headings and sentences, in the document's language."""
 
 from collections.abc import Iterator
 from contextlib import closing

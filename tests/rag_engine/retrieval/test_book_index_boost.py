@@ -1,4 +1,4 @@
-"""A question that names an entry of an index is led to the passages that the index lists, and told why."""
+"""A question that names an entry of an index is led to its passages, and told why."""
 
 from collections.abc import Sequence
 

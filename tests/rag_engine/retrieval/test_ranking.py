@@ -1,4 +1,4 @@
-"""The order of children over a real collection: what the question names, what refers, what a reranker thinks."""
+"""The order of children: what the question names, what refers, what a reranker thinks."""
 
 from collections.abc import Callable
 from dataclasses import replace

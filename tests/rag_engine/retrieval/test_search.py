@@ -1,4 +1,4 @@
-"""The retrievers over the real indexes: what each finds, what it is asked, and the warning when one is unavailable."""
+"""The retrievers over the real indexes: what each finds, is asked, and says when it is away."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

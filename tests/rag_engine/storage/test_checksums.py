@@ -1,4 +1,4 @@
-"""Bytes that a disk has changed in vectors or in the keyword index are noticed, named, and made anew alone."""
+"""Changed bytes in vectors or the keyword index are noticed, named, and made again alone."""
 
 import sqlite3
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A collection over the real stores and over vectors in memory: views, generations, rebuilding, erasing."""
+"""A collection over both stores: views, generations, rebuilding."""
 
 from collections.abc import Iterator
 from pathlib import Path

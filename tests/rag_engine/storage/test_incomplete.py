@@ -1,4 +1,4 @@
-"""An index that lacks documents of the catalog: nothing answers from it, and whoever writes next fills it."""
+"""An index that lacks documents answers nothing, and the next write fills it."""
 
 import shutil
 from collections.abc import Callable

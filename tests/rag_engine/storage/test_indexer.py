@@ -1,4 +1,4 @@
-"""Indexing and removal through the real catalog, vector store, Chroma and tantivy, with an encoder of counted words."""
+"""Indexing and removal through the real stores, with an encoder of counted words."""
 
 import hashlib
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Sentences that are known again by their templates, whatever a text holds."""
+"""Sentences that are known again by their templates, with any values."""
 
 import time
 

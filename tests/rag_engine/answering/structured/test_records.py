@@ -33,7 +33,7 @@ def bind(
     question: str = "What is planned?",
     sources: Sequence[Source] = SOURCES,
 ) -> BoundReply:
-    """Return what is left of a reply, over two sources about floods and about theft if no others are given."""
+    """Return what is left of a reply over these sources."""
     return bind_reply(
         reply,
         schema,

@@ -1,4 +1,4 @@
-"""Drawn pages are kept on the disk: found again, bounded, their owner's alone, and gone with their file."""
+"""Drawn pages are kept: found again, bounded, their owner's alone, gone with their file."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Office files are drawn as they look where LibreOffice is, within limits, and a hostile one gets nowhere."""
+"""Office files are drawn as they look, within limits, and a hostile one gets nowhere."""
 
 import json
 import stat

@@ -35,7 +35,7 @@ def reranker() -> Reranker:
 
 
 def tiny_cross_encoder(folder: Path, labels: int = 1) -> Path:
-    """Return a cross-encoder of random weights, not of the usual size, which give every pair the same score."""
+    """Return a cross-encoder of random weights, large enough that pairs get different scores."""
     return save_tiny_bert(folder, "BertForSequenceClassification", num_labels=labels, initializer_range=0.2)
 
 

@@ -24,7 +24,7 @@ UNANSWERABLE = replace(QUESTION, id="en-2", answer="", passages=(), keywords=())
 
 
 class WrittenJudge:
-    """A language model that replies with the lists it was given by name, in order; a missing one is a failure."""
+    """A model that replies with its lists by name, in order; a missing one is a failure."""
 
     name = "written/judge"
     quotes_only = False
