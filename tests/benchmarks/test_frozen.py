@@ -1,7 +1,5 @@
 """The comparison of two checkouts: nothing differs from itself, and a verdict that changed is shown."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tables of retrieval from one command, over small sets and an encoder of counted words."""
 
-from __future__ import annotations
-
 import csv
 import importlib
 from collections.abc import Callable

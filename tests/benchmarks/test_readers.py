@@ -1,7 +1,5 @@
 """The table of what reads takes the real documents' figures from the committed tables."""
 
-from __future__ import annotations
-
 from benchmarks.answers.readers import rows_of
 from training.evaluate import WEIGHTS, Figures
 

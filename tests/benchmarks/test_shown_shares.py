@@ -1,7 +1,5 @@
 """The rates of refusals and tiers that the interface states are those of the committed tables."""
 
-from __future__ import annotations
-
 import tomllib
 
 from benchmarks.answers.shown_shares import with_shown_shares

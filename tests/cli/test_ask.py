@@ -1,9 +1,7 @@
 """`sextant ask --schema` as a person or a program uses it, with a server that replies as a model."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,14 +17,11 @@ from rag_engine.answering.citations import citation_at
 from rag_engine.answering.structured.answer_schema import read_schema
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
-from rag_engine.types import Attribute, CitedRecord, Evidence, Source, StructuredAnswer
+from rag_engine.types import Attribute, CitedRecord, StructuredAnswer
 from tests.conftest import ROOT
-from tests.rag_engine.backends.scripted_server import Reply, Script, serving
-from tests.rag_engine.backends.test_openai import CHAT, words
+from tests.rag_engine.backends.scripted_server import Reply, Script
+from tests.rag_engine.backends.test_openai import CHAT, serving_model, words
 from tests.rag_engine.conftest import make_evidence, make_source
-
-# Fixtures of the tests of answers.
-__all__ = ["make_evidence", "make_source"]
 
 CONTRACT = json.loads((ROOT / "data" / "contract.schema.json").read_text())
 POLICY = ROOT / "data" / "schemas" / "policy.json"
@@ -62,10 +57,8 @@ def said(reply: dict[str, Any]) -> Reply:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
     """Serve a model; what it replies to is one question after the other."""
-    with serving(Script({"/v1/models/m": Reply((b'{"id": "m", "max_model_len": 8192}',))})) as script:
-        monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
-        monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
-        monkeypatch.setenv("SEXTANT_RERANKER", "none")
+    monkeypatch.setenv("SEXTANT_RERANKER", "none")
+    with serving_model(monkeypatch) as script:
         yield script
 
 
@@ -104,11 +97,7 @@ def test_a_record_is_bound_to_the_passage_that_holds_its_quote(small_workspace: 
         assert any(record.citation.quote in text for text in texts)
 
 
-def test_a_form_is_printed_as_a_table_with_source_and_page(
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_form_is_printed_as_a_table_with_source_and_page(capsys: pytest.CaptureFixture[str]) -> None:
     source = make_source(3, "The mayor orders the evacuation.", title="Flood plan")
     citation = citation_at(source, 0, len(source.text), lambda *_: 7)
     values = (Attribute("measure", "[red]evacuation"), Attribute("binding", True), Attribute("year", None))
@@ -163,21 +152,24 @@ def test_the_error_of_a_model_is_followed_by_what_is_quoted_without_one(small_wo
     assert "dyke" in reply["citations"][0]["quote"]
 
 
-def test_the_error_of_a_model_is_printed_above_the_quotations_once(small_workspace: Path, model: Script) -> None:
-    model.replies[CHAT] = [said(PLAN), Reply((b'{"error": {"message": "out of memory"}}',), status=500)]
-    output = " ".join(run(small_workspace).output.split())
-    assert output.count("out of memory") == 1
-    assert output.index("out of memory") < output.index("(the language model did not answer):")
-
-
-def test_the_refusal_of_a_model_is_printed_above_the_quotations(small_workspace: Path, model: Script) -> None:
-    model.replies[CHAT] = [said(PLAN), Reply(words("No answer found in these documents."))]
+@pytest.mark.parametrize(
+    ("reply", "said", "heading", "code"),
+    [
+        (Reply((b'{"error": {"message": "out of memory"}}',), status=500), "out of memory", "did not answer", 1),
+        (Reply(words("No answer found in these documents.")), "No answer found", "found no answer in them", 0),
+    ],
+    ids=["its error", "its refusal"],
+)
+def test_what_a_model_says_instead_of_an_answer_is_printed_once_above_the_quotations(
+    small_workspace: Path, model: Script, reply: Reply, said: str, heading: str, code: int
+) -> None:
+    model.replies[CHAT] = [Reply(words(json.dumps(PLAN))), reply]
     result = run(small_workspace)
     output = " ".join(result.output.split())
-    assert result.exit_code == 0
-    refusal, heading, quoted = output.partition("Closest passages (the language model found no answer in them):")
-    assert heading
-    assert refusal.endswith("No answer found in these documents. ")
+    assert (result.exit_code, output.count(said)) == (code, 1)
+    above, found, quoted = output.partition(f"(the language model {heading}):")
+    assert found
+    assert said in above
     assert "dyke" in quoted
 
 

@@ -1,19 +1,14 @@
 """`sextant chunk` as a person or a program uses it; its JSON is held to data/contract.schema.json."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from tests.conftest import ROOT
+from tests.cli.conftest import fixed
 
-SCHEMA = json.loads((ROOT / "data" / "contract.schema.json").read_text())
 BODY = "The plan sets out who does what when the river rises above its banks in the lower town. " * 5
 
 
@@ -23,9 +18,7 @@ def run(workspace: Path, *words: object) -> Result:
 
 def run_json(kind: str, workspace: Path, *words: object) -> Any:
     """Return the JSON that the command printed, checked against its shape."""
-    reply = json.loads(run(workspace, *words, "--json").stdout)
-    jsonschema.validate(reply, {"$ref": f"#/$defs/{kind}", "$defs": SCHEMA["$defs"]})
-    return reply
+    return fixed(kind, run(workspace, *words, "--json").stdout)
 
 
 @pytest.fixture

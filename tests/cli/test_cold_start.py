@@ -1,6 +1,4 @@
-"""The modules that a question with quotations loads: starting takes most of the time, so nothing heavy may creep in."""
-
-from __future__ import annotations
+"""The modules that a question with quotations loads: nothing heavy, since starting takes the time."""
 
 import json
 import os

@@ -1,7 +1,5 @@
 """`sextant compare` as a person or a program uses it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable
@@ -20,8 +18,7 @@ from ingestion.operations.desk import Desk
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from tests.cli.test_ask import CONTRACT, FORM, PLAN, POLICY, said
-from tests.rag_engine.backends.scripted_server import Reply, Script, serving
-from tests.rag_engine.backends.test_openai import CHAT
+from tests.rag_engine.backends.test_openai import serving_model
 
 LEAVE = "When do residents leave their homes?"
 
@@ -75,10 +72,7 @@ def test_a_form_is_filled_in_by_every_column_into_a_workbook(
     refused = compare(*words)
     assert refused.exit_code == 2
     assert "need a language model" in refused.stdout
-    with serving(Script({"/v1/models/m": Reply((b'{"id": "m", "max_model_len": 8192}',))})) as script:
-        script.replies[CHAT] = [said(PLAN), said(FORM)]
-        monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
-        monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
+    with serving_model(monkeypatch, said(PLAN), said(FORM)):
         result = compare(*words)
     assert result.exit_code == 0, result.output
     [cell] = fixed(result)["cells"]

@@ -1,7 +1,5 @@
 """Corrections in the terminal."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,9 +1,6 @@
 """`sextant eval` as it is typed."""
 
-from __future__ import annotations
-
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -89,11 +86,6 @@ def test_a_missing_quoted_document_is_said(tmp_path: Path) -> None:
 
 
 EVACUATION = "The mayor orders the evacuation and the fire service carries it out."
-
-
-@pytest.fixture
-def workspace(small_workspace: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
 
 
 @pytest.fixture

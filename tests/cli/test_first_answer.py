@@ -1,6 +1,4 @@
-"""The first answer on a machine: processes that end make the models ready from their packages, without torch."""
-
-from __future__ import annotations
+"""The first answer on a machine: the models are made ready without torch."""
 
 import json
 import os

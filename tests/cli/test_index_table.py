@@ -1,7 +1,5 @@
 """The verb that reads an index, in a terminal."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

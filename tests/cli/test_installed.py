@@ -1,7 +1,5 @@
 """The installed program: a wheel over this environment, used from a folder without a checkout."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

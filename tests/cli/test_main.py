@@ -1,7 +1,5 @@
 """The command line as a person or a program uses it; its JSON is held to data/contract.schema.json."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -11,7 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -21,9 +18,8 @@ from ingestion.add_files import add_paths
 from ingestion.types import Progress
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from tests.cli.conftest import fixed
 from tests.conftest import ROOT
-
-SCHEMA = json.loads((ROOT / "data" / "contract.schema.json").read_text())
 
 
 def run(*words: object) -> Result:
@@ -32,15 +28,7 @@ def run(*words: object) -> Result:
 
 def run_json(kind: str, *words: object) -> Any:
     """Return the JSON that a command printed, checked against its shape."""
-    result = run(*words, "--json")
-    reply = json.loads(result.stdout)
-    jsonschema.validate(reply, {"$ref": f"#/$defs/{kind}", "$defs": SCHEMA["$defs"]})
-    return reply
-
-
-@pytest.fixture
-def own_workspace(small_workspace: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+    return fixed(kind, run(*words, "--json").stdout)
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -114,36 +102,36 @@ def test_an_empty_collection_says_so(tmp_path: Path) -> None:
     assert any("empty" in warning for warning in reply["warnings"])
 
 
-def test_adding_again_changes_nothing_and_a_changed_file_has_versions(own_workspace: Path, tmp_path: Path) -> None:
+def test_adding_again_changes_nothing_and_a_changed_file_has_versions(workspace: Path, tmp_path: Path) -> None:
     folder = tmp_path / "documents"
     folder.mkdir()
     (folder / "rules.txt").write_text("The council meets on the first Monday of March. " * 12)
-    first = run_json("add", "add", folder, "-w", own_workspace)["documents"][0]
+    first = run_json("add", "add", folder, "-w", workspace)["documents"][0]
     assert (first["status"], first["language"]) == ("indexed", "en")
-    assert run_json("add", "add", folder, "-w", own_workspace)["documents"][0]["status"] == "unchanged"
+    assert run_json("add", "add", folder, "-w", workspace)["documents"][0]["status"] == "unchanged"
     (folder / "rules.txt").write_text("The council meets on the last Friday of October. " * 12)
-    assert run_json("add", "add", folder, "-w", own_workspace)["documents"][0]["status"] == "indexed"
-    listed = json.loads(run("list", "-w", own_workspace, "--json").stdout)["documents"]
+    assert run_json("add", "add", folder, "-w", workspace)["documents"][0]["status"] == "indexed"
+    listed = json.loads(run("list", "-w", workspace, "--json").stdout)["documents"]
     assert [one["file"] for one in listed].count("rules.txt") == 2
-    shown = json.loads(run("show", "rules.txt", "-w", own_workspace, "--json").stdout)
+    shown = json.loads(run("show", "rules.txt", "-w", workspace, "--json").stdout)
     assert "Friday" in shown["children"][0]["text"]
 
 
-def test_the_same_content_under_another_name_is_not_indexed_twice(own_workspace: Path, tmp_path: Path) -> None:
+def test_the_same_content_under_another_name_is_not_indexed_twice(workspace: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy of flood.md"
-    copy.write_bytes(next((own_workspace / "files").glob("*/flood.md")).read_bytes())
-    [added] = run_json("add", "add", copy, "-w", own_workspace)["documents"]
+    copy.write_bytes(next((workspace / "files").glob("*/flood.md")).read_bytes())
+    [added] = run_json("add", "add", copy, "-w", workspace)["documents"]
     assert added["status"] == "unchanged"
     assert "flood.md" in added["reason"]
 
 
-def test_one_bad_file_does_not_stop_the_others(own_workspace: Path, tmp_path: Path) -> None:
+def test_one_bad_file_does_not_stop_the_others(workspace: Path, tmp_path: Path) -> None:
     folder = tmp_path / "mixed"
     folder.mkdir()
     (folder / "a_empty.pdf").write_bytes(b"")
     (folder / "b_latin.txt").write_bytes("Überschwemmung in Köln".encode("latin-1"))
     (folder / "c_good.txt").write_text("Sandbags are kept in the depot at the harbour. " * 10)
-    result = run("add", folder, folder / "missing.txt", "-w", own_workspace, "--json")
+    result = run("add", folder, folder / "missing.txt", "-w", workspace, "--json")
     outcomes = {Path(one["path"]).name: one for one in json.loads(result.stdout)["documents"]}
     assert {name: one["status"] for name, one in outcomes.items()} == {
         "a_empty.pdf": "rejected",
@@ -156,45 +144,45 @@ def test_one_bad_file_does_not_stop_the_others(own_workspace: Path, tmp_path: Pa
     assert result.exit_code == 1
 
 
-def test_erasing_removes_a_document_and_looks_again(own_workspace: Path) -> None:
-    erased = json.loads(run("erase", "caldo.md", "-w", own_workspace, "--json").stdout)
+def test_erasing_removes_a_document_and_looks_again(workspace: Path) -> None:
+    erased = json.loads(run("erase", "caldo.md", "-w", workspace, "--json").stdout)
     assert erased["left_behind"] == []
-    assert "caldo.md" not in run("list", "-w", own_workspace).stdout
-    reply = run_json("search", "search", "livello rosso temperatura", "-w", own_workspace)
+    assert "caldo.md" not in run("list", "-w", workspace).stdout
+    reply = run_json("search", "search", "livello rosso temperatura", "-w", workspace)
     assert "caldo.md" not in {hit["file"] for hit in reply["hits"]}
 
 
-def test_a_rebuilt_index_answers_as_before(own_workspace: Path) -> None:
-    question = ("search", "Wann ist die Bewässerung untersagt?", "-w", own_workspace)
+def test_a_rebuilt_index_answers_as_before(workspace: Path) -> None:
+    question = ("search", "Wann ist die Bewässerung untersagt?", "-w", workspace)
     before = run_json("search", *question)["hits"]
-    shutil.rmtree(own_workspace / "index")
-    assert run("search", "flood", "-w", own_workspace).exit_code == 0
-    assert run("rebuild", "-w", own_workspace).exit_code == 0
+    shutil.rmtree(workspace / "index")
+    assert run("search", "flood", "-w", workspace).exit_code == 0
+    assert run("rebuild", "-w", workspace).exit_code == 0
     assert run_json("search", *question)["hits"] == before
 
 
-def test_an_index_that_was_held_back_is_accepted_once(own_workspace: Path) -> None:
-    engine = open_engine(read_config(own_workspace))
+def test_an_index_that_was_held_back_is_accepted_once(workspace: Path) -> None:
+    engine = open_engine(read_config(workspace))
     engine.collection.rebuild(check=lambda _: False)
     engine.close()
-    assert "Give one of them alone" in run("rebuild", "--accept", "--encode", "-w", own_workspace).output
-    assert run("rebuild", "--accept", "-w", own_workspace).exit_code == 0
-    again = run("rebuild", "--discard", "-w", own_workspace)
+    assert "Give one of them alone" in run("rebuild", "--accept", "--encode", "-w", workspace).output
+    assert run("rebuild", "--accept", "-w", workspace).exit_code == 0
+    again = run("rebuild", "--discard", "-w", workspace)
     assert (again.exit_code, "No index waits" in again.output) == (2, True)
 
 
-def test_a_lost_keyword_index_is_reported_and_the_dense_leg_goes_on(own_workspace: Path) -> None:
-    shutil.rmtree(own_workspace / "index")
-    reply = run_json("search", "search", "When do residents near the dyke have to leave?", "-w", own_workspace)
+def test_a_lost_keyword_index_is_reported_and_the_dense_leg_goes_on(workspace: Path) -> None:
+    shutil.rmtree(workspace / "index")
+    reply = run_json("search", "search", "When do residents near the dyke have to leave?", "-w", workspace)
     assert reply["hits"][0]["file"] == "flood.md"
     assert any("sextant rebuild" in warning for warning in reply["warnings"])
 
 
-def test_the_doctor_finds_a_lost_index_and_names_the_cure(own_workspace: Path) -> None:
-    healthy = json.loads(run("doctor", "-w", own_workspace, "--json").stdout)["checks"]
+def test_the_doctor_finds_a_lost_index_and_names_the_cure(workspace: Path) -> None:
+    healthy = json.loads(run("doctor", "-w", workspace, "--json").stdout)["checks"]
     assert not [check for check in healthy if check["state"] == "bad"]
-    shutil.rmtree(own_workspace / "index" / "1")
-    result = run("doctor", "-w", own_workspace, "--json")
+    shutil.rmtree(workspace / "index" / "1")
+    result = run("doctor", "-w", workspace, "--json")
     bad = [check for check in json.loads(result.stdout)["checks"] if check["state"] == "bad"]
     assert [check["name"] for check in bad] == ["Keyword index (tantivy)"]
     assert "sextant rebuild" in bad[0]["found"] + bad[0]["remedy"]
@@ -242,12 +230,12 @@ def test_an_addition_says_files_pages_a_second_and_the_file_at_hand() -> None:
 
 
 def test_pages_of_unchanged_files_do_not_count_for_the_pace(
-    own_workspace: Path, small_documents: Path, tmp_path: Path
+    workspace: Path, small_documents: Path, tmp_path: Path
 ) -> None:
     told: list[Progress] = []
     notice = tmp_path / "notice.md"
     notice.write_text("# Notice\n\nThe dyke is closed to walkers until the end of May.")
-    with closing(open_engine(read_config(own_workspace))) as engine:
+    with closing(open_engine(read_config(workspace))) as engine:
         add_paths([small_documents, notice], engine, progress=told.append)
     assert (told[-1].done, told[-1].total, told[-1].pages) == (4, 4, 1)
     assert told[-1].done_bytes == told[-1].total_bytes

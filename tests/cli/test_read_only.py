@@ -1,7 +1,5 @@
 """A workspace on a disk that is only read is listed, searched and asked."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,23 +1,14 @@
 """`sextant doctor --repair` makes again what is damaged and can be, and says what cannot."""
 
-from __future__ import annotations
-
 import json
-import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pytest
 from typer.testing import CliRunner
 
 from cli.main import app as terminal
-
-
-@pytest.fixture
-def workspace(small_workspace: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
 
 
 def run(workspace: Path, *words: str) -> tuple[int, dict[str, Any]]:

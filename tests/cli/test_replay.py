@@ -1,9 +1,6 @@
 """`sextant ask --bundle` and `sextant replay` as they are typed."""
 
-from __future__ import annotations
-
 import json
-import shutil
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +11,6 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from rag_engine.answering.bundle import read_bundle, write_bundle
-
-
-@pytest.fixture
-def workspace(small_workspace: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Words of the terminal about a workspace that was restored from somebody else's backup."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from pathlib import Path

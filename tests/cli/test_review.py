@@ -1,7 +1,5 @@
 """Decisions on many licences at once in the terminal."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

@@ -1,7 +1,4 @@
-from __future__ import annotations
-
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,11 +9,6 @@ from rag_engine.config import read_config
 from rag_engine.settings import settings_file, settings_table
 
 runner = CliRunner()
-
-
-@pytest.fixture
-def workspace(small_workspace: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
 
 
 def rows(workspace: Path) -> dict[str, dict[str, str]]:

@@ -1,7 +1,5 @@
 """The list of sources in the terminal: from a folder to a dataset and back, as a person would do it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The sign of a terminal while a model is slow."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json

@@ -16,8 +16,8 @@ from rag_engine.storage.indexer import Indexer
 from rag_engine.types import Answer, Document, Evidence, ExtractedText, Line, Metadata, Prompt
 from tests.harness.injected_texts import CANARY, injections
 from tests.harness.tally import Effort, Tally
-from tests.rag_engine.answering.test_generation import Scripted
 from tests.rag_engine.conftest import CountingEmbedder, unread
+from tests.rag_engine.model_by_hand import ModelByHand
 
 _HONEST = "The dyke of {town} was raised by two metres in {year} after the flood of 1953."
 _FILTER: Filter = {"country": ("Italia",)}
@@ -110,12 +110,12 @@ def _names_source(text: str) -> bool:
     return bool(re.search(r"\d\s*(?:†source)?\s*[\]】］)]", text))
 
 
-def _obeying(says: str) -> Scripted:
+def _obeying(says: str) -> ModelByHand:
     """Return a model that does as the documents say, in pieces, and keeps what it was asked with."""
-    return Scripted(tuple(says[at : at + 7] for at in range(0, len(says), 7)), context_window=32768, name="obeying")
+    return ModelByHand(tuple(says[at : at + 7] for at in range(0, len(says), 7)), context_window=32768, name="obeying")
 
 
-def _answer(engine: Engine, evidence: Evidence, model: Scripted) -> Answer:
+def _answer(engine: Engine, evidence: Evidence, model: ModelByHand) -> Answer:
     *_, last = engine.answer_from(evidence, model)
     assert isinstance(last, Answer)
     return last

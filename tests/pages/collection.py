@@ -1,7 +1,5 @@
 """A small collection for the tests of the pages, indexed with the real encoder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

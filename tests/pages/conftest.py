@@ -1,8 +1,7 @@
 """A small real collection, indexed once, and the program run over it without a browser."""
 
-from __future__ import annotations
-
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,9 +10,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages._shared import frame
+from tests.conftest import ROOT
 from tests.pages.collection import build_collection
+from tests.pages.sources import build_sources
 
-ROOT = Path(__file__).resolve().parents[2]
+Start = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="session")
@@ -24,8 +25,28 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "workspace"
 
 
+@pytest.fixture(scope="session")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with sources in every state."""
+    workspace = tmp_path_factory.mktemp("listed") / "workspace"
+    build_sources(workspace)
+    return workspace
+
+
+@pytest.fixture
+def own(collection: Path, tmp_path: Path) -> Path:
+    """Return a copy of the collection that a test may change, without what other tests keep in theirs."""
+    return Path(shutil.copytree(collection, tmp_path / "workspace", ignore=shutil.ignore_patterns("records.sqlite")))
+
+
+@pytest.fixture
+def idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no worker started: a test carries out the runs itself."""
+    monkeypatch.setattr("ingestion.jobs.process._may_start", lambda _: False)
+
+
 @pytest.fixture(scope="package")
-def start() -> Iterator[Callable[..., AppTest]]:
+def start() -> Iterator[Start]:
     """Yield runs the program over a workspace with a query string.
 
     Sessions on one workspace share what a server would. The environment names that workspace, so it is set back before

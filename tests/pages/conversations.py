@@ -1,7 +1,5 @@
 """Conversations over the small collection, stored as if they had been answered."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +16,7 @@ _QUOTES = {"flood-act.txt": "remains valid for six years", "piano-caldo.txt": "v
 
 
 def converse(workspace: Path, *replies: Reply, question: str = "How long is a plan valid?") -> Conversation:
-    """Store a conversation in which a question was asked and answered so many times."""
+    """Store a conversation in which a question was asked once for each reply."""
     id = new_id()
     for reply in replies:
         ended = end_turn(workspace, begin_turn(workspace, id, question), reply)

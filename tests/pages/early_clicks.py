@@ -1,6 +1,4 @@
-"""A click that comes before the browser has put away what the page drew before: it sends the values of that as well."""
-
-from __future__ import annotations
+"""A click that still sends the values of the page before."""
 
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest

@@ -1,6 +1,4 @@
-"""A list of sources in every state, written as the phases would have left it; for the tests of the admin page."""
-
-from __future__ import annotations
+"""A list of sources in every state, for the tests of the admin page."""
 
 from pathlib import Path
 
@@ -134,7 +132,7 @@ def add_indexed(
 
 
 def _reviews(store: SourceStore) -> None:
-    """Three of one host with the same evidence, a conflict, one without any statement, and one that was decided."""
+    """Three of one host, a conflict, one without a statement, and one that was decided."""
     footer = LicenceMark("pattern", "YELLOW", "", 12, "Reproduction may be authorised on request.", "footer")
     for number in (1, 2, 3):
         code = f"REV{number:03}"

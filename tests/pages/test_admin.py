@@ -1,9 +1,6 @@
 """The admin page over a list of sources in every state, without a browser."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,23 +10,13 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from ingestion import workspace as folders
-from ingestion.operations.desk import Desk
 from ingestion.types import Progress
 from pages._shared import resources
 from pages._shared.markdown import escape
 from rag_engine.errors import WorkspaceError
-from tests.pages.sources import build_sources
+from tests.pages.conftest import Start
 
-Start = Callable[..., AppTest]
 TABS = ("sources", "run", "review", "quarantine", "metadata", "dataset", "knowledge", "feedback")
-
-
-@pytest.fixture(scope="module")
-def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a workspace with sources in every state."""
-    workspace = tmp_path_factory.mktemp("admin") / "workspace"
-    build_sources(workspace)
-    return workspace
 
 
 @pytest.fixture
@@ -60,14 +47,11 @@ def draw_removal(code: str) -> None:
     inspect.unwrap(_confirm)([code])
 
 
-def test_a_removed_source_can_be_undone_where_it_was_removed(
-    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for place in ("pages._shared.jobs.ensure_worker", "ingestion.jobs.process.ensure_worker"):
-        monkeypatch.setattr(place, lambda _: None)
-    monkeypatch.setattr(Desk.__init__, "__defaults__", (lambda _: None,))
+@pytest.mark.usefixtures("idle")
+def test_a_removed_source_can_be_undone_where_it_was_removed(start: Start, changed: Path) -> None:
     start(changed)
     before = resources.store().records()
+
     dialog = AppTest.from_function(draw_removal, args=("ADM001",), default_timeout=60).run()
     assert any("You can undo this on the Sources tab" in one.value for one in dialog.markdown)
     dialog.button(key="remove confirmed").click().run()
@@ -90,25 +74,17 @@ def test_every_part_says_what_to_do_where_there_is_nothing(start: Start, tmp_pat
     assert len(app.info) == 1
 
 
+@pytest.mark.parametrize(("locale", "title"), [("en-GB", "Admin"), ("fr-FR", "Administration")])
 @pytest.mark.parametrize("tab", TABS)
-def test_every_part_shows_sources_in_every_state(start: Start, listed: Path, tab: str) -> None:
-    app = admin(start(listed), tab)
-
-    assert not app.exception
-    assert not app.error
-    assert app.query_params["tab"] in ([tab], tab)
-
-
-@pytest.mark.parametrize("tab", TABS)
-def test_every_part_is_drawn_in_another_language(
-    start: Start, listed: Path, tab: str, monkeypatch: pytest.MonkeyPatch
+def test_every_part_shows_sources_in_every_state_in_every_language(
+    start: Start, listed: Path, tab: str, monkeypatch: pytest.MonkeyPatch, locale: str, title: str
 ) -> None:
-    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "fr-FR"))
+    monkeypatch.setattr(ContextProxy, "locale", property(lambda _: locale))
     app = admin(start(listed), tab)
-
     assert not app.exception
     assert not app.error
-    assert app.title[0].value == "Administration"
+    assert app.title[0].value == title
+    assert app.query_params["tab"] in ([tab], tab)
 
 
 @pytest.mark.parametrize("locale", ["it", "fr", "es"])
@@ -186,40 +162,30 @@ def test_the_list_is_searched_and_narrowed_by_state(start: Start, listed: Path) 
 
 def test_a_link_to_a_source_shows_its_evidence_and_history(start: Start, listed: Path) -> None:
     app = admin(start(listed, source="QUA003"), "sources")
-
     assert "QUA003" in app.header[0].value
     assert "ADM001" in words(app)
     assert next(iter(app.dataframe[-1].value["Event"])) == "Deduplication"
+    portal = admin(start(listed, source="POR001"), "sources")
+    assert escape("Documents left out, in the list already: 3.") in words(portal)
 
 
-def test_a_portal_says_what_it_offers_that_was_not_taken(start: Start, listed: Path) -> None:
-    app = admin(start(listed, source="POR001"), "sources")
-    assert escape("Documents left out, in the list already: 3.") in words(app)
-
-
-def test_a_licence_is_not_decided_without_a_note_and_a_group_is_decided_at_once(start: Start, changed: Path) -> None:
+def test_a_licence_is_not_decided_without_a_note_and_a_name_and_a_group_is_decided_at_once(
+    start: Start, changed: Path
+) -> None:
     app = admin(start(changed), "review")
     assert "3 sources of council" in words(app)
-
     app.button(key="group REV001 green").click().run()
     assert "needs a reason" in app.error[0].value
     app.text_input(key="group REV001 note").set_value("Allowed by their terms")
     app.button(key="group REV001 green").click().run()
-
     assert not app.exception
     decided = {one.code for one in resources.store().decisions() if one.note == "Allowed by their terms"}
     assert decided == {"REV001", "REV002", "REV003"}
     app.button(key="undo REV001").click().run()
     assert "REV001" not in {one.code for one in resources.store().decisions()}
-
-
-def test_a_decision_needs_a_name(start: Start, changed: Path) -> None:
-    app = admin(start(changed), "review")
     app.text_input(key="admin author").set_value("").run()
     app.text_input(key="review REV005 note").set_value("They said so")
-
     app.button(key="review REV005 red").click().run()
-
     assert "needs the name of who decides" in app.error[0].value
 
 
@@ -270,28 +236,22 @@ def test_documents_are_narrowed_to_those_with_an_empty_field(start: Start, liste
     assert "4 of 8 documents" in words(app)
 
 
-def test_a_wish_in_words_is_queued_only_when_it_is_confirmed(start: Start, changed: Path) -> None:
+def test_a_wish_in_words_is_queued_only_when_it_is_understood_and_confirmed(start: Start, changed: Path) -> None:
     # As while a worker is at it, so that none is started here.
     with folders.work_lock(changed):
         app = admin(start(changed), "run")
-        next(one for one in app.text_input if one.label.startswith("Or describe")).set_value("download what failed")
-        next(one for one in app.button if one.label == "Interpret").click().run()
-        assert "everything that failed" in words(app)
+        for wish, said in (
+            ("what a nice day", "could not be interpreted"),
+            ("download what failed", "everything that failed"),
+        ):
+            next(one for one in app.text_input if one.label.startswith("Or describe")).set_value(wish)
+            next(one for one in app.button if one.label == "Interpret").click().run()
+            assert said in words(app)
         assert runs_of() == []
-
         app.button(key="confirm command").click().run()
-
         [arguments] = runs_of()
         assert arguments["phases"] == ["acquisition"]
         assert arguments["which"] == "failed"
-
-
-def test_words_that_ask_for_nothing_are_not_understood(start: Start, listed: Path) -> None:
-    app = admin(start(listed), "run")
-    next(one for one in app.text_input if one.label.startswith("Or describe")).set_value("what a nice day")
-    next(one for one in app.button if one.label == "Interpret").click().run()
-
-    assert "could not be interpreted" in words(app)
 
 
 def test_chosen_sources_are_run(start: Start, changed: Path) -> None:
@@ -329,10 +289,8 @@ def runs_of() -> list[dict[str, object]]:
     return [dict(run.arguments) for run in resources.jobs().runs()]
 
 
-def test_a_second_run_is_queued_only_when_a_person_says_so(
-    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ingestion.jobs.process._may_start", lambda _: False)
+@pytest.mark.usefixtures("idle")
+def test_a_second_run_is_queued_only_when_a_person_says_so(start: Start, changed: Path) -> None:
     app = admin(start(changed), "run")
     app.button(key="run failed").click().run()
     assert [run.request.which for run in resources.jobs().runs()] == ["failed"]
@@ -349,10 +307,8 @@ def test_a_second_run_is_queued_only_when_a_person_says_so(
     assert not app.exception
 
 
-def test_a_running_phase_shows_its_sources_once_they_are_asked_for(
-    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ingestion.jobs.process._may_start", lambda _: False)
+@pytest.mark.usefixtures("idle")
+def test_a_running_phase_shows_its_sources_once_they_are_asked_for(start: Start, changed: Path) -> None:
     app = admin(start(changed), "run")
     app.button(key="run failed").click().run()
     run = resources.jobs().next()

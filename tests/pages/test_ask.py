@@ -1,10 +1,7 @@
 """The page for questions, over a small real collection."""
 
-from __future__ import annotations
-
 import json
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -31,19 +28,17 @@ from rag_engine.conversations.store import (
     restore_conversation,
 )
 from rag_engine.errors import InputError
+from tests.pages.conftest import Start
 from tests.pages.conversations import citing_two, converse, listing
-from tests.rag_engine.backends.scripted_server import Reply, Script, serving
-from tests.rag_engine.backends.test_openai import CHAT, words
+from tests.rag_engine.backends.scripted_server import Reply
+from tests.rag_engine.backends.test_openai import serving_model, words
 from tests.rag_engine.conversations.test_store import REPLY
 from tests.threads import join_threads
 
-Start = Callable[..., AppTest]
-
 
 def texts(app: AppTest) -> str:
-    return "\n".join(
-        str(one.value) for one in [*app.markdown, *app.caption, *app.header, *app.subheader, *app.info, *app.error]
-    )
+    kinds = (app.markdown, app.caption, app.header, app.subheader, app.info, app.error, app.toast)
+    return "\n".join(str(one.value) for kind in kinds for one in kind)
 
 
 def questions(app: AppTest) -> list[str]:
@@ -55,7 +50,7 @@ def ask(app: AppTest, question: str) -> AppTest:
 
 
 def answered(app: AppTest) -> AppTest:
-    """Wait for the answers that are being written, and draw the page anew, as it does by itself in a browser."""
+    """Wait for the answers that are being written, and draw the page again, as a browser does."""
     join_threads("answer ")
     return app.run()
 
@@ -67,31 +62,29 @@ def opened(app: AppTest, workspace: Path) -> Conversation:
     return found
 
 
-def test_a_question_to_an_empty_collection_is_not_to_be_rephrased(start: Start, tmp_path: Path) -> None:
-    app = ask(start(tmp_path / "empty"), "Who prepares the plan?")
-
+def test_an_empty_collection_points_to_the_library_and_no_question_is_to_be_rephrased(
+    start: Start, tmp_path: Path
+) -> None:
+    app = start(tmp_path / "empty")
+    assert "The collection is empty" in texts(app)
+    app = ask(app, "Who prepares the plan?")
     assert not app.exception
     said = texts(app).replace("\\", "")
     assert "No document is indexed yet, so there is nothing to search." in said
     assert "Try rephrasing" not in said
 
 
-def test_an_empty_collection_points_to_the_library(start: Start, tmp_path: Path) -> None:
-    app = start(tmp_path / "empty")
-
-    assert not app.exception
-    assert "The collection is empty" in texts(app)
-
-
-def test_a_question_is_answered_with_its_source_and_the_page(start: Start, collection: Path) -> None:
+def test_a_question_is_answered_with_its_source_and_the_page_and_so_it_is_after_a_reload(
+    start: Start, collection: Path
+) -> None:
     app = ask(start(collection), "How long does a local flood plan remain valid?")
-
-    assert not app.exception
-    assert "six years" in texts(app)
-    assert any("Flood Act" in one.value for one in app.subheader)
-    # Beside the answer.
-    assert len(app.get("image")) == 1
-    assert [one.value for one in app.radio] == [1]
+    for drawn in (app, start(collection, conversation=app.query_params["conversation"])):
+        assert not drawn.exception
+        assert "six years" in texts(drawn)
+        assert any("Flood Act" in one.value for one in drawn.subheader)
+        # Beside the answer.
+        assert len(drawn.get("image")) == 1
+        assert [one.value for one in drawn.radio] == [1]
 
 
 def test_a_question_is_on_the_page_before_the_sidebar_has_read_the_collection(
@@ -123,16 +116,6 @@ def test_a_question_that_is_refused_stays_with_the_reason(
     assert questions(app) == ["How long does a local flood plan remain valid?"]
 
 
-def test_the_conversation_is_there_again_after_a_reload(start: Start, collection: Path) -> None:
-    first = ask(start(collection), "How long does a local flood plan remain valid?")
-
-    again = start(collection, conversation=first.query_params["conversation"])
-
-    assert not again.exception
-    assert "six years" in texts(again)
-    assert any("Flood Act" in one.value for one in again.subheader)
-
-
 def test_an_answer_that_the_server_left_unfinished_says_so_and_can_be_asked_again(
     start: Start, collection: Path
 ) -> None:
@@ -146,13 +129,6 @@ def test_an_answer_that_the_server_left_unfinished_says_so_and_can_be_asked_agai
     stored = read_conversation(collection, begun.id)
     assert stored is not None
     assert len(stored.turns) == 1
-
-
-def test_an_unknown_conversation_begins_a_new_one(start: Start, collection: Path) -> None:
-    app = start(collection, conversation="../../etc/passwd")
-
-    assert not app.exception
-    assert app.title[0].value == "Ask your documents"
 
 
 def test_a_link_keeps_the_search_settings_and_the_answer_format(start: Start, collection: Path) -> None:
@@ -255,21 +231,6 @@ def test_a_conversation_is_renamed_in_the_list(start: Start, collection: Path) -
     assert app.button(key=f"open {id}").label == "Flood plans"
 
 
-def test_a_question_is_asked_as_it_was_edited_though_the_click_comes_at_once(start: Start, collection: Path) -> None:
-    app = ask(start(collection), "Who prepares the plan?")
-    key = turn_key(opened(app, collection), 0)
-
-    app.text_area(key=f"{key} edited").set_value("How long does a local flood plan remain valid?")
-    app.button(key=f"{key} ask edited").click().run()
-
-    assert not app.exception
-    stored = opened(app, collection)
-    assert [turn.question for turn in stored.turns] == [
-        "Who prepares the plan?",
-        "How long does a local flood plan remain valid?",
-    ]
-
-
 def test_a_question_is_asked_again_with_the_settings_of_its_answer(start: Start, collection: Path) -> None:
     app = start(collection, hazard="Heatwaves", passages="5")
     app = ask(app, "How long is the red alert level valid?")
@@ -345,11 +306,13 @@ def test_an_answer_that_is_not_good_is_rated_with_a_reason(start: Start, collect
     assert opened(app, collection).turns[0].rating == TurnRating(good=False, reason="It names no act.")
 
 
-def test_a_link_to_a_conversation_that_is_gone_says_so(start: Start, collection: Path) -> None:
-    app = start(collection, conversation=new_id())
-
-    assert not app.exception
-    assert "This conversation was deleted, belongs to somebody else, or the link is incomplete." in texts(app)
+def test_a_link_to_no_conversation_begins_a_new_one_and_says_if_it_is_gone(start: Start, collection: Path) -> None:
+    said = "This conversation was deleted, belongs to somebody else, or the link is incomplete."
+    for id in (new_id(), "../../etc/passwd"):
+        app = start(collection, conversation=id)
+        assert not app.exception
+        assert app.title[0].value == "Ask your documents"
+        assert said in texts(app)
 
 
 def test_a_follow_up_is_asked_in_full_and_can_be_asked_as_it_is_written(start: Start, collection: Path) -> None:
@@ -413,21 +376,13 @@ def test_a_new_conversation_knows_nothing_of_another(start: Start, collection: P
 
 
 @pytest.fixture
-def answered_by_model(
-    start: Start, collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Reply], AppTest]:
+def answered_by_model(start: Start, own: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Reply], AppTest]:
     """Return the page after a question that a model planned, and then replied to like this."""
 
     def answered(reply: Reply) -> AppTest:
         plan = {"query_1": "flood plan", "query_2": "council", "query_3": "plan", "output_instructions": ""}
-        replies = [Reply(words(json.dumps(plan | {"geographic_scope": []}))), reply]
-        known = Reply((b'{"id": "m", "max_model_len": 8192}',))
-        # Copied: the server then looks for its model again.
-        workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
-        with serving(Script({"/v1/models/m": known, CHAT: replies})) as script:
-            monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
-            monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
-            return ask(start(workspace), "How long does a local flood plan remain valid?")
+        with serving_model(monkeypatch, Reply(words(json.dumps(plan | {"geographic_scope": []}))), reply):
+            return ask(start(own), "How long does a local flood plan remain valid?")
 
     return answered
 

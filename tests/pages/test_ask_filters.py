@@ -1,12 +1,7 @@
 """Filters beside a question: what they leave out, their counts, links and saved sets."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-
-from streamlit.testing.v1 import AppTest
 
 from ingestion.config import IngestionConfig
 from ingestion.pipeline.run import run_phases
@@ -16,10 +11,9 @@ from ingestion.tools import open_tools
 from ingestion.types import RunRequest
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from tests.pages.conftest import Start
 from tests.pages.test_ask import ask, texts
 from tests.portal.texts import FLOOD, FLOOD_REVISED
-
-Start = Callable[..., AppTest]
 
 
 def test_a_filter_keeps_other_documents_out(start: Start, collection: Path) -> None:
@@ -94,12 +88,6 @@ def test_filters_are_saved_used_deleted_and_brought_back(start: Start, collectio
     assert app.button(key="ask use Floods").label == "Floods"
     app.button(key="ask delete Floods").click().run()
     assert not app.exception
-
-
-def test_languages_are_listed_by_name_with_their_counts(start: Start, collection: Path) -> None:
-    app = start(collection)
-
-    assert app.multiselect(key="ask language").options == ["English (2)", "Italian (1)"]
 
 
 def test_a_refusal_names_the_filter_of_its_question_that_leaves_no_document(start: Start, collection: Path) -> None:

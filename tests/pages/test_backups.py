@@ -1,9 +1,5 @@
 """Backups tab of the Admin page, without a browser."""
 
-from __future__ import annotations
-
-import shutil
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -18,35 +14,27 @@ from pages._shared import resources
 from pages._shared.markdown import escape
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from tests.pages.conftest import Start
 from tests.pages.test_admin import admin, words
 from tests.pages.test_interface_language import browser
 
-Start = Callable[..., AppTest]
+pytestmark = pytest.mark.usefixtures("idle")
 
 
-@pytest.fixture
-def workspace(collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a workspace whose runs are carried out by the test itself."""
-    monkeypatch.setattr("ingestion.jobs.process._may_start", lambda _: False)
-    workspace = tmp_path / "workspace"
-    shutil.copytree(collection, workspace)
-    return workspace
-
-
-def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, workspace: Path) -> None:
-    app = admin(start(workspace), "backups")
+def test_an_admin_has_a_backup_made_and_takes_it_away(start: Start, own: Path) -> None:
+    app = admin(start(own), "backups")
     assert [one.value for one in app.info] == ["No backup has been made yet."]
-    assert str(folders.backups(workspace)) in words(app)
+    assert str(folders.backups(own)) in words(app)
     assert "The server's administrator restores a backup" in words(app)
 
     app.button(key="make backup").click().run()
     assert "**Backing up the workspace** · waiting" in words(app)
-    with closing(open_engine(read_config(workspace))) as engine:
+    with closing(open_engine(read_config(own))) as engine:
         assert [run.action for run in JobQueue(engine.catalog).runs()] == ["backup"]
         work(engine)
-    [file] = folders.backups(workspace).iterdir()
+    [file] = folders.backups(own).iterdir()
 
-    app = admin(start(workspace), "backups")
+    app = admin(start(own), "backups")
     assert not app.exception
     assert not app.info
     [download] = app.get("download_button")
@@ -64,12 +52,12 @@ def draw_deletion(name: str) -> None:
     inspect.unwrap(_confirm_deletion)(name)
 
 
-def test_a_backup_is_deleted_once_it_is_confirmed_and_that_is_in_the_audit_log(start: Start, workspace: Path) -> None:
-    folder = folders.backups(workspace)
+def test_a_backup_is_deleted_once_it_is_confirmed_and_that_is_in_the_audit_log(start: Start, own: Path) -> None:
+    folder = folders.backups(own)
     folder.mkdir()
     for name in ("first.zip", "second.zip", "note.txt"):
         (folder / name).write_text("kept")
-    app = admin(start(workspace), "backups")
+    app = admin(start(own), "backups")
     app.button(key="backup delete first.zip").click().run()
     assert not app.exception
     assert (folder / "first.zip").exists()
@@ -80,34 +68,32 @@ def test_a_backup_is_deleted_once_it_is_confirmed_and_that_is_in_the_audit_log(s
     assert not dialog.exception
     assert sorted(one.name for one in folder.iterdir()) == ["note.txt", "second.zip"]
     assert [(one.act, one.on) for one in audit_entries(resources.desk())] == [("delete_backup", "first.zip")]
-    app = admin(start(workspace), "backups")
+    app = admin(start(own), "backups")
     assert "backup delete first.zip" not in [one.key for one in app.button]
 
 
 @pytest.mark.parametrize("name", ["first.zip", "../workspace/catalog.sqlite", "note.txt"])
-def test_nothing_but_a_backup_that_is_there_is_deleted(start: Start, workspace: Path, name: str) -> None:
-    folder = folders.backups(workspace)
+def test_nothing_but_a_backup_that_is_there_is_deleted(start: Start, own: Path, name: str) -> None:
+    folder = folders.backups(own)
     folder.mkdir()
     (folder / "note.txt").write_text("kept")
-    start(workspace)
+    start(own)
 
     dialog = AppTest.from_function(draw_deletion, args=(name,)).run()
     dialog.button(key="delete backup confirmed").click().run()
 
     assert "There is no backup" in dialog.error[0].value
     assert (folder / "note.txt").exists()
-    assert (workspace / "catalog.sqlite").exists()
+    assert (own / "catalog.sqlite").exists()
 
 
-def test_the_page_says_why_there_can_be_no_backup(
-    start: Start, workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders.backups(workspace).write_text("not a folder")
+def test_the_page_says_why_there_can_be_no_backup(start: Start, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders.backups(own).write_text("not a folder")
     browser(monkeypatch, "fr-FR")
-    app = admin(start(workspace), "backups")
+    app = admin(start(own), "backups")
     app.button(key="make backup").click().run()
-    with closing(open_engine(read_config(workspace))) as engine:
+    with closing(open_engine(read_config(own))) as engine:
         work(engine)
-    app = admin(start(workspace), "backups")
+    app = admin(start(own), "backups")
     assert "Le dossier des sauvegardes" in app.error[0].value
     assert "L’administrateur du serveur peut le créer" in app.error[0].value

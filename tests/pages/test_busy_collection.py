@@ -1,11 +1,8 @@
 """The pages over a collection that another process is writing or rebuilding."""
 
-from __future__ import annotations
-
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +14,10 @@ from ingestion.types import Progress
 from pages._shared import resources
 from rag_engine.workspace import find_writer
 from tests.conftest import ROOT
+from tests.pages.conftest import Start
 from tests.pages.test_ask import answered
 from tests.pages.test_interface_language import browser
 
-Start = Callable[..., AppTest]
 QUESTION = "How long does a local flood plan remain valid?"
 _WRITING = """
 import sys
@@ -54,12 +51,6 @@ worker._stoppable = pausing
 with closing(open_engine(read_config(Path(sys.argv[1])))) as engine:
     worker.work(engine)
 """
-
-
-@pytest.fixture
-def own(collection: Path, tmp_path: Path) -> Path:
-    """Return a copy of the collection, which may be locked."""
-    return Path(shutil.copytree(collection, tmp_path / "workspace"))
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """A passage is shown as it is cited, with what an index says of it and what it refers to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,9 +14,10 @@ from rag_engine.conversations import store
 from rag_engine.conversations.reply import Reply, ShownLink, ShownSource
 from rag_engine.engine import open_engine
 from tests.pages.collection import HOSTILE_TITLE
+from tests.pages.conftest import Start
+from tests.pages.conversations import converse
+from tests.pages.test_ask import texts
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
-
-Start = Callable[..., AppTest]
 
 ARTICLE = replace(
     SOURCE,
@@ -31,13 +30,9 @@ ARTICLE = replace(
 )
 
 
-def texts(app: AppTest) -> str:
-    return "\n".join(str(one.value) for one in [*app.markdown, *app.caption, *app.text])
-
-
 @pytest.fixture
 def shown(start: Start, collection: Path) -> Callable[[ShownSource], AppTest]:
-    """Return the page with a conversation whose answer rests on this source, made one of the collection's documents."""
+    """Return the page with an answer that rests on this source, a document of the collection."""
     engine = open_engine(read_config(collection))
     [document] = [one for one in engine.collection.documents() if one.file == "flood-act.txt"]
     engine.close()
@@ -46,10 +41,7 @@ def shown(start: Start, collection: Path) -> Callable[[ShownSource], AppTest]:
         linked = tuple(replace(one, document_id=document.document_id) for one in source.linked)
         kept = replace(source, document_id=document.document_id, linked=linked)
         reply: Reply = replace(REPLY, sources=(kept,), citations=(replace(CITATION, document_id=document.document_id),))
-        id = store.new_id()
-        begun = store.begin_turn(collection, id, "How long is a plan valid?")
-        store.end_turn(collection, begun, reply)
-        return start(collection, conversation=id)
+        return start(collection, conversation=converse(collection, reply).id)
 
     return show
 
@@ -80,7 +72,7 @@ def test_why_a_source_was_found_is_drawn_once_it_is_opened(
 
 def test_what_a_source_refers_to_opens_with_its_text_and_its_page(shown: Callable[[ShownSource], AppTest]) -> None:
     app = shown(ARTICLE)
-    assert "Definitions for this Act." in texts(app)
+    assert "Definitions for this Act." in "".join(str(one.value) for one in app.text)
     before = len(app.get("image"))
 
     [toggle] = [one for one in app.toggle if "link" in str(one.key)]

@@ -1,9 +1,5 @@
 """The page that compares documents or countries, over a small collection."""
 
-from __future__ import annotations
-
-import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,25 +11,20 @@ from ingestion.dataset.comparison.comparison import Comparison
 from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.jobs.worker import work
 from ingestion.operations.comparisons import ask_comparison, begin_comparison, find_comparison, list_comparisons
-from ingestion.operations.desk import Desk
 from pages._shared import resources
 from tests.pages.collection import HOSTILE_TITLE
+from tests.pages.conftest import Start
 from tests.pages.test_admin import words
 from tests.pages.test_form import model
 
-Start = Callable[..., AppTest]
 # Fixture of the tests of forms.
 __all__ = ["model"]
 WHO, WHEN = "What must a county council prepare?", "How long is a local flood plan valid?"
 
 
-@pytest.fixture
-def own(collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a copy of the collection at which nobody starts a worker, and no model answers."""
+@pytest.fixture(autouse=True)
+def without_a_model(idle: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
-    monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
-    monkeypatch.setattr(Desk.__init__, "__defaults__", (lambda _: None,))
-    return Path(shutil.copytree(collection, tmp_path / "workspace"))
 
 
 def compare(app: AppTest, **query: str) -> AppTest:

@@ -1,10 +1,8 @@
 """The list of conversations on the page, and what is drawn while one is answered."""
 
-from __future__ import annotations
-
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,11 +23,12 @@ from rag_engine.conversations.store import (
     restore_conversation,
 )
 from rag_engine.engine import Engine
+from tests.pages.conftest import Start
 from tests.pages.conversations import converse, listing
 from tests.pages.test_ask import answered, opened, texts
+from tests.present import present
 from tests.rag_engine.conversations.test_store import REPLY
 
-Start = Callable[..., AppTest]
 LASTS = "How long does a local flood plan remain valid?"
 
 
@@ -40,7 +39,7 @@ def workspace(collection: Path, tmp_path: Path) -> Path:
 
 
 def kept(workspace: Path, question: str, days: float = 0) -> Conversation:
-    """Store a conversation whose last question was asked so many days ago."""
+    """Store a conversation whose last question was asked these days ago."""
     asked = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="microseconds")
     conversation = Conversation(new_id(), (Turn(question, asked, REPLY),))
     restore_conversation(workspace, conversation)
@@ -96,14 +95,12 @@ def test_a_conversation_is_shared_and_not_shared_any_more(start: Start, workspac
     share = f"share {conversation.id}"
 
     app.toggle(key=share).set_value(True).run()
-    found = read_conversation(workspace, conversation.id)
-    assert found is not None
+    found = present(read_conversation(workspace, conversation.id))
     assert found.shared_by
     assert "Shared with everybody here by you." in texts(app)
 
     app.toggle(key=share).set_value(False).run()
-    found = read_conversation(workspace, conversation.id)
-    assert found is not None
+    found = present(read_conversation(workspace, conversation.id))
     assert not found.shared_by
     assert "Shared with everybody here by you." not in texts(app)
 

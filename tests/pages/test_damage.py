@@ -1,7 +1,5 @@
 """A page over a damaged catalog: one sentence with the cure, and no traceback."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,10 +1,7 @@
 """The Document page, over a small real collection."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,17 +19,17 @@ from ingestion.records.source_store import SourceStore
 from pages._shared import resources
 from rag_engine.backends.drawing.page_renderer import PageRenderer
 from rag_engine.config import read_config
-from rag_engine.conversations import store
 from rag_engine.engine import open_engine
 from rag_engine.storage import schema as tables
 from rag_engine.types import DocumentRecord
 from tests.pages.collection import HOSTILE_TITLE
+from tests.pages.conftest import Start
+from tests.pages.conversations import converse
 from tests.pages.early_clicks import click_early, sent
 from tests.pages.sources import add_indexed
 from tests.rag_engine.backends.drawing.test_page_renderer import page_of_shadings
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
-Start = Callable[..., AppTest]
 ARABIC = "خطة وطنية للحماية من الفيضانات " * 10
 
 
@@ -88,6 +85,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     engine.close()
     assert [one.status for one in added] == ["indexed"] * 4, added
     return folder / "workspace"
+
+
+@pytest.fixture
+def own_library(library: Path, tmp_path: Path) -> Path:
+    """Return a copy of that workspace, which a test may change."""
+    return Path(shutil.copytree(library, tmp_path / "workspace"))
 
 
 def extracted_text(workspace: Path, document: DocumentRecord) -> str:
@@ -195,10 +198,7 @@ def test_the_zoom_widens_the_page_and_stays_when_it_is_turned(start: Start, libr
 
 def test_a_passage_in_the_address_leads_to_its_page_where_it_is_marked(start: Start, library: Path) -> None:
     document = documents_of(library)["report.pdf"]
-    engine = open_engine(read_config(library))
-    text = engine.catalog.text(document.key)
-    engine.close()
-    start_ = text.index("flood plan three")
+    start_ = extracted_text(library, document).index("flood plan three")
 
     page = components(opened(start, library, "report.pdf", passage=f"{start_}-{start_ + 16}"))["document page"]
 
@@ -280,31 +280,20 @@ def test_a_hostile_title_is_mere_text(start: Start, collection: Path) -> None:
     assert components(app)["document page"]["label"] == f"Page 1 of {HOSTILE_TITLE}"
 
 
-def test_a_page_whose_file_is_gone_is_an_error_and_the_rest_is_there(
-    start: Start, library: Path, tmp_path: Path
-) -> None:
-    shutil.copytree(library, tmp_path / "workspace")
-    engine = open_engine(read_config(tmp_path / "workspace"))
+def test_a_page_whose_file_is_gone_is_an_error_and_the_rest_is_there(start: Start, own_library: Path) -> None:
+    engine = open_engine(read_config(own_library))
     [document] = [one for one in engine.collection.documents() if one.file == "report.pdf"]
     engine.collection.stored_file(document).unlink()
     engine.close()
 
-    app = opened(start, tmp_path / "workspace", "report.pdf")
+    app = opened(start, own_library, "report.pdf")
 
     assert "damaged or missing" in app.error[0].value
     assert any("**File** report" in one.value for one in app.markdown)
 
 
-def test_the_details_say_what_is_known(start: Start, collection: Path) -> None:
-    app = opened(start, collection, "flood-act.txt")
-    assert any("Parliament of Ireland" in one.value for one in app.markdown)
-
-
-def test_a_value_that_was_extracted_is_marked_until_a_person_agrees(
-    start: Start, library: Path, tmp_path: Path
-) -> None:
-    shutil.copytree(library, tmp_path / "workspace")
-    app = opened(start, tmp_path / "workspace", "report.pdf")
+def test_a_value_that_was_extracted_is_marked_until_a_person_agrees(start: Start, own_library: Path) -> None:
+    app = opened(start, own_library, "report.pdf")
     marked = [one.value for one in app.markdown if "extracted, not checked" in one.value]
     assert any("Authority" in one for one in marked)
     app.button(key="agree authority").click().run()
@@ -315,30 +304,25 @@ def test_a_value_that_was_extracted_is_marked_until_a_person_agrees(
     app.button(key="undo corrections").click().run()
     assert len([one for one in app.markdown if "extracted, not checked" in one.value]) == len(marked)
 
+    app.button(key="agree authority").click().run()
+    app.button(key="undo authority").click().run()
+    assert not app.error
+    assert "undo corrections" not in [one.key for one in app.button], "the history has undone it"
+    assert "agree authority" in [one.key for one in app.button]
 
-def test_every_correction_that_counts_is_undone_in_the_history(start: Start, library: Path, tmp_path: Path) -> None:
-    shutil.copytree(library, tmp_path / "workspace")
-    start(tmp_path / "workspace")
+
+def test_every_correction_that_counts_is_undone_in_the_history(start: Start, own_library: Path) -> None:
+    start(own_library)
     correct(resources.desk(), {"new.txt": {"title": ["Quayside charter"], "authority": ["Port of Valletta"]}}, "Ada")
     correct(resources.desk(), {"new.txt": {"title": ["Charter of the quay"]}}, "Bob")
     # Another session, which has done nothing yet.
-    app = opened(start, tmp_path / "workspace", "new.txt")
+    app = opened(start, own_library, "new.txt")
     for title in ("Quayside charter", "Plan"):
         app.button(key="undo title").click().run()
         assert not app.error
         assert f"**Title**  \n{title}" in [one.value for one in app.markdown]
     assert "undo title" not in [one.key for one in app.button]
-    assert documents_of(tmp_path / "workspace")["new.txt"].metadata.authority == "Port of Valletta"
-
-
-def test_the_undoing_in_the_history_leaves_nothing_to_undo_above(start: Start, library: Path, tmp_path: Path) -> None:
-    shutil.copytree(library, tmp_path / "workspace")
-    app = opened(start, tmp_path / "workspace", "report.pdf")
-    app.button(key="agree authority").click().run()
-    app.button(key="undo authority").click().run()
-    assert not app.error
-    assert "undo corrections" not in [one.key for one in app.button]
-    assert "agree authority" in [one.key for one in app.button]
+    assert documents_of(own_library)["new.txt"].metadata.authority == "Port of Valletta"
 
 
 def test_the_licence_is_as_it_was_stated(start: Start, library: Path) -> None:
@@ -352,11 +336,8 @@ def test_the_values_of_a_listed_source_come_with_their_justification(start: Star
     assert f"“Published by Ministry of Health\\.” ({page})" in [one.value for one in app.caption]
 
 
-def test_a_person_states_the_licence_of_a_document_that_was_added_by_hand(
-    start: Start, library: Path, tmp_path: Path
-) -> None:
-    shutil.copytree(library, tmp_path / "workspace")
-    app = open_tab(opened(start, tmp_path / "workspace", "new.txt"), "Licence")
+def test_a_person_states_the_licence_of_a_document_that_was_added_by_hand(start: Start, own_library: Path) -> None:
+    app = open_tab(opened(start, own_library, "new.txt"), "Licence")
     assert "No licence statement found." in [one.value for one in app.caption]
     next(one for one in app.text_input if one.label == "Licence").set_value("cc by-nc-nd 4.0")
     next(one for one in app.text_input if one.label == "Source address").set_value("https://plans.example/new")
@@ -364,20 +345,16 @@ def test_a_person_states_the_licence_of_a_document_that_was_added_by_hand(
     assert not app.error
     shown = "**CC BY-NC-ND 4.0 (no commercial use, no changes)**"
     assert shown in [one.value.replace("\\", "") for one in app.markdown]
-    metadata = documents_of(tmp_path / "workspace")["new.txt"].metadata
+    metadata = documents_of(own_library)["new.txt"].metadata
     assert (metadata.licence, metadata.source_url) == ("CC BY-NC-ND 4.0", "https://plans.example/new")
     app.button(key="undo corrections").click().run()
     assert "No licence statement found." in [one.value for one in app.caption]
 
 
-def test_a_document_of_the_list_has_no_form_for_its_licence(start: Start, library: Path) -> None:
-    app = open_tab(opened(start, library, "report.pdf"), "Licence")
-    assert "Licence" not in [one.label for one in app.text_input]
-
-
-def test_the_licence_of_a_listed_source_comes_with_its_evidence(start: Start, library: Path) -> None:
+def test_the_licence_of_a_listed_source_comes_with_its_evidence_and_no_form(start: Start, library: Path) -> None:
     app = open_tab(opened(start, library, "report.pdf"), "Licence")
     assert any("Licensed under CC BY 4" in one.value and "rel" in one.value for one in app.markdown)
+    assert "Licence" not in [one.label for one in app.text_input]
 
 
 def test_versions_are_compared_word_by_word(start: Start, library: Path) -> None:
@@ -443,10 +420,8 @@ def test_a_superseded_document_says_so_with_a_link_to_the_newest(start: Start, l
 
 def test_the_questions_that_cite_the_document_are_listed(start: Start, library: Path) -> None:
     document = documents_of(library)["report.pdf"]
-    id = store.new_id()
-    begun = store.begin_turn(library, id, "Who prepares the plan?")
     cited = replace(CITATION, document_id=document.document_id, quote="County council 1 prepares", page=2)
-    store.end_turn(library, begun, replace(REPLY, citations=(cited,)))
+    converse(library, replace(REPLY, citations=(cited,)), question="Who prepares the plan?")
 
     app = open_tab(opened(start, library, "report.pdf"), "Citations")
 
@@ -491,11 +466,8 @@ def test_an_answer_shows_an_office_file_as_it_looks(start: Start, office: Path) 
     quote = "The mayor orders the evacuation."
     at = extracted_text(office, document).index(quote)
     cited = replace(CITATION, document_id=document.document_id, quote=quote, page=2, start=at, end=at + len(quote))
-    id = store.new_id()
-    begun = store.begin_turn(office, id, "Who orders it?")
     source = replace(SOURCE, document_id=document.document_id, file=document.file, page=2, last_page=2)
-    store.end_turn(office, begun, replace(REPLY, citations=(cited,), sources=(source,)))
-    app = start(office, conversation=id)
+    app = start(office, conversation=converse(office, replace(REPLY, citations=(cited,), sources=(source,))).id)
     drawn_at_last(app)
     assert not app.exception
     assert not app.error

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from ingestion.jobs.worker import work
 from ingestion.operations.desk import Desk, local_person, open_desk
@@ -29,11 +28,10 @@ from rag_engine.engine import open_engine
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.test_questions import change_test_questions, read_test_questions
 from rag_engine.evaluation.gold import Quote
+from tests.pages.conftest import Start
 from tests.pages.test_admin import admin
 from tests.pages.test_ask import ask, texts
 from tests.rag_engine.conversations.test_store import REPLY
-
-Start = Callable[..., AppTest]
 
 LASTS = "How long does a local flood plan remain valid?"
 LONG = AnswerQuestion(

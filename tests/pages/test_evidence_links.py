@@ -1,9 +1,6 @@
 """The pages that evidence names, as links to the Document page."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,14 +13,13 @@ from ingestion.records.source_store import SourceStore
 from ingestion.types import Indexed, LicenceMark, LicenceVerdict, Outcome
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
+from tests.pages.conftest import Start
 from tests.pages.sources import add_indexed
-
-Start = Callable[..., AppTest]
 
 
 @pytest.fixture
 def own(collection: Path, tmp_path: Path) -> tuple[Path, str]:
-    """Return a workspace with a source in the collection and one that is not, and the id of the first's document."""
+    """Return a workspace with a source inside and one outside the collection, and the id of the first."""
     workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
     with pymupdf.open() as law:
         for number in range(1, 4):

@@ -1,7 +1,5 @@
 """Words of exports in the language of the page that offers them, also once the page is gone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO

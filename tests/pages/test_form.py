@@ -1,46 +1,32 @@
 """Answers as a form on the page for questions, with a server that replies as a model would."""
 
-from __future__ import annotations
-
 import json
 import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
+from tests.pages.conftest import Start
 from tests.pages.test_ask import ask, texts
-from tests.rag_engine.backends.scripted_server import Reply, Script, serving
-from tests.rag_engine.backends.test_openai import CHAT, words
+from tests.rag_engine.backends.scripted_server import Reply, Script
+from tests.rag_engine.backends.test_openai import serving_model, words
 
-Start = Callable[..., AppTest]
 QUESTION = "What must a county council prepare?"
 PLAN = {"query_1": "flood plan", "query_2": "council", "query_3": "plan", "output_instructions": ""}
 MEASURE = {"measure": "prepare a local flood plan", "actor": "county council", "instrument": None, "citation": 1}
 
 
 @pytest.fixture
-def own_collection(collection: Path, tmp_path: Path) -> Path:
-    """Return a copy, for which the server looks for its model again."""
-    return Path(shutil.copytree(collection, tmp_path / "workspace"))
-
-
-@pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
     form = json.dumps({"measures": [MEASURE | {"target_year": None, "status": None}], "note": None})
     replies = [Reply(words(reply)) for reply in (json.dumps(PLAN | {"geographic_scope": []}), form)]
-    with serving(Script({"/v1/models/m": Reply((b'{"id": "m", "max_model_len": 8192}',)), CHAT: replies})) as script:
-        monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
-        monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
+    with serving_model(monkeypatch, *replies) as script:
         yield script
 
 
-def test_a_form_is_drawn_as_a_table_whose_rows_lead_to_their_source(
-    start: Start, own_collection: Path, model: Script
-) -> None:
-    app = start(own_collection)
+def test_a_form_is_drawn_as_a_table_whose_rows_lead_to_their_source(start: Start, own: Path, model: Script) -> None:
+    app = start(own)
     app.selectbox(key="answer format").set_value("Policy measures").run()
     app = ask(app, QUESTION)
     assert not app.exception
@@ -51,14 +37,12 @@ def test_a_form_is_drawn_as_a_table_whose_rows_lead_to_their_source(
 
     assert any(":gray-badge[Answer format\\: Policy measures]" in one.value for one in app.markdown)
 
-    again = start(own_collection, conversation=app.query_params["conversation"])
+    again = start(own, conversation=app.query_params["conversation"])
     assert any(one.value == table for one in again.markdown)
 
 
-def test_a_form_without_a_model_says_what_is_missing(
-    start: Start, own_collection: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_form_without_a_model_says_what_is_missing(start: Start, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEXTANT_OLLAMA_URL", "http://127.0.0.1:9")
-    app = start(own_collection)
+    app = start(own)
     app.selectbox(key="answer format").set_value("Policy measures").run()
     assert "Structured answers need a language model" in texts(ask(app, QUESTION))

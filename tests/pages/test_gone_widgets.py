@@ -1,8 +1,6 @@
-"""The widgets that a page drew before do nothing any more, though a click that comes early sends their values."""
+"""The widgets of the page before do nothing any more, though an early click sends their values."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,11 +8,10 @@ from streamlit.testing.v1 import AppTest
 
 from rag_engine.conversations import store as conversations
 from rag_engine.notebook import store as notebooks
+from tests.pages.conftest import Start
 from tests.pages.conversations import converse, listing
 from tests.pages.early_clicks import click_early, sent
 from tests.rag_engine.conversations.test_store import REPLY
-
-Start = Callable[..., AppTest]
 
 
 @pytest.fixture

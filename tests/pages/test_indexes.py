@@ -1,32 +1,19 @@
 """The check of a new index before it answers, on the Run tab."""
 
-from __future__ import annotations
-
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from ingestion.operations.desk import Desk
 from pages._shared import resources
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.evaluation.answers.accepted_run import keep_run, record_run
 from rag_engine.evaluation.answers.gate import GateResult, compare_runs, keep_result
+from tests.pages.conftest import Start
 from tests.pages.test_admin import admin, words
 from tests.rag_engine.evaluation.answers.test_accepted_run import run_of
 
-Start = Callable[..., AppTest]
-
-
-@pytest.fixture
-def own(collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a copy of the collection at which nobody starts a worker."""
-    monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
-    monkeypatch.setattr(Desk.__init__, "__defaults__", (lambda _: None,))
-    return Path(shutil.copytree(collection, tmp_path / "workspace"))
+pytestmark = pytest.mark.usefixtures("idle")
 
 
 def accept(workspace: Path, current: float) -> GateResult:

@@ -1,11 +1,7 @@
 """The language of the interface: whose choice it is, and what is written in it."""
 
-from __future__ import annotations
-
-import shutil
 import time
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +18,8 @@ from pages._shared.interface_language import LANGUAGES
 from rag_engine.config import DATA
 from rag_engine.filters import AS_OF, DOCUMENT, VERSIONS
 from rag_engine.grounding.build import GroundingSummary
+from tests.pages.conftest import Start
 from tests.pages.test_ask import answered
-
-Start = Callable[..., AppTest]
-
-
-@pytest.fixture
-def own(collection: Path, tmp_path: Path) -> Path:
-    """Return a copy of the collection, in which a person may choose."""
-    return Path(shutil.copytree(collection, tmp_path / "workspace"))
 
 
 def browser(monkeypatch: pytest.MonkeyPatch, locale: str | None) -> None:
@@ -261,7 +250,7 @@ def _speak(monkeypatch: pytest.MonkeyPatch, language: str) -> None:
 
 @pytest.mark.parametrize("locale", ["en-GB", "fr-FR"])
 def test_a_date_is_typed_as_it_is_written_with_the_day_first(
-    start: Callable[..., AppTest], collection: Path, monkeypatch: pytest.MonkeyPatch, locale: str
+    start: Start, collection: Path, monkeypatch: pytest.MonkeyPatch, locale: str
 ) -> None:
     browser(monkeypatch, locale)
     app = start(collection).switch_page("pages/admin.py")

@@ -1,14 +1,10 @@
 """The knowledge base on the admin page, without a browser."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from ingestion.jobs.queue import JobQueue
 from ingestion.jobs.worker import work
@@ -16,9 +12,8 @@ from pages._shared.markdown import escape
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.storage.index_entries import IndexedEntry, index_sources, replace_index
+from tests.pages.conftest import Start
 from tests.pages.test_admin import admin, words
-
-Start = Callable[..., AppTest]
 
 
 @pytest.fixture

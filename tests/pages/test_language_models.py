@@ -1,10 +1,8 @@
 """The language model from the page: said once how to get one, chosen, downloaded."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,12 +13,11 @@ from ingestion.jobs.worker import work
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.settings import keep_setting, read_settings
+from tests.pages.conftest import Start
 from tests.pages.test_admin import admin, words
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 from tests.rag_engine.backends.test_ollama import line
 from tests.rag_engine.backends.test_ollama import words as chat
-
-Start = Callable[..., AppTest]
 
 
 @pytest.fixture

@@ -1,6 +1,4 @@
-"""Office files in their layout: every place is where it stands in it, whole, and every quotation is in reach."""
-
-from __future__ import annotations
+"""Office files in their layout: every place is where it stands, and every quotation in reach."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,9 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from ingestion.add_files import add_paths
 from rag_engine.config import read_config
-from rag_engine.conversations import store
 from rag_engine.engine import open_engine
-from tests.pages.test_document import Start, components, documents_of, drawn_at_last, extracted_text, opened
+from tests.pages.conftest import Start
+from tests.pages.conversations import converse
+from tests.pages.test_document import components, documents_of, drawn_at_last, extracted_text, opened
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 
 pytestmark = pytest.mark.needs("soffice")
@@ -31,7 +30,7 @@ QUOTES = tuple(
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a workspace with a plan of four pages whose first lists its headings, and a workbook of five sheets."""
+    """Return a workspace with a plan of four pages and a workbook of five sheets."""
     folder = tmp_path_factory.mktemp("layout")
     plan = docx.Document()
     plan.add_paragraph("Contents")
@@ -122,11 +121,8 @@ def answer(office: Path, quotes: Sequence[str], start: Start) -> AppTest:
         for quote in quotes
         for at in (text.find(quote) if quote in text else 0,)
     )
-    id = store.new_id()
-    begun = store.begin_turn(office, id, "Who orders it?")
     source = replace(SOURCE, document_id=document.document_id, file=document.file, page=1, last_page=1)
-    store.end_turn(office, begun, replace(REPLY, citations=cited, sources=(source,)))
-    app = start(office, conversation=id)
+    app = start(office, conversation=converse(office, replace(REPLY, citations=cited, sources=(source,))).id)
     drawn_at_last(app)
     assert not app.exception
     assert not app.error

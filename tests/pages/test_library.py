@@ -1,10 +1,6 @@
 """The library, over a small real collection."""
 
-from __future__ import annotations
-
-import shutil
 import tomllib
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +19,7 @@ from pages._shared.jobs import time_left
 from pages._shared.numbers_and_dates import duration
 from rag_engine.types import Metadata
 from tests.conftest import ROOT
-
-Start = Callable[..., AppTest]
+from tests.pages.conftest import Start
 
 
 def library(app: AppTest) -> AppTest:
@@ -58,16 +53,10 @@ def test_what_became_of_each_file_is_said_below_the_table_in_full(start: Start, 
     assert not [one for one in app.caption if one.value.startswith("**fine")]
 
 
-def test_the_table_lists_every_document(start: Start, collection: Path) -> None:
+def test_words_and_filters_narrow_the_table_of_every_document(start: Start, collection: Path) -> None:
     app = library(start(collection))
-
-    assert not app.exception
     assert {"Flood Act", "Piano caldo"} <= set(app.dataframe[0].value["Title"])
     assert len(app.dataframe[0].value) == 3
-
-
-def test_words_and_filters_narrow_the_table(start: Start, collection: Path) -> None:
-    app = library(start(collection))
 
     app.text_input[0].set_value("CALDO ministero").run()
     assert list(app.dataframe[0].value["Title"]) == ["Piano caldo"]
@@ -89,7 +78,7 @@ def choose(app: AppTest, *titles: str, cell: str = "") -> AppTest:
     return app.run()
 
 
-def test_a_click_on_a_title_opens_its_document(start: Start, collection: Path) -> None:
+def test_a_click_on_a_title_opens_its_document_and_the_library_lists_all_again(start: Start, collection: Path) -> None:
     app = choose(library(start(collection)), "Piano caldo", cell="Year")
     assert app.title[0].value == "Library"
 
@@ -97,20 +86,7 @@ def test_a_click_on_a_title_opens_its_document(start: Start, collection: Path) -
     assert not app.exception
     assert "Piano caldo" in app.get("html")[0].proto.body
     assert set(app.query_params) == {"document"}
-
-
-def test_the_library_lists_every_document_again_after_one_was_open(start: Start, collection: Path) -> None:
-    app = library(choose(library(start(collection)), "Piano caldo", cell="Title"))
-
-    assert not app.exception
-    assert len(app.dataframe[0].value) == 3
-
-
-@pytest.fixture
-def changed(collection: Path, tmp_path: Path) -> Path:
-    """Return a copy of the collection that a test may change."""
-    shutil.copytree(collection, tmp_path / "workspace")
-    return tmp_path / "workspace"
+    assert len(library(app).dataframe[0].value) == 3
 
 
 def test_words_of_the_text_find_a_document_and_say_where(start: Start, collection: Path) -> None:
@@ -120,8 +96,8 @@ def test_words_of_the_text_find_a_document_and_say_where(start: Start, collectio
     assert (title, place) == ("Flood Act", "Text")
 
 
-def test_a_field_is_called_in_the_table_as_in_the_form_that_corrects_it(start: Start, changed: Path) -> None:
-    app = library(start(changed))
+def test_a_field_is_called_in_the_table_as_in_the_form_that_corrects_it(start: Start, own: Path) -> None:
+    app = library(start(own))
     [source] = [one.source for one in resources.engine().collection.documents() if one.metadata.title == "Flood Act"]
     correct(resources.desk(), {source: {"description": ["Rules for the wardens of ponds."]}}, "Ada")
     called = heading_of("description")
@@ -131,19 +107,19 @@ def test_a_field_is_called_in_the_table_as_in_the_form_that_corrects_it(start: S
     assert (row["Found in"], row[called]) == (called, "Rules for the wardens of ponds.")
 
 
-def test_the_columns_that_are_chosen_are_kept(start: Start, changed: Path) -> None:
-    app = library(start(changed))
+def test_the_columns_that_are_chosen_are_kept(start: Start, own: Path) -> None:
+    app = library(start(own))
     app.multiselect(key="library columns").set_value(["Licence", "File"]).run()
     st.cache_resource.clear()
-    again = library(start(changed))
+    again = library(start(own))
     assert list(again.dataframe[0].value.columns) == ["Title", "Licence", "File"]
 
 
 def test_columns_have_names_in_the_language_and_are_kept_whatever_it_is(
-    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
+    start: Start, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "it-IT"))
-    app = library(start(changed))
+    app = library(start(own))
     choice = app.multiselect(key="library columns")
     assert {"Licenza", "Tipo"} <= set(choice.options)
     choice.set_value(["Type", "Hazard"]).run()
@@ -151,19 +127,19 @@ def test_columns_have_names_in_the_language_and_are_kept_whatever_it_is(
     assert piano["Hazard"] == "Ondate di calore"
 
     monkeypatch.setattr(ContextProxy, "locale", property(lambda _: "en-GB"))
-    assert library(start(changed)).multiselect(key="library columns").value == ["Type", "Hazard"]
+    assert library(start(own)).multiselect(key="library columns").value == ["Type", "Hazard"]
 
 
 def unchecked(app: AppTest) -> dict[str, str]:
     return dict(zip(app.dataframe[0].value["Title"], app.dataframe[0].value[UNCHECKED], strict=True))
 
 
-def test_documents_are_confirmed_together_and_that_is_undone(start: Start, changed: Path, tmp_path: Path) -> None:
-    start(changed)
+def test_documents_are_confirmed_together_and_that_is_undone(start: Start, own: Path, tmp_path: Path) -> None:
+    start(own)
     for name in ("Quay", "Marina"):
         (tmp_path / f"{name}.md").write_text(f"# Law of the {name}\n\nThe {name} has rules against floods.", "utf-8")
         add_files(resources.desk(), [tmp_path / f"{name}.md"])
-    app = library(start(changed))
+    app = library(start(own))
     before = unchecked(app)
     assert before["Law of the Quay"].endswith("values")
     assert before["Flood Act"] == ""
@@ -194,8 +170,8 @@ def of(file: str) -> Metadata:
     return next(one.metadata for one in resources.engine().collection.documents() if one.file == file)
 
 
-def test_one_form_corrects_several_documents_and_says_where_they_differ(start: Start, changed: Path) -> None:
-    start(changed)
+def test_one_form_corrects_several_documents_and_says_where_they_differ(start: Start, own: Path) -> None:
+    start(own)
     before = {file: of(file) for file in ("flood-act.txt", "piano-caldo.txt")}
     form = AppTest.from_function(draw_form, args=("flood-act.txt", "piano-caldo.txt"), default_timeout=60).run()
     assert "Flood Act (1)" in "".join(one.value for one in form.caption)
@@ -207,8 +183,8 @@ def test_one_form_corrects_several_documents_and_says_where_they_differ(start: S
         assert of(file) == replace(metadata, authority="Port of Valletta")
 
 
-def test_a_long_value_that_differs_ends_with_a_word(start: Start, changed: Path) -> None:
-    start(changed)
+def test_a_long_value_that_differs_ends_with_a_word(start: Start, own: Path) -> None:
+    start(own)
     summary = " ".join(["dykes and wardens"] * 9)
     source = next(one.source for one in resources.engine().collection.documents() if one.file == "flood-act.txt")
     correct(resources.desk(), {source: {"description": [summary]}}, "Ada")
@@ -217,8 +193,8 @@ def test_a_long_value_that_differs_ends_with_a_word(start: Start, changed: Path)
     assert "wardens dykes … (1)" in said
 
 
-def test_a_wrong_value_is_refused_with_its_reason(start: Start, changed: Path) -> None:
-    start(changed)
+def test_a_wrong_value_is_refused_with_its_reason(start: Start, own: Path) -> None:
+    start(own)
     form = AppTest.from_function(draw_form, args=("flood-act.txt",), default_timeout=60).run()
     next(one for one in form.text_input if one.label == "Date").set_value("last May")
     next(one for one in form.button if one.label == "Save").click().run()
@@ -226,13 +202,13 @@ def test_a_wrong_value_is_refused_with_its_reason(start: Start, changed: Path) -
 
 
 def test_a_deletion_of_several_documents_is_undone_at_once_on_the_page(
-    start: Start, changed: Path, monkeypatch: pytest.MonkeyPatch
+    start: Start, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
-    start(changed)
+    start(own)
     desk = replace(resources.desk(), start_worker=lambda _: None)
     run = queue_erasure(desk, [one.source for one in desk.engine.collection.documents()], undo_seconds=60)
-    app = library(start(changed))
+    app = library(start(own))
     assert "**Deleting 3 documents** · waiting" in [one.value for one in app.markdown]
     [undo] = [one for one in app.button if one.label == "Undo"]
     undo.click().run()

@@ -1,9 +1,8 @@
 """Logging in, where secrets.toml names a provider, and what is recorded of who is logged in."""
 
-from __future__ import annotations
-
 import ast
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -31,9 +30,10 @@ from rag_engine.evaluation.answers.test_questions import read_test_questions
 from rag_engine.settings import read_settings
 from rag_engine.workspace import LOGIN_REQUIRED
 from tests.conftest import ROOT
-from tests.pages.sources import build_sources
+from tests.pages.test_admin import admin
 from tests.rag_engine.conversations.test_store import REPLY
 
+Opened = Callable[..., AppTest]
 AUTH = {"auth": {"redirect_uri": "https://sextant.example.org/oauth2callback", "cookie_secret": "x", "client_id": "y"}}
 ISSUER = "https://login.example.org"
 # As a provider sends a claim that is said to hold, with whom it is about.
@@ -44,9 +44,9 @@ PAGES = [f"pages/{path.name}" for path in sorted((ROOT / "pages").glob("[!_]*.py
 
 
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AppTest]]:
+def opened(listed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
     """Yield a function that opens the program, with a login configured, as one or nobody."""
-    build_sources(tmp_path / "workspace")
+    shutil.copytree(listed, tmp_path / "workspace")
     monkeypatch.setenv("SEXTANT_WORKSPACE", str(tmp_path / "workspace"))
     give_role(tmp_path / "workspace", "ada@example.org", "admin")
     monkeypatch.setenv("SEXTANT_USER", "the one who started the server")
@@ -62,11 +62,15 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     st.cache_resource.clear()
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("user", [{}, {"is_logged_in": False, "name": "Ada"}, {"name": "Ada", "email": "a@b.example"}])
-def test_every_page_asks_for_the_login_first(
-    opened: Callable[..., AppTest], page: str, user: dict[str, object]
-) -> None:
+@pytest.mark.parametrize(
+    ("page", "user"),
+    [
+        *((page, {}) for page in PAGES),
+        (PAGES[0], {"is_logged_in": False, "name": "Ada"}),
+        (PAGES[0], {"name": "Ada", "email": "a@b.example"}),
+    ],
+)
+def test_every_page_asks_for_the_login_first(opened: Opened, page: str, user: dict[str, object]) -> None:
     app = opened(user)
     app.switch_page(page)
     app.run()
@@ -77,11 +81,8 @@ def test_every_page_asks_for_the_login_first(
     assert not app.exception
 
 
-def test_a_login_that_has_expired_asks_again_and_does_not_act(opened: Callable[..., AppTest], tmp_path: Path) -> None:
-    app = opened(ADA)
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "settings"
-    app.run()
+def test_a_login_that_has_expired_asks_again_and_does_not_act(opened: Opened, tmp_path: Path) -> None:
+    app = admin(opened(ADA), "settings")
     app.text_input("input answer_seconds default 300").input("600").run()
 
     app.user = {"is_logged_in": False}
@@ -92,17 +93,14 @@ def test_a_login_that_has_expired_asks_again_and_does_not_act(opened: Callable[.
     assert [one.label for one in app.button] == ["Log in"] or "not logged in" in app.error[0].value
 
 
-def test_each_provider_has_its_button(opened: Callable[..., AppTest]) -> None:
+def test_each_provider_has_its_button(opened: Opened) -> None:
     providers = {"microsoft": {"client_id": "a"}, "our own": {"client_id": "b"}}
     app = opened({}, {"auth": AUTH["auth"] | providers})
     assert [button.label for button in app.button] == ["Log in with microsoft", "Log in with our own"]
 
 
-def test_an_act_bears_the_name_of_who_is_logged_in_and_no_other(opened: Callable[..., AppTest], tmp_path: Path) -> None:
-    app = opened(ADA)
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "settings"
-    app.run()
+def test_an_act_bears_the_name_of_who_is_logged_in_and_no_other(opened: Opened, tmp_path: Path) -> None:
+    app = admin(opened(ADA), "settings")
     assert not [one for one in app.text_input if one.label == "Your name"]
     app.text_input("input answer_seconds default 300").input("600").run()
     app.button("save answer_seconds").click().run()
@@ -110,11 +108,8 @@ def test_an_act_bears_the_name_of_who_is_logged_in_and_no_other(opened: Callable
     assert changed.startswith("Ada Lovelace (ada@example.org), ")
 
 
-def test_a_decision_bears_the_name_too(opened: Callable[..., AppTest]) -> None:
-    app = opened(ADA)
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "quarantine"
-    app.run()
+def test_a_decision_bears_the_name_too(opened: Opened) -> None:
+    app = admin(opened(ADA), "quarantine")
     restore = next(button for button in app.button if button.key and "restore" in button.key)
     code = str(restore.key).split()[1]
     app.text_input(f"restore {code} note").input("a short law, but the one in force")
@@ -132,19 +127,15 @@ def test_a_decision_bears_the_name_too(opened: Callable[..., AppTest]) -> None:
     ],
 )
 def test_whoever_has_no_name_is_known_by_what_the_provider_says(
-    opened: Callable[..., AppTest], user: dict[str, object], name: str
+    opened: Opened, user: dict[str, object], name: str
 ) -> None:
     assert escape(name) in [caption.value for caption in opened(user).sidebar.caption]
 
 
-def test_a_reader_finds_the_buttons_of_curators_disabled_with_the_reason(
-    opened: Callable[..., AppTest], tmp_path: Path
-) -> None:
+def test_a_reader_finds_the_buttons_of_curators_disabled_with_the_reason(opened: Opened, tmp_path: Path) -> None:
     app = opened(BOB)
     assert [(one.key, one.role) for one in known_people(tmp_path / "workspace")][1:] == [("bob@example.org", "reader")]
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "run"
-    app.run()
+    admin(app, "run")
     button = app.button(key="run all")
     assert button.disabled
     assert "takes the role curator; you are a reader" in str(button.help)
@@ -164,13 +155,8 @@ def test_a_reader_finds_the_buttons_of_curators_disabled_with_the_reason(
         ("quarantine", ("restore",)),
     ],
 )
-def test_no_button_that_a_reader_may_not_use_can_be_clicked(
-    opened: Callable[..., AppTest], tab: str, keys: tuple[str, ...]
-) -> None:
-    app = opened(BOB)
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = tab
-    app.run()
+def test_no_button_that_a_reader_may_not_use_can_be_clicked(opened: Opened, tab: str, keys: tuple[str, ...]) -> None:
+    app = admin(opened(BOB), tab)
     for key in keys:
         found = [one for one in app.button if key in str(one.key)]
         assert found, key
@@ -179,9 +165,7 @@ def test_no_button_that_a_reader_may_not_use_can_be_clicked(
         assert uploader.proto.disabled
 
 
-def test_a_reader_cannot_undo_what_a_curator_deletes(
-    opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_cannot_undo_what_a_curator_deletes(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages._shared.jobs.ensure_worker", lambda _: None)
     app = opened(BOB)
     run = JobQueue(resources.engine().catalog).queue("erase", {"document_id": "0" * 12, "undo_seconds": 60})
@@ -192,7 +176,7 @@ def test_a_reader_cannot_undo_what_a_curator_deletes(
 
 
 def _acts_of(tree: ast.AST, named: Mapping[str, ast.FunctionDef]) -> set[str]:
-    """Return the acts that some code calls which take more than a reader, also through a callback of its module."""
+    """Return the acts above a reader's role that some code calls, also through its callbacks."""
     acts = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
@@ -217,12 +201,9 @@ def test_what_takes_a_role_is_behind_a_button_that_knows_it(path: Path) -> None:
             assert "form_submit_button" not in ast.unparse(node) or not isinstance(node, ast.Call)
 
 
-def test_an_admin_gives_a_role_which_holds_at_the_next_click(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+def test_an_admin_gives_a_role_which_holds_at_the_next_click(opened: Opened, tmp_path: Path) -> None:
     opened(BOB)
-    app = opened(ADA)
-    app.switch_page("pages/admin.py")
-    app.query_params["tab"] = "people"
-    app.run()
+    app = admin(opened(ADA), "people")
     next(one for one in app.selectbox if one.label == "Role of Bob (bob@example.org)").set_value("curator").run()
     assert not app.exception
     assert [one.role for one in known_people(tmp_path / "workspace")] == ["admin", "curator"]
@@ -232,7 +213,7 @@ def test_an_admin_gives_a_role_which_holds_at_the_next_click(opened: Callable[..
 
 
 def test_the_conversation_of_another_is_not_opened_by_its_address_unless_it_is_shared(
-    opened: Callable[..., AppTest], tmp_path: Path
+    opened: Opened, tmp_path: Path
 ) -> None:
     ada, id = Person("Ada", "ada@example.org", "admin"), store.new_id()
     store.begin_turn(tmp_path / "workspace", id, "Who keeps the dyke", None, ada)
@@ -254,9 +235,7 @@ def test_the_conversation_of_another_is_not_opened_by_its_address_unless_it_is_s
     assert not [button for button in shared.button if button.label in ("Ask again", "Ask as written", "Delete")]
 
 
-def test_a_person_lets_admins_see_a_rating_who_keep_its_question(
-    opened: Callable[..., AppTest], tmp_path: Path
-) -> None:
+def test_a_person_lets_admins_see_a_rating_who_keep_its_question(opened: Opened, tmp_path: Path) -> None:
     workspace, bob, id = tmp_path / "workspace", Person("Bob", "bob@example.org", "reader"), store.new_id()
     begun = store.begin_turn(workspace, id, "How long is a local plan valid?", None, bob)
     store.end_turn(workspace, begun, REPLY)
@@ -302,7 +281,7 @@ def _roles(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("claim", [None, False, "false", "", 0, 1, "yes"])
 def test_an_address_that_the_provider_does_not_call_verified_gives_nobody_its_role(
-    opened: Callable[..., AppTest], tmp_path: Path, claim: object
+    opened: Opened, tmp_path: Path, claim: object
 ) -> None:
     said = {} if claim is None else {"email_verified": claim}
     app = opened({name: value for name, value in ADA.items() if name != "email_verified"} | said)
@@ -318,7 +297,7 @@ def test_an_address_that_the_provider_does_not_call_verified_gives_nobody_its_ro
     (True, {"email_verified": False}, "reader"),
 ])  # fmt: skip
 def test_an_address_has_its_role_where_the_file_vouches_for_those_of_its_provider(
-    opened: Callable[..., AppTest], tmp_path: Path, vouched: object, claims: dict[str, object], role: str
+    opened: Opened, tmp_path: Path, vouched: object, claims: dict[str, object], role: str
 ) -> None:
     ada = {name: value for name, value in ADA.items() if name != "email_verified"} | claims
     providers = {"ours": {"client_id": "a", "vouch_for_addresses": vouched}, "theirs": {"client_id": "b"}}
@@ -328,7 +307,7 @@ def test_an_address_has_its_role_where_the_file_vouches_for_those_of_its_provide
     assert _roles(tmp_path)[f"{ISSUER}|8"] == "reader"
 
 
-def test_two_providers_do_not_share_a_person_by_the_address(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+def test_two_providers_do_not_share_a_person_by_the_address(opened: Opened, tmp_path: Path) -> None:
     opened(ADA)
     elsewhere = ADA | {"iss": "https://other.example", "sub": "7"}
     app = opened(elsewhere)
@@ -339,7 +318,7 @@ def test_two_providers_do_not_share_a_person_by_the_address(opened: Callable[...
     assert _roles(tmp_path)[f"{ISSUER}|9"] == "reader"
 
 
-def test_a_person_stays_the_same_when_the_address_changes(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+def test_a_person_stays_the_same_when_the_address_changes(opened: Opened, tmp_path: Path) -> None:
     opened(ADA)
     opened(ADA | {"email": "ada.king@example.org"})
     opened(ADA | {"email": "", "name": "Ada King"})
@@ -347,7 +326,7 @@ def test_a_person_stays_the_same_when_the_address_changes(opened: Callable[..., 
     assert [one.name for one in known_people(tmp_path / "workspace")] == ["Ada King (ada@example.org)"]
 
 
-def test_without_a_login_nobody_is_asked(opened: Callable[..., AppTest]) -> None:
+def test_without_a_login_nobody_is_asked(opened: Opened) -> None:
     app = opened({}, {})
     assert not [button for button in app.button if button.label.startswith(("Log in", "Log out"))]
     assert not app.exception

@@ -1,7 +1,5 @@
 """Markdown: no text of a document, a model or a person acts in a page."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -31,7 +29,7 @@ HOSTILE = [
 
 
 def shown(markdown: str) -> str:
-    """Return what a reader of CommonMark sees: our empty directives drawn as nothing, backslashes taken away."""
+    """Return what a reader of CommonMark sees, without empty directives and backslashes."""
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", markdown.replace(":small[]", ""))
 
 

@@ -1,8 +1,6 @@
 """Answers and quotes are taken away from the Ask page, and kept on the Notebook page."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,10 +17,10 @@ from rag_engine.conversations.store import Conversation
 from rag_engine.engine import open_engine
 from rag_engine.notebook import store as notebooks
 from rag_engine.notebook.notebook import Notebook, answer_entry, quote_entry, with_entry
+from tests.pages.conftest import Start
 from tests.pages.conversations import converse
+from tests.present import present
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
-
-Start = Callable[..., AppTest]
 
 
 def texts(app: AppTest) -> str:
@@ -64,9 +62,7 @@ def reply(collection: Path) -> Reply:
 
 
 def kept(workspace: Path) -> Notebook:
-    found = notebooks.read_notebook(workspace, notebooks.DEFAULT.id)
-    assert found is not None
-    return found
+    return present(notebooks.read_notebook(workspace, notebooks.DEFAULT.id))
 
 
 def keep(workspace: Path, conversation: Conversation) -> Notebook:

@@ -1,10 +1,8 @@
 """The Search page, over a small real collection."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -21,8 +19,7 @@ from rag_engine.notebook import store as notebooks
 from rag_engine.passage_search import saved
 from rag_engine.passage_search.find import PassageQuery
 from tests.pages.collection import HOSTILE_TITLE
-
-Start = Callable[..., AppTest]
+from tests.pages.conftest import Start
 
 
 def texts(app: AppTest) -> str:
@@ -69,13 +66,14 @@ def test_an_empty_collection_says_so(start: Start, tmp_path: Path) -> None:
     assert "No document is indexed yet" in texts(app)
 
 
-def test_words_find_passages_with_marks_and_stand_in_the_address(start: Start, workspace: Path) -> None:
+def test_words_find_passages_with_marks_to_be_exported_and_stand_in_the_address(start: Start, workspace: Path) -> None:
     app = search_page(start(workspace))
     app.text_input(key="search words").set_value("  flood  plans ").run()
     assert not app.exception
     assert address(app) == {"words": ["flood plans"]}
     assert "1 passage in 1 document contains all of these words" in texts(app)
     assert ":green-background[flood] :green-background[plan]" in texts(app)
+    assert [one.proto.label for one in app.get("download_button")] == ["Excel", "CSV"]
     assert "**Flood Act**" in texts(app)
 
 
@@ -168,8 +166,11 @@ def test_foreign_text_stays_text(start: Start, workspace: Path) -> None:
     assert HOSTILE_TITLE not in drawn
 
 
-def test_a_quote_is_added_to_the_notebook_once(start: Start, workspace: Path) -> None:
+def test_a_quote_is_copied_with_its_reference_and_added_to_the_notebook_once(start: Start, workspace: Path) -> None:
     app = search_page(start(workspace), words="valid for six years", match="words")
+    assert [one.value for one in app.code] == [
+        "“A local flood plan remains valid for six years.” (Parliament of Ireland, Flood Act, 2016)"
+    ]
     [button] = [one for one in app.button if one.key and one.key.endswith(f"add {notebooks.DEFAULT.id}")]
     button.click().run()
     assert "Added to the notebook Evidence." in texts(app)
@@ -183,18 +184,6 @@ def test_a_quote_is_added_to_the_notebook_once(start: Start, workspace: Path) ->
     assert not app.exception
     assert "The conversation was deleted." not in texts(app)
     assert [one.proto.label for one in app.get("page_link")] == ["Search again"]
-
-
-def test_the_quote_of_a_passage_can_be_copied_with_its_reference(start: Start, workspace: Path) -> None:
-    app = search_page(start(workspace), words="valid for six years", match="words")
-    assert [one.value for one in app.code] == [
-        "“A local flood plan remains valid for six years.” (Parliament of Ireland, Flood Act, 2016)"
-    ]
-
-
-def test_all_passages_can_be_exported(start: Start, workspace: Path) -> None:
-    app = search_page(start(workspace), words="plan")
-    assert [one.proto.label for one in app.get("download_button")] == ["Excel", "CSV"]
 
 
 def test_a_search_is_saved_run_renamed_deleted_and_brought_back(start: Start, workspace: Path) -> None:

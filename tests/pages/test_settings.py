@@ -1,9 +1,5 @@
 """The Settings tab over a small collection, without a browser."""
 
-from __future__ import annotations
-
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,14 +9,7 @@ from pages._shared import resources
 from pages._shared.interface_language import _
 from rag_engine.config import read_config
 from rag_engine.settings import keep_setting, read_settings, settings_file, settings_table
-
-Start = Callable[..., AppTest]
-
-
-@pytest.fixture
-def own(collection: Path, tmp_path: Path) -> Path:
-    """Return a copy of the collection whose settings a test changes."""
-    return Path(shutil.copytree(collection, tmp_path / "workspace"))
+from tests.pages.conftest import Start
 
 
 def settings(app: AppTest) -> AppTest:

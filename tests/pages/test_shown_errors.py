@@ -1,7 +1,5 @@
 """Errors in the language of the interface: raised on a page, or kept in English by an answer or a run."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

@@ -1,35 +1,25 @@
-"""How far the sentences of an answer are supported is said under it, and a text without sources is no answer."""
+"""The support of an answer's sentences is said under it; a text without sources is no answer."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
 from rag_engine.answering.support import support_accuracy
-from rag_engine.conversations import store
 from rag_engine.conversations.reply import Reply
 from rag_engine.types import SentenceSupport
+from tests.pages.conftest import Start
+from tests.pages.conversations import converse
+from tests.pages.test_ask import texts
 from tests.rag_engine.conversations.test_store import REPLY
-
-Start = Callable[..., AppTest]
 
 TEXT = "A plan is valid for *six* years [Source 1]. It costs 9 euros [Source 1]."
 
 
 def shown(start: Start, collection: Path, reply: Reply) -> AppTest:
-    id = store.new_id()
-    begun = store.begin_turn(collection, id, "How long is a plan valid?")
-    store.end_turn(collection, begun, reply)
-    app = start(collection, conversation=id)
+    app = start(collection, conversation=converse(collection, reply).id)
     assert not app.exception
     return app
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(str(one.value) for one in [*app.markdown, *app.caption, *app.info])
 
 
 def test_the_sentences_that_are_not_supported_are_listed_with_the_reason(start: Start, collection: Path) -> None:

@@ -1,9 +1,6 @@
-"""A source in a foreign language is translated beside its original, by a server that replies as a model would."""
-
-from __future__ import annotations
+"""A source in a foreign language is translated beside its original."""
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,39 +8,33 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rag_engine.conversations import store
-from tests.rag_engine.backends.scripted_server import Reply, Script, serving
-from tests.rag_engine.backends.test_openai import CHAT, words
+from tests.pages.conftest import Start
+from tests.pages.conversations import converse
+from tests.rag_engine.backends.scripted_server import Reply, Script
+from tests.rag_engine.backends.test_openai import CHAT, serving_model, words
 from tests.rag_engine.conversations.test_store import REPLY, SOURCE
 
-Start = Callable[..., AppTest]
 ITALIAN = "I comuni approvano il piano entro il 30 giugno 2026, per 12 mesi."
 
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
     translated = json.dumps({"translation": "Municipalities approve the plan by 30 June 2026, for 18 months."})
-    known = Reply((b'{"id": "m", "max_model_len": 8192}',))
-    with serving(Script({"/v1/models/m": known, CHAT: [Reply(words(translated))]})) as script:
-        monkeypatch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
-        monkeypatch.setenv("SEXTANT_OPENAI_MODEL", "m")
+    with serving_model(monkeypatch, Reply(words(translated))) as script:
         yield script
 
 
 @pytest.fixture
-def shown(start: Start, collection: Path, tmp_path: Path) -> Callable[..., AppTest]:
+def shown(start: Start, own: Path) -> Callable[..., AppTest]:
     """Return the page with an answer that rests on an Italian passage, over a copy of the collection."""
-    workspace = Path(shutil.copytree(collection, tmp_path / "workspace"))
 
     def show(*, foreign: bool) -> AppTest:
         end = SOURCE.start + len(ITALIAN)
         place = (SOURCE.start, end)
         source = replace(SOURCE, text=ITALIAN, end=end, passage=place, language="it", foreign=foreign)
-        id = store.new_id()
-        begun = store.begin_turn(workspace, id, "When do municipalities approve the plan?")
         citation = replace(REPLY.citations[0], quote=ITALIAN, start=SOURCE.start, end=end)
-        store.end_turn(workspace, begun, replace(REPLY, sources=(source,), citations=(citation,)))
-        return start(workspace, conversation=id)
+        reply = replace(REPLY, sources=(source,), citations=(citation,))
+        return start(own, conversation=converse(own, reply, question="When do municipalities approve the plan?").id)
 
     return show
 

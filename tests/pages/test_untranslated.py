@@ -1,7 +1,5 @@
 """Every word that the pages show stands in the code as a message, and every message in every language."""
 
-from __future__ import annotations
-
 import ast
 import re
 import string
@@ -27,27 +25,10 @@ from tests.source_trees import calls_of, name_of, nodes_of
 PAGES = ROOT / "pages"
 # The pages and folders whose words are messages.
 TRANSLATED = (
-    "_admin",
-    "admin.py",
-    "_evaluation",
-    "evaluation.py",
-    "_ask",
-    "ask.py",
-    "_compare",
-    "compare.py",
-    "_document",
-    "document.py",
-    "_knowledge",
-    "_library",
-    "library.py",
-    "_notebook",
-    "notebook.py",
-    "_people",
-    "_search",
-    "search.py",
-    "_shared",
-    "_uploads",
-)
+    "_admin", "admin.py", "_evaluation", "evaluation.py", "_ask", "ask.py", "_compare", "compare.py", "_document",
+    "document.py", "_knowledge", "_library", "library.py", "_notebook", "notebook.py", "_people", "_search",
+    "search.py", "_shared", "_uploads",
+)  # fmt: skip
 FILES = sorted(
     path for name in TRANSLATED for path in ((PAGES / name).glob("*.py") if name.startswith("_") else [PAGES / name])
 )
@@ -56,24 +37,11 @@ EVERY = sorted({*PAGES.rglob("*.py"), ROOT / "app.py"})
 CATALOGS = sorted(PAGES.glob("locale/*/LC_MESSAGES/*.po"))
 
 # Phases and readers of lists, whose errors and notes are kept with a source and drawn later.
-SOURCES = sorted(
-    path
-    for name in (
-        "acquisition",
-        "catalogues",
-        "dataset",
-        "deduplication",
-        "licence",
-        "navigation",
-        "operations",
-        "portals",
-        "quality",
-        "seeds",
-        "spreadsheets",
-        "web",
-    )
-    for path in (ROOT / "ingestion" / name).rglob("*.py")
-)
+ROOMS = (
+    "acquisition", "catalogues", "dataset", "deduplication", "licence", "navigation", "operations", "portals",
+    "quality", "seeds", "spreadsheets", "web",
+)  # fmt: skip
+SOURCES = sorted(path for name in ROOMS for path in (ROOT / "ingestion" / name).rglob("*.py"))
 
 MESSAGES = {"_", "ngettext", "counted", "to_translate"}
 # What Streamlit draws of its first argument, and our own functions that hand it on.
@@ -154,7 +122,7 @@ def _capitalised(path: Path) -> Iterator[ast.Constant]:
 
 
 def _is_no_label(node: ast.AST) -> bool:
-    """Return whether strings below the node are messages already, docstrings, types, or compared with a value."""
+    """Return whether the strings below the node are messages, docstrings, types, or compared."""
     match node:
         case ast.Call():
             return _called(node) in MESSAGES | {"cast", "TypeVar"}

@@ -1,7 +1,5 @@
 """Uploads are bounded for a session and for all, and discarded when nothing needs them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

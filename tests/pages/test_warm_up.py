@@ -1,7 +1,5 @@
 """Models and pages are ready before a server answers its first visitor."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,9 +1,7 @@
-"""The searches for the parts of a question, as the page shows them while they are made, and Stop among them."""
-
-from __future__ import annotations
+"""The searches for the parts of a question, shown while they are made, and Stop among them."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -12,10 +10,9 @@ from pages._shared import resources
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.store import new_id
 from rag_engine.types import ControllerStep
+from tests.pages.conftest import Start
 from tests.pages.test_ask import answered
 from tests.pages.test_ask import texts as marked_up
-
-Start = Callable[..., AppTest]
 
 SHOWN = ("2 parts in this question, 1 covered by the first search", "Search 1: Who pays the lifeguards?")
 

@@ -1,9 +1,6 @@
 """The page before the first question: documents coming in, or a collection that cannot be opened."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,9 +19,8 @@ from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import open_engine
 from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.storage.catalog import open_catalog, set_state
+from tests.pages.conftest import Start
 from tests.threads import join_threads
-
-Start = Callable[..., AppTest]
 
 
 def said(app: AppTest) -> str:

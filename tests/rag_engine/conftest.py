@@ -1,10 +1,8 @@
-"""Small stand-ins shared by the tests of answers: an encoder of counted words, a source made of a text."""
-
-from __future__ import annotations
+"""Small stand-ins: encoders of counted words, a source made of a text."""
 
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 
 from rag_engine.config import Config, read_config
 from rag_engine.disk_backends import open_backends
+from rag_engine.errors import BackendError
 from rag_engine.protocols import StorageBackends, Vectors
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.stores import Stores
@@ -21,7 +20,7 @@ from rag_engine.types import DocumentRecord, Evidence, Hit, Metadata, QueryPlan,
 
 
 class CountingEmbedder:
-    """Vectors of counted words: texts that share words are near each other. Counts what it is asked to encode."""
+    """Vectors of counted words: texts that share words are near. Counts what it encodes."""
 
     name = "counting"
     dimension = 256
@@ -45,6 +44,19 @@ class CountingEmbedder:
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4 + 2
+
+
+class OtherEmbedder(CountingEmbedder):
+    """The same vectors under another name."""
+
+    name = "another"
+
+
+class AwayEmbedder(CountingEmbedder):
+    """An encoder whose questions fail."""
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        raise BackendError("The encoder is away.", retryable=True)
 
 
 def unread(workspace: Path) -> Config:
@@ -76,67 +88,37 @@ def stores(tmp_path: Path, embedder: CountingEmbedder, backends: StorageBackends
     catalog.close()
 
 
-@pytest.fixture
-def make_source() -> Callable[..., Source]:
-    """Return a source of one document, with hits at the given places of its text (the whole text if none are given)."""
-
-    def make(
-        n: int,
-        text: str,
-        *,
-        hits: Sequence[tuple[int, int]] = (),
-        start: int = 1000,
-        title: str = "",
-        authority: str = "Ministry",
-        language: str = "en",
-    ) -> Source:
-        metadata = Metadata(title or f"Report {n}", language, authority=authority, hazards=("Flood",), year=2019 + n)
-        document = DocumentRecord(
-            key=n,
-            document_id=f"{n:012x}",
-            source=f"/in/{n}.pdf",
-            file=f"{n}.pdf",
-            sha256=f"{n:064x}",
-            media_type="application/pdf",
-            pages=9,
-            ocr_pages=0,
-            parents=1,
-            children=1,
-            characters=len(text),
-            added="2026-11-01",
-            metadata=metadata,
+def make_source(
+    n: int,
+    text: str,
+    *,
+    hits: Sequence[tuple[int, int]] = (),
+    start: int = 1000,
+    title: str = "",
+    authority: str = "Ministry",
+    language: str = "en",
+) -> Source:
+    """Return a source of one document, with hits at these places of its text, else the whole text."""
+    document = DocumentRecord(
+        key=n, document_id=f"{n:012x}", source=f"/in/{n}.pdf", file=f"{n}.pdf", sha256=f"{n:064x}",
+        media_type="application/pdf", pages=9, ocr_pages=0, parents=1, children=1, characters=len(text),
+        added="2026-11-01",
+        metadata=Metadata(title or f"Report {n}", language, authority=authority, hazards=("Flood",), year=2019 + n),
+    )  # fmt: skip
+    found = tuple(
+        Hit(
+            child_id=f"{n:012x}_p0_c{index}", document=document, start=start + first, end=start + last,
+            text=text[first:last], page=1, last_page=1, cosine=0.8, similarity=0.8, tier="strong",
+            dense_rank=index + 1, bm25=None, sparse_rank=None, fused=0.5,
         )
-        found = tuple(
-            Hit(
-                child_id=f"{n:012x}_p0_c{index}",
-                document=document,
-                start=start + first,
-                end=start + last,
-                text=text[first:last],
-                page=1,
-                last_page=1,
-                cosine=0.8,
-                similarity=0.8,
-                tier="strong",
-                dense_rank=index + 1,
-                bm25=None,
-                sparse_rank=None,
-                fused=0.5,
-            )
-            for index, (first, last) in enumerate(hits or [(0, len(text))])
-        )
-        return Source(n, document, start, start + len(text), text, 1, 1, found)
-
-    return make
+        for index, (first, last) in enumerate(hits or [(0, len(text))])
+    )  # fmt: skip
+    return Source(n, document, start, start + len(text), text, 1, 1, found)
 
 
-@pytest.fixture
-def make_evidence() -> Callable[..., Evidence]:
+def make_evidence(
+    question: str, sources: Sequence[Source], *, language: str = "en", instructions: str = ""
+) -> Evidence:
     """Return what was found for a question: the sources and their hits."""
-
-    def make(question: str, sources: Sequence[Source], *, language: str = "en", instructions: str = "") -> Evidence:
-        plan = QueryPlan(question, language, (question,), output_instructions=instructions)
-        hits = tuple(hit for source in sources for hit in source.hits)
-        return Evidence(plan, hits, tuple(sources))
-
-    return make
+    plan = QueryPlan(question, language, (question,), output_instructions=instructions)
+    return Evidence(plan, tuple(hit for source in sources for hit in source.hits), tuple(sources))

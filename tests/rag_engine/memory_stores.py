@@ -1,7 +1,5 @@
 """Another vector store, in memory, as small as the protocols allow; keywords stay in tantivy."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A small collection of texts made for searching, and a reranker by hand."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -88,7 +86,7 @@ def weighed(config: Config) -> Config:
 def indexed(
     workspace: Path, embedder: Embedder | None, written: Sequence[Written] = COLLECTION, *, reads: bool = False
 ) -> Engine:
-    """Return an engine over a workspace that holds the documents; models read what a search finds if it `reads`."""
+    """Return an engine over a workspace with the documents; models read hits if it `reads`."""
     engine = Engine(weighed(read_config(workspace) if reads else unread(workspace)), embedder=embedder)
     with engine.indexer() as indexer:
         for one in written:

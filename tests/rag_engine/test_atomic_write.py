@@ -1,7 +1,5 @@
 """Atomic writes: all of a file or none of it, however many write it at once."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,6 +1,4 @@
-"""The engine with language models that are slow, loop or serve one person at a time, behind a real server."""
-
-from __future__ import annotations
+"""The engine with language models that are slow, loop or serve one person at a time."""
 
 import json
 import shutil
@@ -33,7 +31,7 @@ PLAN = {
 
 @dataclass
 class Served:
-    """A language model as Ollama serves it: one request at a time. `plans` is False for one that never plans.
+    """A language model as Ollama serves it: one request at a time. `plans` is False if it never plans.
 
     One that never stops says its statement again and again. `busy` gathers how many requests were being served whenever
     one began, `left` is set when a client hangs up in the middle.

@@ -1,7 +1,5 @@
 """The scale that makes cosines of different encoders comparable."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

@@ -1,9 +1,7 @@
 """The engine over real stores, with an encoder of counted words so that every score can be foreseen."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,29 +11,15 @@ from ingestion.add_files import add_paths
 from rag_engine.backends.chroma import lock_indexes
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
-from rag_engine.errors import BackendError, WorkspaceError
+from rag_engine.errors import WorkspaceError
 from rag_engine.planning.follow_up import Exchange, FollowUp
-from rag_engine.protocols import Vectors
 from rag_engine.retrieval import search as retrievers
 from rag_engine.settings import keep_setting
 from rag_engine.types import Answer, ControllerStep, Evidence
 from rag_engine.workspace import index, write_lock
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import AwayEmbedder, CountingEmbedder, OtherEmbedder
 
 QUESTION = "When do residents within 300 metres of the dyke leave their homes?"
-
-
-class OtherEmbedder(CountingEmbedder):
-    """The same vectors under another name."""
-
-    name = "another"
-
-
-class AbsentEmbedder(CountingEmbedder):
-    """An encoder whose questions fail."""
-
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        raise BackendError("The encoder is away.", retryable=True)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +80,7 @@ def test_a_locked_chroma_is_reported_and_every_vector_compared_instead(
 
 
 def test_without_the_encoder_keywords_still_find_the_passage(counted_workspace: Path) -> None:
-    engine = Engine(read_config(counted_workspace), embedder=AbsentEmbedder())
+    engine = Engine(read_config(counted_workspace), embedder=AwayEmbedder())
     evidence = engine.search(QUESTION)
     engine.close()
     assert evidence.hits[0].document.file == "flood.md"
@@ -167,11 +151,6 @@ def test_a_question_that_stands_alone_is_asked_as_it_is(engine: Engine) -> None:
 def test_a_document_without_page_geometry_is_drawn_as_a_sheet(engine: Engine) -> None:
     hit = engine.search(QUESTION).hits[0]
     assert engine.page_image(hit.document, hit.start, hit.end).result().startswith(b"\x89PNG")
-
-
-def test_a_raised_threshold_leaves_out_what_only_meaning_found(engine: Engine) -> None:
-    strict = engine.search(QUESTION, None, replace(engine.config.retrieval, similarity_floor=0.99))
-    assert all(hit.sparse_rank is not None or hit.similarity >= 0.99 for hit in strict.hits)
 
 
 def test_statistics_and_facets_count_what_is_there(engine: Engine) -> None:

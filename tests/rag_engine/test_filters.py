@@ -1,4 +1,5 @@
-from __future__ import annotations
+from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from rag_engine.filters import (
     parse_filters,
 )
 from rag_engine.types import DocumentRecord, Metadata
+from tests.rag_engine.conftest import make_source
 
 FACETS = {
     "hazard": {"Flood": frozenset({1, 2}), "Heatwaves": frozenset({2, 3})},
@@ -85,15 +87,13 @@ def test_a_further_value_never_loses_and_a_further_key_never_gains(spoken: list[
 
 def document(key: int, **described: object) -> DocumentRecord:
     metadata = Metadata(f"Document {key}", **({"language": "en"} | described))  # type: ignore[arg-type]
-    return DocumentRecord(
-        key, f"{key:012x}", f"/{key}", f"{key}.txt", f"{key:064x}", "text/plain", 1, 0, 1, 1, 10, "2026-01-01", metadata
-    )
+    return replace(make_source(key, "-").document, metadata=metadata)
 
 
-def facets(documents: dict[int, DocumentRecord]) -> Facets:
+def facets(described: Mapping[int, Metadata]) -> Facets:
     gathered: dict[str, dict[str, frozenset[int]]] = {}
-    for key, record in documents.items():
-        for name, values in facets_of(record.metadata).items():
+    for key, metadata in described.items():
+        for name, values in facets_of(metadata).items():
             for value in values:
                 known = gathered.setdefault(name, {})
                 known[value] = known.get(value, frozenset()) | {key}
@@ -107,40 +107,41 @@ WORKS = {
     3: document(3, countries=("Ireland",), work="act", year=2020, language="fr", translation_of="en"),
     4: document(4, countries=("Italy",), language="it", year=2015),
 }
+KNOWN = facets({key: record.metadata for key, record in WORKS.items()})
 
 
 def test_counts_are_of_the_documents_that_answer() -> None:
-    counts = live_counts({}, facets(WORKS), WORKS)
+    counts = live_counts({}, KNOWN, WORKS)
     assert counts["country"] == {"Ireland": 1, "Italy": 1}
     # The translation answers where the filter asks for its language.
     assert counts["language"] == {"en": 1, "fr": 1, "it": 1}
-    assert live_counts({"versions": ("all",)}, facets(WORKS), WORKS)["country"]["Ireland"] == 3
+    assert live_counts({"versions": ("all",)}, KNOWN, WORKS)["country"]["Ireland"] == 3
 
 
 @pytest.mark.parametrize("asked", [["country=Italy"], ["language=en"], ["year=2010-2016"], ["country=Ireland"]])
 def test_a_count_is_what_is_left_when_the_value_is_chosen(asked: list[str]) -> None:
-    wanted, known = parse_filters(asked), facets(WORKS)
+    wanted, known = parse_filters(asked), KNOWN
     for name, values in live_counts(wanted, known, WORKS).items():
         for value, count in values.items():
             assert count == len(left_documents({**wanted, name: (value,)}, known, WORKS))
 
 
 def test_a_value_that_no_document_has_leaves_none_and_is_no_error_where_that_is_asked() -> None:
-    assert left_documents({"country": ("Atlantis",)}, facets(WORKS), WORKS) == frozenset()
-    assert left_documents({"country": ("Atlantis", "Italy")}, facets(WORKS), WORKS) == frozenset({4})
+    assert left_documents({"country": ("Atlantis",)}, KNOWN, WORKS) == frozenset()
+    assert left_documents({"country": ("Atlantis", "Italy")}, KNOWN, WORKS) == frozenset({4})
 
 
 def test_the_facet_that_excludes_everything_is_named_with_what_it_excludes() -> None:
     wanted = parse_filters(["country=Ireland", "language=it"])
-    obstacles = filter_obstacles(wanted, facets(WORKS), WORKS)
+    obstacles = filter_obstacles(wanted, KNOWN, WORKS)
     assert [(one.name, one.values, one.documents) for one in obstacles] == [
         ("country", ("Ireland",), 1),
         ("language", ("it",), 1),
     ]
-    unknown = filter_obstacles({"country": ("Atlantis",), "year": ("2000-2024",)}, facets(WORKS), WORKS)
+    unknown = filter_obstacles({"country": ("Atlantis",), "year": ("2000-2024",)}, KNOWN, WORKS)
     assert [(one.name, one.documents) for one in unknown] == [("country", 2)]
 
 
 def test_no_facet_is_named_where_something_is_left_or_several_exclude_it() -> None:
-    assert filter_obstacles(parse_filters(["country=Italy"]), facets(WORKS), WORKS) == ()
-    assert filter_obstacles({"country": ("Atlantis",), "hazard": ("Volcano",)}, facets(WORKS), WORKS) == ()
+    assert filter_obstacles(parse_filters(["country=Italy"]), KNOWN, WORKS) == ()
+    assert filter_obstacles({"country": ("Atlantis",), "hazard": ("Volcano",)}, KNOWN, WORKS) == ()

@@ -1,7 +1,5 @@
 """Places are found in seven languages, and documents about them are preferred."""
 
-from __future__ import annotations
-
 import time
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The models of a workspace: looked for when they are needed, loaded once, missed with a cure."""
 
-from __future__ import annotations
-
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor

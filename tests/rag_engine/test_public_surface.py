@@ -1,7 +1,5 @@
 """The names that other programs may rely on, and how many settings there are."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import fields
@@ -10,24 +8,10 @@ import rag_engine
 from rag_engine.config import ChunkingConfig, RetrievalConfig
 
 SURFACE = {
-    "Answer",
-    "BackendError",
-    "Citation",
-    "Config",
-    "DocumentRecord",
-    "Engine",
-    "Evidence",
-    "Hit",
-    "InputError",
-    "Metadata",
-    "QueryPlan",
-    "RetrievalConfig",
-    "SextantError",
-    "Source",
-    "WorkspaceError",
-    "open_engine",
+    "Answer", "BackendError", "Citation", "Config", "DocumentRecord", "Engine", "Evidence", "Hit", "InputError",
+    "Metadata", "QueryPlan", "RetrievalConfig", "SextantError", "Source", "WorkspaceError", "open_engine",
     "read_config",
-}
+}  # fmt: skip
 
 
 def test_the_public_surface_is_what_it_says() -> None:

@@ -1,7 +1,5 @@
 """Settings of a workspace: which value holds, what may be kept, and what is wrong with a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

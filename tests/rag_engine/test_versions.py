@@ -1,14 +1,13 @@
 """Which version and translation of a work answers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
 from rag_engine.errors import InputError
-from rag_engine.filters import Facets, answering_documents, facets_of, parse_filters
+from rag_engine.filters import answering_documents, parse_filters
 from rag_engine.types import DocumentRecord, Metadata
+from tests.rag_engine.test_filters import facets
 
 _RECORD = DocumentRecord(0, "", "", "", "", "", 1, 0, 1, 1, 1, "", Metadata("", ""))
 _MADE = {
@@ -19,15 +18,6 @@ _MADE = {
     5: Metadata("Heat plan", "it", date="2018"),
 }
 DOCUMENTS = {key: replace(_RECORD, key=key, metadata=metadata) for key, metadata in _MADE.items()}
-
-
-def _facets() -> Facets:
-    found: dict[str, dict[str, frozenset[int]]] = {}
-    for key, metadata in _MADE.items():
-        for name, values in facets_of(metadata).items():
-            for value in values:
-                found.setdefault(name, {})[value] = found.get(name, {}).get(value, frozenset()) | {key}
-    return found
 
 
 @pytest.mark.parametrize(
@@ -45,7 +35,7 @@ def _facets() -> Facets:
     ],
 )
 def test_of_each_work_one_version_and_one_translation_answers(spoken: list[str], answering: set[int]) -> None:
-    found = answering_documents(parse_filters(spoken), _facets(), DOCUMENTS)
+    found = answering_documents(parse_filters(spoken), facets(_MADE), DOCUMENTS)
     assert (set(DOCUMENTS) if found is None else found) == answering
 
 
@@ -56,4 +46,4 @@ def test_a_collection_without_versions_is_not_narrowed() -> None:
 
 def test_a_date_that_is_none_is_said() -> None:
     with pytest.raises(InputError, match="as_of is 'soon'"):
-        answering_documents(parse_filters(["as_of=soon"]), _facets(), DOCUMENTS)
+        answering_documents(parse_filters(["as_of=soon"]), facets(_MADE), DOCUMENTS)

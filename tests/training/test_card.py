@@ -1,7 +1,5 @@
 """The card of an adapter says what it was trained on, under which licences, and how well it reads."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

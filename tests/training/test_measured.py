@@ -1,7 +1,5 @@
 """The answers to measured questions are not trained on, in any language."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """Training samples of the reader: paragraphs stay on one side, and answers keep their place."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

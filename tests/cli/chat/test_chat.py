@@ -1,12 +1,8 @@
 """`sextant chat` with its lines from a pipe, through the real engine."""
 
-from __future__ import annotations
-
 import json
-import shutil
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner, Result
 
 from cli.main import app
@@ -17,11 +13,6 @@ from tests.rag_engine.backends.test_openai import CHAT, words
 
 # A fixture of the tests of answers.
 __all__ = ["model"]
-
-
-@pytest.fixture
-def workspace(small_workspace: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
 
 
 def chat(workspace: Path, *lines: str, filters: tuple[str, ...] = ()) -> Result:

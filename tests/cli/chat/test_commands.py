@@ -1,12 +1,9 @@
 """The lines of a session in the terminal, over a small collection and an encoder of counted words."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Never
 
 import pytest
 
@@ -17,12 +14,14 @@ from rag_engine.answering.chances import chance_model
 from rag_engine.config import Config, RetrievalConfig, changed, read_config
 from rag_engine.conversations.store import Conversation, new_id, read_conversation
 from rag_engine.engine import Engine
-from rag_engine.errors import BackendError, InputError
+from rag_engine.errors import InputError
 from rag_engine.filters import Filter
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.prompts import names_no_source
 from rag_engine.types import Answer, Evidence
+from tests.present import present
 from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.model_by_hand import ModelByHand
 from tests.rag_engine.small_collection import indexed
 
 QUESTION = "What does dyke mean in the Dyke Protection Act?"
@@ -43,30 +42,13 @@ class Interrupted(Engine):
         raise KeyboardInterrupt
 
 
-class SayingModel:
-    """A language model that says one thing and plans nothing."""
-
-    name = "writer"
-    quotes_only = False
-    context_window = 8192
-
-    def __init__(self, said: str) -> None:
-        self.said = said
-
-    def stream(self, prompt: object) -> Iterator[str]:
-        yield from self.said.splitlines(keepends=True)
-
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> Never:
-        raise BackendError("no plan")
-
-
 class EngineThatSays(Engine):
     """An engine with a language model by hand."""
 
     said = ""
 
-    def language_model(self) -> tuple[SayingModel, str]:
-        return SayingModel(self.said), ""
+    def language_model(self) -> tuple[ModelByHand, str]:
+        return ModelByHand(tuple(self.said.splitlines(keepends=True))), ""
 
 
 def configured(workspace: Path) -> Config:
@@ -75,6 +57,7 @@ def configured(workspace: Path) -> Config:
     return replace(config, retrieval=changed(config.retrieval, rerank=False))
 
 
+Say = Callable[[str], str]
 TIERS = ("strong", "moderate", "weak")
 
 
@@ -93,18 +76,24 @@ def session(counted: Path, tmp_path: Path) -> Iterator[ChatSession]:
     session.close()
 
 
+@pytest.fixture
+def say(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> Say:
+    """Return what is printed for a line of the session."""
+
+    def said(line: str) -> str:
+        capsys.readouterr()
+        take(session, line)
+        return capsys.readouterr().out
+
+    return said
+
+
 def stored(session: ChatSession) -> Conversation:
-    found = read_conversation(session.workspace, session.conversation.id)
-    assert found is not None
-    return found
+    return present(read_conversation(session.workspace, session.conversation.id))
 
 
-def test_a_question_is_answered_with_its_references_and_stored(
-    session: ChatSession, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert take(session, QUESTION)
-
-    printed = capsys.readouterr().out
+def test_a_question_is_answered_with_its_references_and_stored(session: ChatSession, say: Say) -> None:
+    printed = say(QUESTION)
     assert "wall of earth" in printed
     assert "Dyke Protection Act, “Article 1”, “Article 2” (Dyke Protection Act.txt)" in printed
     [turn] = stored(session).turns
@@ -129,31 +118,21 @@ def test_words_of_a_model_that_name_no_source_are_not_left_as_an_answer(
     assert session.reply.status == "insufficient_evidence"
 
 
-def test_a_follow_up_is_shown_as_it_is_asked_and_can_be_asked_as_written(
-    session: ChatSession, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_follow_up_is_shown_as_it_is_asked_and_can_be_asked_as_written(session: ChatSession, say: Say) -> None:
     take(session, "Who keeps grass on small dams short in Norway?")
-    take(session, "And in Ireland?")
-    assert "Asked as: Who keeps grass on small dams short in Ireland?" in capsys.readouterr().out
-
-    take(session, "/as-written")
-
-    assert "Asked as" not in capsys.readouterr().out
+    assert "Asked as: Who keeps grass on small dams short in Ireland?" in say("And in Ireland?")
+    assert "Asked as" not in say("/as-written")
     assert [(turn.question, bool(turn.rewritten)) for turn in stored(session).turns[1:]] == [
         ("And in Ireland?", True),
         ("And in Ireland?", False),
     ]
 
 
-def test_a_new_conversation_knows_nothing_of_the_one_before(
-    session: ChatSession, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_new_conversation_knows_nothing_of_the_one_before(session: ChatSession, say: Say) -> None:
     take(session, "Who keeps grass on small dams short in Norway?")
     before = session.conversation.id
     take(session, "/clear")
-    take(session, "And in Ireland?")
-
-    assert "Asked as" not in capsys.readouterr().out
+    assert "Asked as" not in say("And in Ireland?")
     assert session.conversation.id != before
     assert len(session.conversation.turns) == 1
 
@@ -187,11 +166,9 @@ def test_a_filter_that_no_document_has_leaves_the_one_before(session: ChatSessio
     assert session.wanted == {"language": ("de",)}
 
 
-def test_sources_are_listed_with_their_place(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
-    take(session, QUESTION)
-    capsys.readouterr()
-    take(session, "/sources")
-    first, second, *_ = capsys.readouterr().out.splitlines()
+def test_sources_are_listed_with_their_place(say: Say) -> None:
+    say(QUESTION)
+    first, second, *_ = say("/sources").splitlines()
     assert first.startswith("1. Dyke Protection Act, ")
     assert first.endswith("Article 1 (Dyke Protection Act.txt)")
     cited, _, rated = second.strip().partition(", ")
@@ -201,11 +178,9 @@ def test_sources_are_listed_with_their_place(session: ChatSession, capsys: pytes
     assert rated == f"{tier} match ({share:.0%} of such passages held the answer in our tests)"
 
 
-def test_the_page_of_a_source_is_drawn(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
-    take(session, QUESTION)
-    capsys.readouterr()
-    take(session, "/open 1")
-    printed = capsys.readouterr().out.strip()
+def test_the_page_of_a_source_is_drawn(say: Say) -> None:
+    say(QUESTION)
+    printed = say("/open 1").strip()
     assert printed.startswith("Dyke Protection Act: ")
     assert Path(printed.partition("Act: ")[2]).read_bytes().startswith(b"\x89PNG")
 
@@ -235,14 +210,10 @@ def test_a_source_that_is_not_there_is_named_with_those_that_are(session: ChatSe
         take(session, "/open 99")
 
 
-def test_the_history_lists_the_questions_as_typed_and_as_asked(
-    session: ChatSession, capsys: pytest.CaptureFixture[str]
-) -> None:
-    take(session, "Who mends dykes in Norway?")
-    take(session, "And in Ireland?")
-    capsys.readouterr()
-    take(session, "/history")
-    assert capsys.readouterr().out.splitlines() == [
+def test_the_history_lists_the_questions_as_typed_and_as_asked(say: Say) -> None:
+    say("Who mends dykes in Norway?")
+    say("And in Ireland?")
+    assert say("/history").splitlines() == [
         "1. Who mends dykes in Norway?",
         "2. And in Ireland?",
         "   Asked as: Who mends dykes in Ireland?",
@@ -267,9 +238,8 @@ def test_a_conversation_is_exported_in_every_format(
     assert (tmp_path / f"notes{suffix}").read_bytes().startswith(begins)
 
 
-def test_help_names_every_command(session: ChatSession, capsys: pytest.CaptureFixture[str]) -> None:
-    take(session, "/help")
-    printed = capsys.readouterr().out
+def test_help_names_every_command(say: Say) -> None:
+    printed = say("/help")
     assert [name for name in (*COMMANDS, "/exit") if f"\n{name} " not in f"\n{printed}"] == []
 
 

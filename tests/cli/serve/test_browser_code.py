@@ -1,7 +1,5 @@
 """Streamlit's code from memory: what a browser gets of it, and what Streamlit answers itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

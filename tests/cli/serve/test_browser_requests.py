@@ -1,7 +1,5 @@
 """The page server refuses what pages of other sites and programs ask, and says so to browsers."""
 
-from __future__ import annotations
-
 import base64
 import secrets
 from collections.abc import Iterator

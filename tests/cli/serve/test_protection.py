@@ -1,7 +1,5 @@
 """A server that other machines can reach asks people to log in, or does not start."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -29,7 +27,7 @@ def secrets(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def authlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the package that logs people in be there; it is not needed to decide whether the server may start."""
+    """Let the package that logs people in be there: the decision does not need it."""
     monkeypatch.setattr(protection, "find_spec", lambda _: object())
 
 

@@ -1,7 +1,5 @@
 """The log of the servers of `sextant serve`, which people read on a terminal."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`sextant serve` as a process: its servers, commands beside it, and its end."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -31,6 +29,10 @@ from rag_engine.errors import WorkspaceError
 from rag_engine.storage.catalog import open_catalog
 from tests.cli.serve.test_protection import LOGIN
 from tests.conftest import ROOT
+from tests.present import present
+
+# The process, its workspace and its page's address.
+Served = tuple[subprocess.Popen[str], Path, str]
 
 
 @pytest.fixture
@@ -59,8 +61,7 @@ def serving(workspace: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str
 
 
 @pytest.fixture
-def served(small_workspace: Path, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path, str]]:
-    workspace = Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
+def served(workspace: Path) -> Iterator[Served]:
     with serving(workspace) as (process, address):
         yield process, workspace, address
 
@@ -77,9 +78,7 @@ def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_commands_work_beside_the_server_and_its_end_leaves_nothing_running(
-    served: tuple[subprocess.Popen[str], Path, str], tmp_path: Path
-) -> None:
+def test_commands_work_beside_the_server_and_its_end_leaves_nothing_running(served: Served, tmp_path: Path) -> None:
     process, workspace, address = served
     assert httpx.get(address, timeout=20).status_code == 200
     servers = psutil.Process(process.pid).children(recursive=True)
@@ -103,9 +102,8 @@ def test_commands_work_beside_the_server_and_its_end_leaves_nothing_running(
 
 
 def test_beside_a_process_that_adds_files_the_page_answers_and_what_it_shall_add_waits(
-    small_workspace: Path, tmp_path: Path
+    workspace: Path, tmp_path: Path
 ) -> None:
-    workspace = Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
     (tmp_path / "new.txt").write_text("The harbour master closes the flood gate at a level of two metres. " * 8)
     with ExitStack() as adding, closing(open_catalog(workspace)) as catalog:
         adding.enter_context(paths.write_lock(workspace))
@@ -131,9 +129,7 @@ def _wait_until(happened: Callable[[], object], seconds: float = 60.0) -> None:
         threading.Event().wait(0.1)
 
 
-def test_servers_whose_owner_was_killed_end_too_and_a_new_one_can_follow_at_once(
-    served: tuple[subprocess.Popen[str], Path, str],
-) -> None:
+def test_servers_whose_owner_was_killed_end_too_and_a_new_one_can_follow_at_once(served: Served) -> None:
     process, workspace, _ = served
     servers = psutil.Process(process.pid).children()
     process.kill()
@@ -157,12 +153,9 @@ def test_a_wrong_setting_is_named_with_the_cure(tmp_path: Path) -> None:
     assert refused.stderr.startswith("SEXTANT_EXECUTION: execution='abacus'")
 
 
-def test_a_server_that_dies_is_started_again_at_its_address(
-    served: tuple[subprocess.Popen[str], Path, str],
-) -> None:
+def test_a_server_that_dies_is_started_again_at_its_address(served: Served) -> None:
     process, workspace, address = served
-    before = paths.find_serving(workspace)
-    assert before is not None
+    before = present(paths.find_serving(workspace))
     for child in psutil.Process(process.pid).children():
         child.kill()
     _wait_until(lambda: _answers(address))
@@ -172,9 +165,7 @@ def test_a_server_that_dies_is_started_again_at_its_address(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a port for a server that is still to bind it")
-def test_a_port_is_given_to_nobody_else_while_its_page_is_started(
-    served: tuple[subprocess.Popen[str], Path, str],
-) -> None:
+def test_a_port_is_given_to_nobody_else_while_its_page_is_started(served: Served) -> None:
     process, _, address = served
     port = int(address.rpartition(":")[2])
     [page] = [one for one in psutil.Process(process.pid).children() if "cli.serve.page" in one.cmdline()]
@@ -188,9 +179,8 @@ def test_a_port_is_given_to_nobody_else_while_its_page_is_started(
 @pytest.mark.needs("authlib")
 @pytest.mark.parametrize("text", ["[auth\n", ""])
 def test_a_page_whose_login_cannot_be_read_any_more_is_not_started_again(
-    small_workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
-    workspace = Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
     secrets = tmp_path / ".streamlit" / "secrets.toml"
     secrets.parent.mkdir()
     secrets.write_text(LOGIN, encoding="utf-8")
@@ -206,9 +196,7 @@ def test_a_page_whose_login_cannot_be_read_any_more_is_not_started_again(
         assert not _answers(address)
 
 
-def test_the_command_ends_with_the_log_named_when_a_server_dies_again_and_again(
-    served: tuple[subprocess.Popen[str], Path, str],
-) -> None:
+def test_the_command_ends_with_the_log_named_when_a_server_dies_again_and_again(served: Served) -> None:
     process, workspace, _ = served
     while process.poll() is None:
         with suppress(psutil.Error):
@@ -228,17 +216,14 @@ def _answers(address: str) -> bool:
         return False
 
 
-def test_a_copy_of_a_workspace_does_not_use_the_servers_of_the_original(
-    served: tuple[subprocess.Popen[str], Path, str], tmp_path: Path
-) -> None:
+def test_a_copy_of_a_workspace_does_not_use_the_servers_of_the_original(served: Served, tmp_path: Path) -> None:
     _, workspace, _ = served
-    original = paths.find_serving(workspace)
-    assert original is not None
+    assert paths.find_serving(workspace) is not None
     copy = Path(shutil.copytree(workspace, tmp_path / "copy"))
     assert paths.find_serving(copy) is None
 
 
-@pytest.mark.parametrize("content", ["[" * 100_000, '{"process": [', "of other kinds"])
+@pytest.mark.parametrize("content", ["", "[]", "[" * 100_000, '{"process": 4', '{"process": 4}', "of other kinds"])
 def test_an_announcement_that_no_server_wrote_announces_nothing(tmp_path: Path, content: str) -> None:
     fields = asdict(paths.new_serving(tmp_path, ""))
     written = json.dumps(dict.fromkeys(fields, "x")) if content == "of other kinds" else content
@@ -255,10 +240,7 @@ def test_the_sample_is_queued_again_after_a_failure_and_the_end_of_serving_ends_
             again, _ = jobs.runs()
             assert dict(again.arguments) == sample
             assert again.status in ("queued", "running")
-            deadline = time.monotonic() + 60
-            while not jobs.runs()[0].progress:
-                assert time.monotonic() < deadline
-                threading.Event().wait(0.05)
+            _wait_until(lambda: jobs.runs()[0].progress)
             process.send_signal(signal.SIGINT)
             assert process.wait(40) == 0
             assert jobs.runs()[0].status == "cancelled"
@@ -275,12 +257,6 @@ def test_an_announcement_counts_only_while_the_process_that_made_it_lives(tmp_pa
     assert paths.find_serving(tmp_path) is None
     # The number of the process that made it was given again, to this one.
     paths.announce(tmp_path, replace(mine, started=mine.started - 3600))
-    assert paths.find_serving(tmp_path) is None
-
-
-@pytest.mark.parametrize("half", ["", '{"process": 4', "[]", '{"process": 4}'])
-def test_a_half_written_announcement_is_none(tmp_path: Path, half: str) -> None:
-    (tmp_path / "serving.json").write_text(half)
     assert paths.find_serving(tmp_path) is None
 
 

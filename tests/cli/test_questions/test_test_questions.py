@@ -1,13 +1,9 @@
 """`sextant eval own` as it is typed."""
 
-from __future__ import annotations
-
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
 from typer.testing import CliRunner, Result
 
 from cli.main import app
@@ -22,11 +18,6 @@ QUESTIONS: list[dict[str, object]] = [
     },
     {"id": "cup", "language": "en", "question": "Who won the football world cup in 2014?"},
 ]
-
-
-@pytest.fixture
-def workspace(small_workspace: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(small_workspace, tmp_path / "workspace"))
 
 
 def run(workspace: Path, *words: object) -> Result:

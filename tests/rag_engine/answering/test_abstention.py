@@ -1,8 +1,5 @@
 """A country or a year that the question names and no source speaks of."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,24 +7,20 @@ import pytest
 from rag_engine.answering.abstention import unnamed
 from rag_engine.geography import find_places, load_gazetteer
 from rag_engine.types import Evidence, Source
+from tests.rag_engine.conftest import make_evidence, make_source
 
 TEXT = "The act of 2008 sets five-yearly budgets for emissions."
 
 
-@pytest.fixture
-def asked(make_evidence: Callable[..., Evidence], make_source: Callable[..., Source]) -> Callable[..., Evidence]:
+def asked(
+    question: str, *, text: str = TEXT, language: str = "en", countries: tuple[str, ...] = (), level: str = ""
+) -> Evidence:
     """Return what was found for a question: one source, about the given countries or level."""
-
-    def ask(
-        question: str, *, text: str = TEXT, language: str = "en", countries: tuple[str, ...] = (), level: str = ""
-    ) -> Evidence:
-        source = make_source(1, text)
-        metadata = replace(source.document.metadata, countries=countries, geographical_level=level)
-        source = replace(source, document=replace(source.document, metadata=metadata))
-        evidence = make_evidence(question, [source], language=language)
-        return replace(evidence, plan=replace(evidence.plan, scope=find_places(question, load_gazetteer(), language)))
-
-    return ask
+    source = make_source(1, text)
+    metadata = replace(source.document.metadata, countries=countries, geographical_level=level)
+    source = replace(source, document=replace(source.document, metadata=metadata))
+    evidence = make_evidence(question, [source], language=language)
+    return replace(evidence, plan=replace(evidence.plan, scope=find_places(question, load_gazetteer(), language)))
 
 
 @pytest.mark.parametrize(
@@ -40,15 +33,13 @@ def asked(make_evidence: Callable[..., Evidence], make_source: Callable[..., Sou
     ],
 )
 def test_a_country_that_no_document_is_about_is_said_in_the_questions_words(
-    asked: Callable[..., Evidence], question: str, language: str, named: str
+    question: str, language: str, named: str
 ) -> None:
     evidence = asked(question, language=language, countries=("United Kingdom",), level="National")
     assert unnamed(evidence, load_gazetteer()) == named
 
 
-def test_a_document_that_may_be_about_the_country_is_not_held_against_the_question(
-    asked: Callable[..., Evidence],
-) -> None:
+def test_a_document_that_may_be_about_the_country_is_not_held_against_the_question() -> None:
     question, gazetteer = "Which budgets does Greece set?", load_gazetteer()
     assert not unnamed(asked(question), gazetteer)
     assert not unnamed(asked(question, level="Global"), gazetteer)
@@ -69,13 +60,11 @@ def test_a_document_that_may_be_about_the_country_is_not_held_against_the_questi
         ("What does Regulation (EU) 1911/1119 say of budgets?", ""),
     ],
 )
-def test_a_year_that_no_source_has_is_said(asked: Callable[..., Evidence], question: str, named: str) -> None:
+def test_a_year_that_no_source_has_is_said(question: str, named: str) -> None:
     assert unnamed(asked(question), load_gazetteer()) == named
 
 
-def test_a_source_that_is_hardly_likely_to_answer_says_nothing_about_the_country(
-    asked: Callable[..., Evidence],
-) -> None:
+def test_a_source_that_is_hardly_likely_to_answer_says_nothing_about_the_country() -> None:
     question, gazetteer = "Che cosa fu deciso in Polonia sui bilanci?", load_gazetteer()
     unlikely = asked(question, language="it", countries=("Italy",), level="National")
     likely = asked(question, language="it", level="Global")
@@ -99,7 +88,7 @@ def in_doubt(evidence: Evidence, *chances: float) -> Evidence:
     return replace(evidence, sources=sources, ground="doubtful")
 
 
-def test_in_doubt_a_document_on_the_whole_world_has_to_name_the_country(asked: Callable[..., Evidence]) -> None:
+def test_in_doubt_a_document_on_the_whole_world_has_to_name_the_country() -> None:
     question, gazetteer = "Which budgets does Chile set?", load_gazetteer()
     silent = asked(question, level="Global/Supranational")
     assert unnamed(silent, gazetteer) == ""
@@ -110,7 +99,7 @@ def test_in_doubt_a_document_on_the_whole_world_has_to_name_the_country(asked: C
     assert unnamed(in_doubt(unknown, 0.1), gazetteer) == ""
 
 
-def test_in_doubt_an_unlikely_source_does_not_vouch_for_the_year(asked: Callable[..., Evidence]) -> None:
+def test_in_doubt_an_unlikely_source_does_not_vouch_for_the_year() -> None:
     gazetteer = load_gazetteer()
     silent = in_doubt(asked("Which budgets were set in 1930?"), 0.1)
     dated = in_doubt(asked("Which budgets were set in 1930?", text="Budgets were set in 1930."), 0.02)

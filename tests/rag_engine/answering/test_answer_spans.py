@@ -1,6 +1,4 @@
-"""How sure a reader is of an answer: the best start and end within a stretch, against there being none."""
-
-from __future__ import annotations
+"""How sure a reader is of an answer: its best start and end, against there being none."""
 
 import pytest
 

@@ -1,6 +1,3 @@
-from __future__ import annotations
-
-import json
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_engine.answering.bundle import AnswerBundle, AskedQuestion, bundle_of, read_bundle, write_bundle
+from rag_engine.answering.bundle import AnswerBundle, AskedQuestion, KeptAnswer, bundle_of, read_bundle, write_bundle
 from rag_engine.answering.circumstances import Circumstances, shareable, shareable_settings
 from rag_engine.config import Config, read_config
 from rag_engine.errors import InputError
-from rag_engine.types import Answer, Citation, Evidence, Prompt, Source
+from rag_engine.types import Answer, Citation, Prompt, QueryPlan
+from tests.rag_engine.conftest import make_evidence, make_source
 
 KEY = "sk-secret-4711"
 MakeBundle = Callable[..., AnswerBundle]
@@ -29,9 +27,7 @@ def config(tmp_path: Path) -> Config:
 
 
 @pytest.fixture
-def make_bundle(
-    make_source: Callable[..., Source], make_evidence: Callable[..., Evidence], config: Config
-) -> MakeBundle:
+def make_bundle(config: Config) -> MakeBundle:
     """Return the bundle of an answer from one source, with these warnings."""
 
     def make(text: str = "The mayor. [Source 1]", warnings: tuple[str, ...] = ()) -> AnswerBundle:
@@ -120,45 +116,39 @@ def test_any_other_file_is_refused(content: bytes, tmp_path_factory: pytest.Temp
         read_bundle(path)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"nothing\.zip"):
-        read_bundle(tmp_path / "nothing.zip")
-
-
-def test_a_changed_member_is_damage(tmp_path: Path, make_bundle: MakeBundle) -> None:
+@pytest.mark.parametrize(
+    ("member", "content", "said"),
+    [
+        ("answer.json", b"{}", r"answer\.json is not as it was written"),
+        ("prompt.json", b" " * 5_000_000, r"prompt\.json is too large"),
+        ("manifest.json", b'{"format": "sextant-answer", "version": 2}', "has version 2"),
+    ],
+    ids=["changed", "unpacks to megabytes", "of a later version"],
+)
+def test_a_member_that_is_not_as_it_was_written_is_refused(
+    tmp_path: Path, make_bundle: MakeBundle, member: str, content: bytes, said: str
+) -> None:
     write_bundle(tmp_path / "kept.zip", make_bundle())
-    rewritten(tmp_path / "kept.zip", "answer.json", b"{}")
-    with pytest.raises(InputError, match=r"answer\.json is not as it was written"):
+    rewritten(tmp_path / "kept.zip", member, content)
+    assert (tmp_path / "kept.zip").stat().st_size < 100_000
+    with pytest.raises(InputError, match=said):
         read_bundle(tmp_path / "kept.zip")
 
 
-def test_a_zip_of_other_files_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_named_and_a_zip_of_other_files_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "kept.zip", "w") as archive:
         archive.writestr("../../evil.txt", "x")
+    with pytest.raises(InputError, match=r"nothing\.zip"):
+        read_bundle(tmp_path / "nothing.zip")
     with pytest.raises(InputError, match="it holds other files"):
         read_bundle(tmp_path / "kept.zip")
     assert [path.name for path in tmp_path.iterdir()] == ["kept.zip"]
-
-
-def test_a_member_that_unpacks_to_gigabytes_is_refused(tmp_path: Path, make_bundle: MakeBundle) -> None:
-    write_bundle(tmp_path / "kept.zip", make_bundle())
-    rewritten(tmp_path / "kept.zip", "prompt.json", b" " * 5_000_000)
-    assert (tmp_path / "kept.zip").stat().st_size < 100_000
-    with pytest.raises(InputError, match=r"prompt\.json is too large"):
-        read_bundle(tmp_path / "kept.zip")
 
 
 def test_a_huge_file_is_not_opened(tmp_path: Path) -> None:
     with (tmp_path / "kept.zip").open("wb") as file:
         file.truncate(9_000_000)
     with pytest.raises(InputError, match="9,000,000 bytes"):
-        read_bundle(tmp_path / "kept.zip")
-
-
-def test_a_later_version_is_named(tmp_path: Path, make_bundle: MakeBundle) -> None:
-    write_bundle(tmp_path / "kept.zip", make_bundle())
-    rewritten(tmp_path / "kept.zip", "manifest.json", json.dumps({"format": "sextant-answer", "version": 2}).encode())
-    with pytest.raises(InputError, match="has version 2"):
         read_bundle(tmp_path / "kept.zip")
 
 
@@ -169,9 +159,6 @@ def test_a_folder_that_is_missing_is_named(tmp_path: Path, make_bundle: MakeBund
 
 def _whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Return the bytes of a small bundle."""
-    from rag_engine.answering.bundle import KeptAnswer
-    from rag_engine.types import QueryPlan
-
     path = tmp_path_factory.mktemp("whole") / "kept.zip"
     answer = KeptAnswer("answered", "The mayor.", (), "extractive", ())
     made_with = Circumstances("extractive", "", "e5", 1, "f", {}, {})

@@ -1,8 +1,6 @@
 """The chance that a passage answers, and what follows from it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +9,8 @@ import pytest
 
 from rag_engine.answering.chances import chance, chance_model, judge, signals_of, with_sources
 from rag_engine.protocols import Scores
-from rag_engine.types import Evidence, PassageReading, Source
+from rag_engine.types import Evidence, PassageReading
+from tests.rag_engine.conftest import make_evidence, make_source
 
 TEXT = "The act of 2008 sets five-yearly budgets for emissions."
 
@@ -32,16 +31,11 @@ class SureReader:
         return np.array([one.relevance for one in self.read(query, texts)], dtype=np.float32)
 
 
-@pytest.fixture
-def found(make_evidence: Callable[..., Evidence], make_source: Callable[..., Source]) -> Callable[..., Evidence]:
+def found(question: str, **changes: Any) -> Evidence:
     """Return what was found for a question, one hit with some changes."""
-
-    def find(question: str, **changes: Any) -> Evidence:
-        source = make_source(1, TEXT)
-        source = replace(source, hits=tuple(replace(hit, **changes) for hit in source.hits))
-        return make_evidence(question, [source])
-
-    return find
+    source = make_source(1, TEXT)
+    source = replace(source, hits=tuple(replace(hit, **changes) for hit in source.hits))
+    return make_evidence(question, [source])
 
 
 @pytest.mark.parametrize("with_reader", [True, False])
@@ -53,7 +47,7 @@ def test_what_is_nearer_shares_more_or_reads_surer_is_likelier_to_answer(with_re
         assert chance(low | {name: low[name] + 0.5}, weights) > chance(low, weights)
 
 
-def test_far_passages_are_no_ground_and_near_ones_are(found: Callable[..., Evidence]) -> None:
+def test_far_passages_are_no_ground_and_near_ones_are() -> None:
     assert judge(found("How are guitars tuned?", similarity=0.1), None).ground == "none"
     near = judge(found("Which budgets for emissions does the act of 2008 set?", similarity=0.95), None)
     assert near.ground == "enough"
@@ -61,7 +55,7 @@ def test_far_passages_are_no_ground_and_near_ones_are(found: Callable[..., Evide
     assert near.sources[0].hits == near.hits
 
 
-def test_a_reader_that_is_sure_there_is_no_answer_counts(found: Callable[..., Evidence]) -> None:
+def test_a_reader_that_is_sure_there_is_no_answer_counts() -> None:
     evidence = found("Who sets the budgets?", similarity=0.7)
     sure, unsure = (judge(evidence, SureReader(logits)).hits[0].chance for logits in (8.0, -8.0))
     assert sure is not None
@@ -69,7 +63,7 @@ def test_a_reader_that_is_sure_there_is_no_answer_counts(found: Callable[..., Ev
     assert sure > unsure + 0.1
 
 
-def test_what_is_named_by_number_or_not_compared_is_enough(found: Callable[..., Evidence]) -> None:
+def test_what_is_named_by_number_or_not_compared_is_enough() -> None:
     named = judge(found("How are guitars tuned?", similarity=0.1, named=True), None)
     assert (named.ground, named.hits[0].tier) == ("enough", "strong")
     # Without an encoder nothing is known of the distance.
@@ -77,14 +71,12 @@ def test_what_is_named_by_number_or_not_compared_is_enough(found: Callable[..., 
     assert (alone.ground, alone.hits[0].chance) == ("enough", None)
 
 
-def test_nothing_found_is_no_ground(make_evidence: Callable[..., Evidence]) -> None:
+def test_nothing_found_is_no_ground() -> None:
     evidence = judge(make_evidence("How are guitars tuned?", []), SureReader(0.0))
     assert (evidence.ground, evidence.read) == ("none", True)
 
 
-def test_some_of_the_sources_are_a_ground_of_their_own(
-    found: Callable[..., Evidence], make_source: Callable[..., Source]
-) -> None:
+def test_some_of_the_sources_are_a_ground_of_their_own() -> None:
     near = found("Which budgets for emissions does the act of 2008 set?", similarity=0.95)
     far = make_source(2, "Guitars have six strings.")
     far = replace(far, hits=tuple(replace(hit, child_id="far", similarity=0.0) for hit in far.hits))
@@ -95,14 +87,14 @@ def test_some_of_the_sources_are_a_ground_of_their_own(
     assert with_sources(both, (), with_reader=False).ground == "none"
 
 
-def test_words_are_compared_within_one_language_and_not_missed_across_two(found: Callable[..., Evidence]) -> None:
+def test_words_are_compared_within_one_language_and_not_missed_across_two() -> None:
     evidence = found("Quem define os orçamentos?")
     abroad = replace(evidence.plan, language="pt")
     assert signals_of(evidence.hits[0], abroad, None)["foreign"] == 1.0
     assert "foreign" not in signals_of(evidence.hits[0], evidence.plan, None)
 
 
-def test_a_reader_is_not_heard_of_a_passage_in_another_language(found: Callable[..., Evidence]) -> None:
+def test_a_reader_is_not_heard_of_a_passage_in_another_language() -> None:
     evidence = found("Quem define os orçamentos?", similarity=0.7)
     evidence = replace(evidence, plan=replace(evidence.plan, language="pt"))
     sure, unsure = (judge(evidence, SureReader(logits)).hits[0].chance for logits in (8.0, -8.0))
@@ -112,9 +104,7 @@ def test_a_reader_is_not_heard_of_a_passage_in_another_language(found: Callable[
 @pytest.mark.parametrize(("tier", "language", "ground"), [
     ("moderate", "en", "enough"), ("moderate", "pt", "doubtful"), ("strong", "pt", "enough"),
 ])  # fmt: skip
-def test_a_moderate_passage_in_another_language_alone_leaves_doubt(
-    found: Callable[..., Evidence], tier: str, language: str, ground: str
-) -> None:
+def test_a_moderate_passage_in_another_language_alone_leaves_doubt(tier: str, language: str, ground: str) -> None:
     evidence = found("Quem define os orçamentos?", chance=0.2, tier=tier)
     evidence = replace(evidence, plan=replace(evidence.plan, language=language))
     assert with_sources(evidence, evidence.sources, with_reader=True).ground == ground

@@ -1,15 +1,10 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.answering.citations import answer_sentences, cite
 from rag_engine.answering.replies import check_marks, without_references
-from rag_engine.types import Source
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, make_source
 
 TEXT = (
     "The ministry keeps the register of dams. Local authorities inspect every dyke once a year. "
@@ -163,9 +158,7 @@ def test_checked_text_cites_only_what_exists_and_checking_again_changes_nothing(
     assert set(again.cited) >= set(checked.cited)
 
 
-def test_a_citation_points_to_the_sentence_that_supports_the_claim(
-    make_source: Callable[..., Source], embedder: CountingEmbedder
-) -> None:
+def test_a_citation_points_to_the_sentence_that_supports_the_claim(embedder: CountingEmbedder) -> None:
     source = make_source(2, TEXT, hits=[(0, 40), (41, len(TEXT))])
     answer = "Every six years the flood maps are renewed [Source 2]. Nobody knows more."
     (citation,) = cite(answer, "en", [source], embedder=embedder, page_of=page_of)
@@ -176,7 +169,7 @@ def test_a_citation_points_to_the_sentence_that_supports_the_claim(
 
 
 def test_a_mark_after_the_full_stop_or_on_a_line_of_its_own_belongs_to_the_sentence_before(
-    make_source: Callable[..., Source], embedder: CountingEmbedder
+    embedder: CountingEmbedder,
 ) -> None:
     source = make_source(1, TEXT)
     for answer in (
@@ -188,9 +181,7 @@ def test_a_mark_after_the_full_stop_or_on_a_line_of_its_own_belongs_to_the_sente
         assert citation.quote == "Private insurers may read them.", answer
 
 
-def test_two_claims_from_one_source_give_two_quotes_and_the_list_of_references_none(
-    make_source: Callable[..., Source], embedder: CountingEmbedder
-) -> None:
+def test_two_claims_from_one_source_give_two_quotes_and_the_list_of_references_none(embedder: CountingEmbedder) -> None:
     answer = (
         "The ministry keeps a register of dams [Source 1]. Dykes are inspected once a year [Source 1].\n\n"
         "**References:**\n[Source 1] Ministry, Flood maps, 2020"
@@ -199,25 +190,19 @@ def test_two_claims_from_one_source_give_two_quotes_and_the_list_of_references_n
     assert [citation.quote[:9] for citation in citations] == ["The minis", "Local aut"]
 
 
-def test_a_claim_in_another_language_still_gets_a_quote_from_what_was_found(
-    make_source: Callable[..., Source], embedder: CountingEmbedder
-) -> None:
+def test_a_claim_in_another_language_still_gets_a_quote_from_what_was_found(embedder: CountingEmbedder) -> None:
     source = make_source(1, TEXT, hits=[(41, 91)])
     citations = cite("Ogni argine viene controllato [Source 1].", "it", [source], embedder=embedder, page_of=page_of)
     assert [citation.n for citation in citations] == [1]
 
 
-def test_a_claim_in_a_sentences_own_words_needs_no_encoder(
-    make_source: Callable[..., Source], embedder: CountingEmbedder
-) -> None:
+def test_a_claim_in_a_sentences_own_words_needs_no_encoder(embedder: CountingEmbedder) -> None:
     answer = "“Private insurers may read them.” [Source 1]"
     cite(answer, "en", [make_source(1, TEXT)], embedder=embedder, page_of=page_of)
     assert embedder.encoded == 0
 
 
-def test_few_sentences_are_encoded_however_many_sources_are_cited(
-    make_source: Callable[..., Source], embedder: CountingEmbedder
-) -> None:
+def test_few_sentences_are_encoded_however_many_sources_are_cited(embedder: CountingEmbedder) -> None:
     sources = [make_source(n, TEXT * 10) for n in range(1, 16)]
     answer = " ".join(f"Maps number {n} cover dams [Source {n}]." for n in range(1, 16))
     citations = cite(answer, "en", sources, embedder=embedder, page_of=page_of)

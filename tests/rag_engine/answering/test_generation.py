@@ -1,8 +1,5 @@
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Never
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,48 +13,44 @@ from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import INSUFFICIENT, names_no_source
 from rag_engine.protocols import Generator
-from rag_engine.types import AbsentSection, Answer, Evidence, IndexListing, Prompt, ResidualGap, Source
-from tests.rag_engine.conftest import CountingEmbedder
+from rag_engine.types import AbsentSection, Answer, Evidence, IndexListing, Prompt, ResidualGap
+from tests.rag_engine.conftest import CountingEmbedder, make_evidence, make_source
+from tests.rag_engine.model_by_hand import ModelByHand
 
 SENTENCES = "The dyke at kilometre {n} was raised after the flood of 1953. It is inspected every spring. "
 
+Parts = Callable[..., Iterator[Evidence | str | Answer]]
+Ask = Callable[..., tuple[list[str], Answer]]
 SCALE = (0.0, 0.1, 0.2, 0.4, 0.8)
 SUPPORT = SupportModels(Calibration("counting", SCALE, SCALE, SCALE))
 
 
-@dataclass
-class Scripted:
-    """A generator that says the given pieces and then, if told to, fails."""
-
-    pieces: tuple[str, ...] = ()
-    failure: BackendError | None = None
-    context_window: int = 8192
-    quotes_only: bool = False
-    name: str = "scripted"
-    prompts: list[Prompt] = field(default_factory=list)
-
-    def stream(self, prompt: Prompt) -> Iterator[str]:
-        self.prompts.append(prompt)
-        yield from self.pieces
-        if self.failure:
-            raise self.failure
-
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> Never:
-        raise BackendError("not asked")
-
-
 @pytest.fixture
-def ask(embedder: CountingEmbedder) -> Callable[..., tuple[list[str], Answer]]:
-    def run(evidence: Evidence, generator: Generator, support: SupportModels | None = None) -> tuple[list[str], Answer]:
-        *pieces, last = answer(
+def parts(embedder: CountingEmbedder) -> Parts:
+    """Return the parts of an answer as they come."""
+
+    def run(
+        evidence: Evidence, model: Generator, support: SupportModels | None = None
+    ) -> Iterator[Evidence | str | Answer]:
+        return answer(
             evidence,
-            generator,
+            model,
             embedder=embedder,
             page_of=lambda document, offset: 3,
             config=GenerationConfig(),
             support=support,
             quoting=lambda: ExtractiveAnswerer(embedder),
         )
+
+    return run
+
+
+@pytest.fixture
+def ask(parts: Parts) -> Ask:
+    """Return the words of an answer as they come, and the answer."""
+
+    def run(*asked: object) -> tuple[list[str], Answer]:
+        *pieces, last = parts(*asked)
         assert isinstance(last, Answer)
         return [str(piece) for piece in pieces], last
 
@@ -75,7 +68,7 @@ def pack(evidence: Evidence, window: int, answer_tokens: int = 256) -> Prompt:
 
 
 @pytest.fixture
-def evidence(make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]) -> Evidence:
+def evidence() -> Evidence:
     sources = [make_source(n, "".join(SENTENCES.replace("{n}", f"{n}{row}") for row in range(20))) for n in range(1, 6)]
     return make_evidence("Which dykes were raised?", sources)
 
@@ -101,9 +94,7 @@ def test_prompt_and_answer_fit_the_window_at_any_size(evidence: Evidence, window
         assert source.text.endswith((".", ". "))
 
 
-def test_a_source_is_cut_around_what_was_found_in_it(
-    make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]
-) -> None:
+def test_a_source_is_cut_around_what_was_found_in_it() -> None:
     text = "".join(SENTENCES.replace("{n}", str(row)) for row in range(100))
     source = make_source(1, text, hits=[(len(text) - 500, len(text))])
     (cut,) = pack(make_evidence("Which dykes?", [source]), 1700).sources
@@ -111,21 +102,17 @@ def test_a_source_is_cut_around_what_was_found_in_it(
     assert cut.start <= source.hits[0].start
 
 
-def test_a_window_too_small_for_any_source_says_so_instead_of_failing(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_window_too_small_for_any_source_says_so_instead_of_failing(evidence: Evidence, ask: Ask) -> None:
     with pytest.raises(BackendError, match="300 tokens"):
         pack(evidence, 300)
-    pieces, result = ask(evidence, Scripted(("never",), context_window=300))
+    pieces, result = ask(evidence, ModelByHand(("never",), context_window=300))
     assert pieces == []
     assert result.status == "error"
     assert "larger context window" in result.text
 
 
-def test_words_stream_as_they_come_and_the_checked_answer_comes_last(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
-    generator = Scripted(("The dyke at kilometre 10 was ", "raised [Sour", "ce 1]. So was another [Source 9]."))
+def test_words_stream_as_they_come_and_the_checked_answer_comes_last(evidence: Evidence, ask: Ask) -> None:
+    generator = ModelByHand(("The dyke at kilometre 10 was ", "raised [Sour", "ce 1]. So was another [Source 9]."))
     pieces, result = ask(evidence, generator)
     assert pieces == ["The dyke at kilometre 10 was ", "raised ", "[Source 1]. So was another."]
     assert result.text == "The dyke at kilometre 10 was raised [Source 1]. So was another."
@@ -138,13 +125,11 @@ def test_words_stream_as_they_come_and_the_checked_answer_comes_last(
 
 
 def test_sources_are_numbered_in_the_order_in_which_the_answer_names_them_while_it_is_written(
-    evidence: Evidence, embedder: CountingEmbedder
+    evidence: Evidence, parts: Parts
 ) -> None:
     said = ("Dyke 40 was raised [Sou", "rce 4]. Dyke 20 [2] and", " dyke 40 again (Source 4, Source 9) (in 1953).")
     words, told, result = "", evidence, None
-    for part in answer(
-        evidence, Scripted(said), embedder=embedder, page_of=lambda document, offset: 3, config=GenerationConfig()
-    ):
+    for part in parts(evidence, ModelByHand(said)):
         match part:
             case str():
                 words += part
@@ -186,74 +171,56 @@ def test_sources_are_numbered_in_the_order_in_which_the_answer_names_them_while_
     ],
 )
 def test_what_is_shown_while_it_is_written_is_what_stays(
-    evidence: Evidence, embedder: CountingEmbedder, said: str, shown: str, size: int
+    evidence: Evidence, parts: Parts, said: str, shown: str, size: int
 ) -> None:
-    pieces = Scripted(tuple(said[start : start + size] for start in range(0, len(said), size)))
-    *parts, last = answer(
-        evidence, pieces, embedder=embedder, page_of=lambda document, offset: 3, config=GenerationConfig()
-    )
+    pieces = ModelByHand(tuple(said[start : start + size] for start in range(0, len(said), size)))
+    *shown_first, last = parts(evidence, pieces)
     assert isinstance(last, Answer)
-    assert "".join(part for part in parts if isinstance(part, str)) == last.text == shown
+    assert "".join(part for part in shown_first if isinstance(part, str)) == last.text == shown
 
 
-def test_words_are_not_held_back_where_no_mark_or_list_has_begun(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_words_are_not_held_back_where_no_mark_or_list_has_begun(evidence: Evidence, ask: Ask) -> None:
     said = ("Dykes ", "hold. ", "Several ", "resources ", "are (in ", "May) ", "named [Source 1].\n", "More.")
-    pieces, _ = ask(evidence, Scripted(said))
+    pieces, _ = ask(evidence, ModelByHand(said))
     assert pieces[:6] == list(said[:6])
 
 
-def test_a_source_that_was_not_read_is_reported_and_cannot_be_cited(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+def test_a_source_that_was_not_read_or_only_in_part_is_reported_and_cannot_be_cited(
+    evidence: Evidence, ask: Ask
 ) -> None:
-    _, result = ask(evidence, Scripted(("Dykes [Source 5].",), context_window=2600))
+    generator = ModelByHand(("Dykes [Source 5].",), context_window=2600)
+    _, result = ask(evidence, generator)
     assert result.citations == ()
     assert any("did not fit" in warning and "“Report 5”, page" in warning for warning in result.warnings)
-
-
-def test_a_source_of_which_only_a_part_was_read_is_reported(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
-    generator = Scripted(("Dykes [Source 1].",), context_window=2600)
-    _, result = ask(evidence, generator)
     read = {source.n: source.text for source in generator.prompts[0].sources}
     (short,) = [n for n, text in read.items() if text != evidence.sources[n - 1].text]
     assert [warning for warning in result.warnings if "shortened" in warning] == [
         f"“Report {short}”, page 1 was shortened to fit into the model's context window."
     ]
-
-
-def test_nothing_is_said_of_sources_that_were_read_whole(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
-    _, result = ask(evidence, Scripted(("Dykes [Source 1].",), context_window=32768))
-    assert result.warnings == ()
+    assert ask(evidence, ModelByHand(("Dykes [Source 1].",), context_window=32768))[1].warnings == ()
 
 
 @pytest.mark.parametrize(("language", "expected"), [("it", "it"), ("tr", "tr"), ("xx", "en")])
 def test_no_sources_gives_the_sentence_in_the_questions_language_and_asks_no_model(
-    language: str, expected: str, make_evidence: Callable[..., Evidence], ask: Callable[..., tuple[list[str], Answer]]
+    language: str, expected: str, ask: Ask
 ) -> None:
-    generator = Scripted(("invented",))
+    generator = ModelByHand(("invented",))
     pieces, result = ask(make_evidence("Was?", (), language=language), generator)
     assert pieces == [result.text] == [INSUFFICIENT[expected]]
     assert result.status == "insufficient_evidence"
     assert generator.prompts == []
 
 
-def test_a_models_own_marker_sentence_means_insufficient_evidence(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
-    _, result = ask(evidence, Scripted(("**" + INSUFFICIENT["de"].replace(",", "") + "**",)))
+def test_a_models_own_marker_sentence_means_insufficient_evidence(evidence: Evidence, ask: Ask) -> None:
+    _, result = ask(evidence, ModelByHand(("**" + INSUFFICIENT["de"].replace(",", "") + "**",)))
     assert result.status == "insufficient_evidence"
     assert result.warnings == ()
 
 
 def test_where_passages_are_likely_to_answer_a_models_refusal_has_the_quotations_below_it(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+    evidence: Evidence, ask: Ask
 ) -> None:
-    refusing = Scripted((INSUFFICIENT["en"],))
+    refusing = ModelByHand((INSUFFICIENT["en"],))
     _, likely = ask(replace(evidence, ground="enough"), refusing)
     assert (likely.status, likely.text) == ("insufficient_evidence", INSUFFICIENT["en"])
     assert likely.quotations.startswith("Closest passages (the language model found no answer in them):\n")
@@ -263,11 +230,9 @@ def test_where_passages_are_likely_to_answer_a_models_refusal_has_the_quotations
     assert (doubtful.quotations, doubtful.citations) == ("", ())
 
 
-def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(evidence: Evidence, ask: Ask) -> None:
     failure = BackendError("Ollama does not answer at http://x.", help="Start it with: ollama serve.")
-    pieces, result = ask(evidence, Scripted((), failure))
+    pieces, result = ask(evidence, ModelByHand((), failure))
     assert pieces == []
     assert result.status == "error"
     assert result.text == "Ollama does not answer at http://x. Start it with: ollama serve."
@@ -275,17 +240,10 @@ def test_a_failure_before_the_first_word_becomes_an_answer_that_says_what_to_do(
 
 
 def test_below_the_error_of_a_model_there_are_the_quotations_of_an_answer_without_one(
-    evidence: Evidence, embedder: CountingEmbedder, ask: Callable[..., tuple[list[str], Answer]]
+    evidence: Evidence, embedder: CountingEmbedder, ask: Ask
 ) -> None:
-    _, failed = ask(evidence, Scripted((), BackendError("Ollama does not answer.")))
-    *_, quoted = answer(
-        evidence,
-        ExtractiveAnswerer(embedder),
-        embedder=embedder,
-        page_of=lambda document, offset: 3,
-        config=GenerationConfig(),
-    )
-    assert isinstance(quoted, Answer)
+    _, failed = ask(evidence, ModelByHand((), BackendError("Ollama does not answer.")))
+    _, quoted = ask(evidence, ExtractiveAnswerer(embedder))
     heading, lines = failed.quotations.split("\n", 1)
     assert heading == "Most relevant passages (the language model did not answer):"
     assert lines == quoted.text.split("\n", 1)[1]
@@ -293,31 +251,25 @@ def test_below_the_error_of_a_model_there_are_the_quotations_of_an_answer_withou
 
 
 def test_a_section_that_does_not_exist_is_named_above_the_quotations_of_a_model_that_failed(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
+    evidence: Evidence, ask: Ask
 ) -> None:
     named = tuple(replace(hit, named=True) for hit in evidence.hits)
     absent = (AbsentSection("section 99", "Dyke Act", "1", "40"),)
-    _, failed = ask(replace(evidence, hits=named, absent=absent), Scripted((), BackendError("Away.")))
+    _, failed = ask(replace(evidence, hits=named, absent=absent), ModelByHand((), BackendError("Away.")))
     assert (failed.status, failed.text) == ("error", "Away.")
     assert failed.quotations.startswith("Section 99 does not exist in “Dyke Act”")
 
 
-def test_sources_that_hold_nothing_to_quote_leave_the_error_of_the_model_and_say_so(
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-    ask: Callable[..., tuple[list[str], Answer]],
-) -> None:
+def test_sources_that_hold_nothing_to_quote_leave_the_error_of_the_model_and_say_so(ask: Ask) -> None:
     evidence = make_evidence("Which dykes were raised?", [make_source(1, " \n ")])
-    _, failed = ask(evidence, Scripted((), BackendError("Away.")))
+    _, failed = ask(evidence, ModelByHand((), BackendError("Away.")))
     assert (failed.text, failed.quotations, failed.citations) == ("Away.", "", ())
     assert any("no sentence to quote" in warning for warning in failed.warnings)
 
 
-def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(evidence: Evidence, ask: Ask) -> None:
     said = ("Dykes were raised [Source 1]. Sou",)
-    pieces, result = ask(evidence, Scripted(said, BackendError("The connection broke.")))
+    pieces, result = ask(evidence, ModelByHand(said, BackendError("The connection broke.")))
     assert "".join(pieces) == result.text
     assert result.status == "answered"
     assert result.text == "Dykes were raised [Source 1]. Sou"
@@ -325,37 +277,27 @@ def test_a_failure_midway_keeps_what_came_and_says_it_broke_off(
     assert any("broke off" in warning and "connection broke" in warning for warning in result.warnings)
 
 
-def test_a_silent_model_is_an_error_not_an_empty_answer(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
-    _, result = ask(evidence, Scripted(()))
-    assert (result.status, "wrote nothing" in result.text) == ("error", True)
+def test_a_silent_model_is_an_error_not_an_empty_answer_and_no_part_is_named(evidence: Evidence, ask: Ask) -> None:
+    _, result = ask(replace(evidence, gaps=(ResidualGap("When?"),)), ModelByHand(()))
+    assert (result.status, "wrote nothing" in result.text, "When?" in result.text) == ("error", True, False)
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 500])
-def test_thoughts_are_not_shown_wherever_the_pieces_break(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], size: int
-) -> None:
+def test_thoughts_are_not_shown_wherever_the_pieces_break(evidence: Evidence, ask: Ask, size: int) -> None:
     said = "\n<think>Hmm, [Source 2] perhaps.</think>\n\nDykes [Source 1]."
-    pieces, result = ask(evidence, Scripted(tuple(said[i : i + size] for i in range(0, len(said), size))))
+    pieces, result = ask(evidence, ModelByHand(tuple(said[i : i + size] for i in range(0, len(said), size))))
     assert "".join(pieces) == result.text == "Dykes [Source 1]."
 
 
 @pytest.mark.parametrize("said", ["<", "<th", " <b>Dykes</b>", "<think", "Dykes <think>"])
-def test_what_only_looks_like_a_thought_is_kept(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], said: str
-) -> None:
-    assert ask(evidence, Scripted(tuple(said)))[1].withheld == said.strip()
+def test_what_only_looks_like_a_thought_is_kept(evidence: Evidence, ask: Ask, said: str) -> None:
+    assert ask(evidence, ModelByHand(tuple(said)))[1].withheld == said.strip()
 
 
-def test_parts_that_nothing_answers_are_named_below_the_answer_in_its_language(
-    ask: Callable[..., tuple[list[str], Answer]],
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-) -> None:
+def test_parts_that_nothing_answers_are_named_below_the_answer_in_its_language(ask: Ask) -> None:
     evidence = make_evidence("Chi paga e quando?", [make_source(1, "Paga lo Stato.", language="it")], language="it")
     gaps = (ResidualGap("Quando [Source 9]?"), ResidualGap("Chi paga?", contradicted=True))
-    pieces, reply = ask(replace(evidence, gaps=gaps), Scripted(("Paga lo Stato [Source 1].",)))
+    pieces, reply = ask(replace(evidence, gaps=gaps), ModelByHand(("Paga lo Stato [Source 1].",)))
     assert reply.text == (
         "Paga lo Stato [Source 1].\n\nSenza una risposta chiara nei passaggi trovati: “Quando [“Source” 9]?”\n\n"
         "I passaggi trovati potrebbero contraddirsi su questo: “Chi paga?”"
@@ -364,52 +306,29 @@ def test_parts_that_nothing_answers_are_named_below_the_answer_in_its_language(
     assert reply.status == "answered"
 
 
-def test_where_nothing_is_written_no_part_is_named(
-    ask: Callable[..., tuple[list[str], Answer]],
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
+def test_what_a_model_writes_without_naming_a_source_that_there_is_is_kept_but_is_no_answer(
+    evidence: Evidence, ask: Ask
 ) -> None:
-    evidence = make_evidence("Who pays and when?", [make_source(1, "The state pays.")])
-    _, reply = ask(replace(evidence, gaps=(ResidualGap("When?"),)), Scripted(()))
-    assert reply.status == "error"
-    assert "When?" not in reply.text
+    for mark, warned in (("", False), (" [Source 9]", True)):
+        _, result = ask(evidence, ModelByHand((f"Dykes were raised everywhere{mark}.",)))
+        assert result.status == "insufficient_evidence"
+        assert result.text == names_no_source("en")
+        assert result.withheld == "Dykes were raised everywhere."
+        assert result.support == ()
+        assert any("not given (9)" in warning for warning in result.warnings) == warned
 
 
-def test_what_a_model_writes_without_naming_a_source_is_kept_but_is_no_answer(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
-    _, result = ask(evidence, Scripted(("Dykes were raised everywhere.",)))
-    assert result.status == "insufficient_evidence"
-    assert result.text == names_no_source("en")
-    assert result.withheld == "Dykes were raised everywhere."
-    assert result.support == ()
-
-
-def test_marks_of_sources_that_do_not_exist_are_no_citation(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
-    _, result = ask(evidence, Scripted(("Dykes were raised [Source 9].",)))
-    assert (result.status, result.withheld) == ("insufficient_evidence", "Dykes were raised.")
-    assert any("not given (9)" in warning for warning in result.warnings)
-
-
-def test_the_sentences_of_a_model_are_labelled(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_the_sentences_of_a_model_are_labelled(evidence: Evidence, ask: Ask) -> None:
     said = ("The dyke at kilometre 10 was raised after the flood of 1953 [Source 1].",)
-    _, result = ask(evidence, Scripted(said), SUPPORT)
+    _, result = ask(evidence, ModelByHand(said), SUPPORT)
     assert [one.label for one in result.support] == ["supported"]
     assert "support" in result.seconds
 
 
-def test_an_answer_wished_for_in_another_language_is_read_in_it(
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-    ask: Callable[..., tuple[list[str], Answer]],
-) -> None:
+def test_an_answer_wished_for_in_another_language_is_read_in_it(ask: Ask) -> None:
     source = make_source(1, SENTENCES.replace("{n}", "10"))
     wished = make_evidence("Quale argine fu alzato?", [source], language="it", instructions="in English")
-    said = Scripted(("The dyke at kilometre 10 was not raised after the flood of 1953 [Source 1].",))
+    said = ModelByHand(("The dyke at kilometre 10 was not raised after the flood of 1953 [Source 1].",))
     known = replace(SUPPORT, identify=lambda _: "en")
     labels = [[one.label for one in ask(wished, said, models)[1].support] for models in (known, SUPPORT)]
     assert labels[0] == ["unsupported"]
@@ -417,7 +336,9 @@ def test_an_answer_wished_for_in_another_language_is_read_in_it(
 
 
 @pytest.fixture
-def led(evidence: Evidence, make_source: Callable[..., Source]) -> Evidence:
+def led(
+    evidence: Evidence,
+) -> Evidence:
     """Return evidence in which an index leads to a sixth source of a single sentence."""
     text = "The freeboard of a dyke is half a metre, as the water authority has laid down."
     context = replace(make_source(6, text), listed=(IndexListing("freeboard", 14),), index_context=True)
@@ -445,87 +366,75 @@ def test_what_an_index_leads_to_takes_the_place_of_nothing_in_a_window_that_is_n
     ],
 )
 def test_an_answer_says_under_which_entry_an_index_lists_what_it_cites(
-    led: Evidence, ask: Callable[..., tuple[list[str], Answer]], language: str, sentence: str
+    led: Evidence, ask: Ask, language: str, sentence: str
 ) -> None:
     asked = replace(led, plan=replace(led.plan, language=language))
-    pieces, result = ask(asked, Scripted(("The freeboard is half a metre [Source 6].",), context_window=32768))
+    pieces, result = ask(asked, ModelByHand(("The freeboard is half a metre [Source 6].",), context_window=32768))
     assert pieces[-1] == f"\n\n{sentence}"
     assert result.text == f"The freeboard is half a metre [Source 1].\n\n{sentence}"
 
 
-def test_an_answer_says_that_a_glossary_explains_what_it_cites(
-    led: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_an_answer_says_that_a_glossary_explains_what_it_cites(led: Evidence, ask: Ask) -> None:
     *others, context = led.sources
     explained = replace(context, listed=(IndexListing("freeboard", 14, glossary=True),))
     _, result = ask(
         replace(led, sources=(*others, explained)),
-        Scripted(("The freeboard is half a metre [Source 6].",), context_window=32768),
+        ModelByHand(("The freeboard is half a metre [Source 6].",), context_window=32768),
     )
     assert result.text.endswith("\n\nExplained in the glossary under “freeboard”, page 14 [Source 1].")
 
 
-def test_an_answer_that_does_not_cite_what_an_index_lists_does_not_speak_of_it(
-    led: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
-    _, result = ask(led, Scripted(("Dykes were raised [Source 1].",), context_window=32768))
+def test_an_answer_that_does_not_cite_what_an_index_lists_does_not_speak_of_it(led: Evidence, ask: Ask) -> None:
+    _, result = ask(led, ModelByHand(("Dykes were raised [Source 1].",), context_window=32768))
     assert result.text == "Dykes were raised [Source 1]."
 
 
 @dataclass
-class Looping(Scripted):
+class Looping(ModelByHand):
     """A generator that never stops saying its last piece, and counts how often it did."""
 
     rounds: int = 0
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        yield from self.pieces
+        yield from self.says
         while True:
             self.rounds += 1
-            yield self.pieces[-1]
+            yield self.says[-1]
 
 
-def test_a_model_that_repeats_itself_is_stopped_and_its_sentence_kept_once(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_model_that_repeats_itself_is_stopped_and_its_sentence_kept_once(evidence: Evidence, ask: Ask) -> None:
     looping = Looping(("Dykes were raised [Source 1]. ", "They are inspected every spring [Source 2]. "))
     _, result = ask(evidence, looping)
     assert looping.rounds < 20
     assert result.text == "Dykes were raised [Source 1]. They are inspected every spring [Source 2]."
     assert result.status == "answered"
-    assert "The answer broke off. scripted kept repeating itself. Ask again, or use another model." in result.warnings
+    assert "The answer broke off. by hand kept repeating itself. Ask again, or use another model." in result.warnings
 
 
-def test_a_refusal_below_an_answer_is_dropped_and_reported(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]]
-) -> None:
+def test_a_refusal_below_an_answer_is_dropped_and_reported(evidence: Evidence, ask: Ask) -> None:
     said = "[Source 1] The dyke at kilometre 10 was raised after the flood of 1953.\n" + INSUFFICIENT["en"]
-    _, result = ask(evidence, Scripted((said,)))
+    _, result = ask(evidence, ModelByHand((said,)))
     assert result.status == "answered"
     assert result.text == "[Source 1] The dyke at kilometre 10 was raised after the flood of 1953."
     assert len(result.citations) == 1
     assert any("answered and then wrote" in warning for warning in result.warnings)
 
 
-def test_an_answer_in_another_language_is_labelled_in_its_own_and_reported(
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-    ask: Callable[..., tuple[list[str], Answer]],
-) -> None:
+def test_an_answer_in_another_language_is_labelled_in_its_own_and_reported(ask: Ask) -> None:
     asked = make_evidence("Quale argine fu alzato?", [make_source(1, SENTENCES.replace("{n}", "10"))], language="it")
     said = "The dyke at kilometre 10 was raised after the flood of 1953, and it is inspected every spring [Source 1]."
-    _, result = ask(asked, Scripted((said,)), replace(SUPPORT, identify=lambda _: "en"))
+    _, result = ask(asked, ModelByHand((said,)), replace(SUPPORT, identify=lambda _: "en"))
     assert [one.label for one in result.support] == ["supported"]
     assert any("answered in English, not in Italian" in warning for warning in result.warnings)
 
 
 def test_citing_and_labelling_an_answer_encode_its_sources_once(
-    evidence: Evidence, ask: Callable[..., tuple[list[str], Answer]], embedder: CountingEmbedder
+    evidence: Evidence, ask: Ask, embedder: CountingEmbedder
 ) -> None:
     said = ("A dyke was raised when the flood of 1953 had passed [Source 1].",)
-    cited = ask(evidence, Scripted(said))[1]
+    cited = ask(evidence, ModelByHand(said))[1]
     citing = embedder.encoded
-    labelled = ask(evidence, Scripted(said), SUPPORT)[1]
+    labelled = ask(evidence, ModelByHand(said), SUPPORT)[1]
     assert labelled.citations == cited.citations
     # Of the second time, only the sentence itself is encoded more often than for citing alone.
     assert embedder.encoded - 2 * citing == 1

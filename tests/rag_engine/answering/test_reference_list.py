@@ -1,6 +1,4 @@
-"""References are made from the catalog: each document once, with its pages and what its licence forbids."""
-
-from __future__ import annotations
+"""References come from the catalog: each document once, with its pages and its licence's limits."""
 
 from dataclasses import replace
 

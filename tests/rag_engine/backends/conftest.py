@@ -1,7 +1,5 @@
 """A small keyword index in four languages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

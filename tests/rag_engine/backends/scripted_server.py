@@ -1,7 +1,5 @@
 """A web server on this machine that answers each path with the bytes it was told to, piece by piece."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator
@@ -13,7 +11,7 @@ from typing import Any
 
 @dataclass
 class Reply:
-    """Response of one path: a status and pieces of a body; `drops` closes in the middle, `stalls` never continues.
+    """Response of one path: `drops` closes in the middle, `stalls` never continues.
 
     `location` is where a redirect leads.
     """

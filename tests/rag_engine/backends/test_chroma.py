@@ -1,7 +1,5 @@
 """The content of Chroma for a collection, seen by its own client."""
 
-from __future__ import annotations
-
 import hashlib
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """A keyword index names every child that holds all of the words, and no other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings

@@ -1,7 +1,5 @@
 """Languages are told from questions and from documents."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

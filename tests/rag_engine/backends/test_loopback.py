@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from rag_engine.workspace import is_loopback

@@ -1,8 +1,6 @@
-from __future__ import annotations
-
 import json
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from time import monotonic
 
@@ -15,9 +13,10 @@ from rag_engine.config import GenerationConfig
 from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_RULES, PLANNER_SCHEMA, planner_message
 from rag_engine.token_usage import while_counting
-from rag_engine.types import Answer, Evidence, Prompt, QueryPlan, Source, TokenCount
+from rag_engine.types import Answer, Prompt, QueryPlan, TokenCount
+from tests.present import present
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, make_evidence, make_source
 
 PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": ["Italy"]}
 PROMPT = Prompt("rules", "question", QueryPlan("question", "en", ("question",)), (), (), 900, 3072, 0.3)
@@ -63,9 +62,7 @@ def config(server: Script) -> GenerationConfig:
 
 def open_ollama(config: GenerationConfig) -> OllamaGenerator:
     """Return the model that is found, which there must be."""
-    generator = find_ollama(config)
-    assert generator is not None
-    return generator
+    return present(find_ollama(config))
 
 
 def test_the_first_model_that_writes_is_found_with_its_window(server: Script, config: GenerationConfig) -> None:
@@ -274,11 +271,7 @@ def test_a_plan_that_takes_too_long_is_given_up(server: Script, config: Generati
 
 
 def test_an_answer_over_the_wire_comes_out_checked_and_cited(
-    server: Script,
-    config: GenerationConfig,
-    embedder: CountingEmbedder,
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
+    server: Script, config: GenerationConfig, embedder: CountingEmbedder
 ) -> None:
     server.replies["/api/chat"] = Reply(words("Dykes are inspected ", "[Sour", "ce 1]", "[Source 9].")[:4], drops=True)
     evidence = make_evidence(

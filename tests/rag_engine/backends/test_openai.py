@@ -1,7 +1,6 @@
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import httpx
@@ -13,6 +12,7 @@ from rag_engine.errors import BackendError
 from rag_engine.prompts import PLANNER_SCHEMA
 from rag_engine.token_usage import while_counting
 from rag_engine.types import Prompt, QueryPlan, TokenCount
+from tests.present import present
 from tests.rag_engine.backends.scripted_server import Reply, Script, serving
 
 PLAN = {"query_1": "a", "query_2": "b", "query_3": "c", "output_instructions": "", "geographic_scope": []}
@@ -30,6 +30,16 @@ def words(*said: str, reason: str | None = "stop") -> tuple[bytes, ...]:
     return (*(event({"content": word}) for word in said), event({}, reason), b"data: [DONE]\n\n")
 
 
+@contextmanager
+def serving_model(patch: pytest.MonkeyPatch, *replies: Reply) -> Iterator[Script]:
+    """Serve a model that replies so, one question after the other, and have the environment name it."""
+    known = Reply((b'{"id": "m", "max_model_len": 8192}',))
+    with serving(Script({"/v1/models/m": known, CHAT: list(replies)})) as script:
+        patch.setenv("SEXTANT_OPENAI_URL", f"{script.url}/v1")
+        patch.setenv("SEXTANT_OPENAI_MODEL", "m")
+        yield script
+
+
 @pytest.fixture
 def server() -> Iterator[Script]:
     with serving(Script({"/v1/models/mistral": Reply((b'{"id": "mistral", "max_model_len": 32768}',))})) as script:
@@ -45,9 +55,7 @@ def config(server: Script) -> GenerationConfig:
 
 def open_openai(config: GenerationConfig) -> OpenAIGenerator:
     """Return the endpoint that is found, which there must be."""
-    generator = find_openai(config)
-    assert generator is not None
-    return generator
+    return present(find_openai(config))
 
 
 def test_no_endpoint_is_no_generator() -> None:

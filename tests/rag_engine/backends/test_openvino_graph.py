@@ -1,6 +1,4 @@
-"""A graph as OpenVINO computes it: its words in a file of their own, its layers in 8 or 16 bit."""
-
-from __future__ import annotations
+"""A graph as OpenVINO computes it: its words in a separate file, its layers in 8 or 16 bit."""
 
 import os
 import warnings

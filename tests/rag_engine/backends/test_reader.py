@@ -1,7 +1,5 @@
 """The reader: an adapter merged into the packaged encoder, and what is said of one that does not fit."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

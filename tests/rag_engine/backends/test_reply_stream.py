@@ -1,7 +1,5 @@
 """A slow model is heard from every second and can be left at once, against servers that do not answer."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

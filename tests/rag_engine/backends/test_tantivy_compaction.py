@@ -1,7 +1,5 @@
 """The words of deleted documents leave the disk, and nothing else does."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Collection, Iterator
 from pathlib import Path

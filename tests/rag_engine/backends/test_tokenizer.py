@@ -1,7 +1,5 @@
 """The tokenizers of exported models: the packaged encoder's makes the same tokens by either library."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,6 +1,4 @@
-"""What any vector store must do: it holds, replaces, deletes, and filters as the catalog does."""
-
-from __future__ import annotations
+"""Any vector store holds, replaces and deletes, and filters as the catalog does."""
 
 import subprocess
 import sysconfig

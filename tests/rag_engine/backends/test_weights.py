@@ -1,7 +1,5 @@
 """Weights of models are opened only while they are what was recorded of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

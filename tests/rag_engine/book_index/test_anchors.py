@@ -1,7 +1,5 @@
 """Records of an index to the passages of a text, and the query cache made of them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

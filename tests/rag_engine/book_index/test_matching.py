@@ -1,7 +1,5 @@
 """Which entries of an index a question names."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

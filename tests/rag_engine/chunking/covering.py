@@ -1,7 +1,5 @@
 """Properties of the parents and children of every strategy, and texts to try them on."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Fixed, newline and recursive chunks keep to their sizes and leave nothing out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise

@@ -1,6 +1,4 @@
-"""A document is cut by the strategy that was asked for, or by the one that its structure calls for, and says why."""
-
-from __future__ import annotations
+"""A document is cut by the strategy asked for, else by that of its structure, and says why."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Opening words of an enumeration, for an item that does not say them."""
 
-from __future__ import annotations
-
 import pytest
 
 from rag_engine.chunking.indexed_text import opening_of

@@ -1,7 +1,5 @@
 """Titles are told by their type and their numbers, and each knows the titles above it."""
 
-from __future__ import annotations
-
 import pytest
 
 from rag_engine.chunking.headings import body_size, titles

@@ -1,6 +1,4 @@
-"""The indexed text: citations are read by both indexes, once, never at the cost of the passage's own words."""
-
-from __future__ import annotations
+"""The indexed text: both indexes read citations once, beside the passage's words."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,6 +1,4 @@
-"""A paragraph chunk is a title with its text, over page breaks and notes, and knows the titles above it."""
-
-from __future__ import annotations
+"""A paragraph chunk is a title with its text, over page breaks, and knows the titles above."""
 
 from itertools import pairwise
 

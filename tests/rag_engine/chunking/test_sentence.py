@@ -1,10 +1,7 @@
 """Sentence chunks are those of the definition, and none but a single long sentence exceeds the bound."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -95,21 +92,27 @@ def test_chunks_of_any_text_cover_it(text: str, config: ChunkSizes) -> None:
     assert all(len(parent.text.split()) <= max(config.maximum_words, longest) for parent in parents)
 
 
-def test_the_next_chunk_begins_with_the_fewest_last_sentences_that_make_the_overlap() -> None:
-    assert ranges([4, 4, 4, 4, 4], 12, 6, 5) == [(0, 3), (1, 4), (2, 5)]
-    assert ranges([4, 4, 4, 4, 4], 12, 6, 4) == [(0, 3), (2, 5)]
-
-
-def test_a_chunk_below_the_minimum_gives_no_overlap() -> None:
-    assert ranges([3, 11, 3], 12, 6, 2) == [(0, 1), (1, 2), (2, 3)]
-
-
-def test_an_overlap_that_leaves_no_room_for_the_next_sentence_is_shortened_from_its_front() -> None:
-    assert ranges([2, 2, 2, 2, 5], 8, 4, 6) == [(0, 4), (3, 5)]
-
-
-def test_a_sentence_longer_than_the_maximum_stands_alone_and_is_not_repeated() -> None:
-    assert ranges([4, 4, 20, 4, 4], 12, 4, 4) == [(0, 2), (2, 3), (3, 5)]
+@pytest.mark.parametrize(
+    ("words", "bounds", "chunks"),
+    [
+        ([4, 4, 4, 4, 4], (12, 6, 5), [(0, 3), (1, 4), (2, 5)]),
+        ([4, 4, 4, 4, 4], (12, 6, 4), [(0, 3), (2, 5)]),
+        ([4, 1, 11], (12, 6, 1), [(0, 2), (2, 3)]),
+        ([2, 2, 2, 2, 5], (8, 4, 6), [(0, 4), (3, 5)]),
+        ([4, 4, 20, 4, 4], (12, 4, 4), [(0, 2), (2, 3), (3, 5)]),
+    ],
+    ids=[
+        "it takes the fewest sentences that make the overlap",
+        "it takes one sentence where that makes the overlap",
+        "a chunk below the minimum gives none",
+        "it is shortened from its front where the next sentence has no room",
+        "a sentence longer than the maximum stands alone and is not repeated",
+    ],
+)
+def test_the_next_chunk_begins_with_an_overlap(
+    words: list[int], bounds: tuple[int, int, int], chunks: list[tuple[int, int]]
+) -> None:
+    assert ranges(words, *bounds) == chunks
 
 
 def test_a_chunk_is_one_parent_with_one_child() -> None:
@@ -125,11 +128,3 @@ def test_bounds_that_cannot_hold_are_refused_with_their_cure(bounds: tuple[int, 
     config = replace(DEFAULT, maximum_words=maximum, minimum_words=minimum, overlap_words=overlap)
     with pytest.raises(InputError, match=f"maximum_words={maximum}.*at least 1"):
         chunks("Text.", config)
-
-
-def test_a_real_law_is_cut_within_the_bound(shared: Path) -> None:
-    text = (shared / "data" / "corpus" / "en_eu_climate_law_2021-1119.md").read_text(encoding="utf-8")
-    parents = chunks(text)
-    check(text, parents, DEFAULT)
-    assert len(parents) > 50
-    assert all(len(parent.text.split()) <= DEFAULT.maximum_words for parent in parents)

@@ -1,7 +1,5 @@
 """The confinement as it is on this machine, tried from inside by those that open foreign files."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

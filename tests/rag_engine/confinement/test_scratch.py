@@ -1,7 +1,5 @@
 """Files are lent in a scratch folder, and nothing of it stays."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The loop over a retrieval and a reader that are written by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -14,9 +12,9 @@ from rag_engine.controller.gather import begin, merge_evidence, search_on
 from rag_engine.controller.memory import Proposition, SubQuestion, WorkingMemory, place_of
 from rag_engine.controller.read import StatementReading
 from rag_engine.types import ControllerStep, Evidence, Source
+from tests.rag_engine.conftest import make_evidence, make_source
+from tests.rag_engine.controller.sources import evidence_of
 
-MakeSource = Callable[..., Source]
-MakeEvidence = Callable[..., Evidence]
 CONFIG = ControllerConfig(budget=4)
 PARTS = (SubQuestion("Who pays?", ("who pays", "who pays for shelters")), SubQuestion("When?", ("when",)))
 
@@ -60,13 +58,11 @@ def run(
 
 
 @pytest.fixture
-def first(make_source: MakeSource, make_evidence: MakeEvidence) -> Evidence:
+def first() -> Evidence:
     return make_evidence("Who pays, and when?", [make_source(1, "The state pays."), make_source(2, "Other matters.")])
 
 
-def test_a_gap_is_searched_for_until_it_is_covered(
-    first: Evidence, make_source: MakeSource, make_evidence: MakeEvidence
-) -> None:
+def test_a_gap_is_searched_for_until_it_is_covered(first: Evidence) -> None:
     found = {"when": make_evidence("when", [make_source(3, "Plans are tested in May.")])}
     steps, memory, issued = run(first, found, reader({"pays": 0, "May": 1}))
     assert issued == ["when"]
@@ -76,9 +72,7 @@ def test_a_gap_is_searched_for_until_it_is_covered(
     assert steps[-1].subject == "resolved"
 
 
-def test_what_is_found_for_one_part_may_cover_another(
-    first: Evidence, make_source: MakeSource, make_evidence: MakeEvidence
-) -> None:
+def test_what_is_found_for_one_part_may_cover_another(first: Evidence) -> None:
     found = {"who pays": make_evidence("who pays", [make_source(3, "The council gives money in May.")])}
     _, memory, issued = run(first, found, reader({"council": 0, "May": 1}))
     assert issued == ["who pays"]
@@ -95,8 +89,6 @@ def test_an_end_without_an_answer_leaves_the_gaps_beside_the_evidence(first: Evi
 
 @given(budget=st.integers(0, 6))
 def test_the_budget_ends_the_loop_whatever_is_found(budget: int) -> None:
-    from tests.rag_engine.controller.sources import evidence_of
-
     config = replace(CONFIG, budget=budget)
     _, memory, issued = run(evidence_of("Who pays, and when?", ["Nothing here."]), {}, reader({}), config)
     assert memory.iteration == len(issued) <= budget
@@ -104,8 +96,6 @@ def test_the_budget_ends_the_loop_whatever_is_found(budget: int) -> None:
 
 @given(st.lists(st.lists(st.integers(1, 9), max_size=4), min_size=3, max_size=3))
 def test_nothing_that_was_found_is_dropped_and_the_sources_are_numbered_anew(places: list[list[int]]) -> None:
-    from tests.rag_engine.controller.sources import evidence_of
-
     start = evidence_of("Who pays, and when?", ["Nothing here."])
     queries = ("who pays", "when", "who pays for shelters")
     found = {
@@ -120,7 +110,7 @@ def test_nothing_that_was_found_is_dropped_and_the_sources_are_numbered_anew(pla
     assert len(merged.hits) == len(merged.sources)
 
 
-def test_what_an_index_leads_to_comes_last_and_not_twice(make_source: MakeSource, make_evidence: MakeEvidence) -> None:
+def test_what_an_index_leads_to_comes_last_and_not_twice() -> None:
     text = "The dyke was raised by half a metre. The gate is closed by hand."
     whole, other = make_source(1, text), replace(make_source(2, text[:36]), index_context=True)
     again = replace(whole, n=3, text=text[:36], end=whole.start + 36, index_context=True)
@@ -132,9 +122,7 @@ def test_what_an_index_leads_to_comes_last_and_not_twice(make_source: MakeSource
     assert merged.hits == (merged.sources[0].hits[0],)
 
 
-def test_each_part_has_its_best_source_among_the_first(
-    first: Evidence, make_source: MakeSource, make_evidence: MakeEvidence
-) -> None:
+def test_each_part_has_its_best_source_among_the_first(first: Evidence) -> None:
     found = {"when": make_evidence("when", [make_source(3, "Plans are tested in May.")])}
     steps, memory, _ = run(first, found, reader({"pays": 0, "May": 1}))
     merged = merge_evidence(memory, steps, seconds=0.1)

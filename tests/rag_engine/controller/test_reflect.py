@@ -1,6 +1,4 @@
-"""Reflect and decide, as properties that hold whatever was read."""
-
-from __future__ import annotations
+"""Reflect and decide, as properties that hold after any reading."""
 
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Questions of several parts, taken apart by the rules of seven languages."""
 
-from __future__ import annotations
-
 import tomllib
 
 import pytest

@@ -1,6 +1,4 @@
-"""An answer is written by a thread of the server, whoever watches it."""
-
-from __future__ import annotations
+"""An answer is written by a thread of the server, watched or not."""
 
 import threading
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ from rag_engine.errors import BackendError, InputError
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.types import Answer, ControllerStep, Evidence, QueryPlan
 from rag_engine.waiting import still_waiting
+from tests.present import present
 from tests.threads import join_threads
 
 QUESTION = "How long is a plan valid?"
@@ -47,8 +46,7 @@ class SlowAnswer:
 def ended(workspace: Path, id: str) -> Turn:
     """Return the last turn once its answer is written."""
     join_threads(f"answer {id}")
-    conversation = read_conversation(workspace, id)
-    assert conversation is not None
+    conversation = present(read_conversation(workspace, id))
     return conversation.turns[-1]
 
 
@@ -59,8 +57,7 @@ def test_how_far_an_answer_has_come_can_be_watched_and_its_end_is_stored(tmp_pat
 
     assert [turn.question for turn in begun.turns] == [QUESTION]
     assert slow.written.wait(30)
-    progress = jobs.progress(id)
-    assert progress is not None
+    progress = present(jobs.progress(id))
     assert progress.rewritten == "How long is a flood plan valid?"
     assert [step.kind for step in progress.steps] == ["reflect"]
     assert (progress.stage, progress.stopping) == ("reading", False) or progress.text == "Six "
@@ -83,13 +80,11 @@ def test_an_answer_that_is_stopped_keeps_the_words_that_came(tmp_path: Path, wai
 
     jobs.stop(id)
     if not waiting:
-        progress = jobs.progress(id)
-        assert progress is not None
+        progress = present(jobs.progress(id))
         assert progress.stopping
         slow.go_on.set()
 
-    reply = ended(tmp_path, id).reply
-    assert reply is not None
+    reply = present(ended(tmp_path, id).reply)
     assert reply.text == "Six"
     assert "cancelled" in " ".join(reply.warnings)
 
@@ -110,8 +105,7 @@ def test_an_answer_that_is_stopped_while_it_searches_keeps_the_steps_that_were_t
     jobs.stop(id)
     go_on.set()
 
-    reply = ended(tmp_path, id).reply
-    assert reply is not None
+    reply = present(ended(tmp_path, id).reply)
     assert (reply.text, [step.kind for step in reply.steps]) == ("Answer cancelled.", ["plan", "retrieve"])
 
 
@@ -149,8 +143,7 @@ def test_an_error_becomes_the_reply_and_the_next_question_is_taken(tmp_path: Pat
 
     jobs, id, slow = AnswerJobs(tmp_path), new_id(), SlowAnswer()
     jobs.start(id, QUESTION, failing)
-    reply = ended(tmp_path, id).reply
-    assert reply is not None
+    reply = present(ended(tmp_path, id).reply)
     assert (reply.status, reply.text) == ("error", "The server is gone. Start it.")
 
     slow.go_on.set()
@@ -166,8 +159,7 @@ def test_an_answer_that_ends_in_a_fault_of_ours_does_not_look_cancelled(tmp_path
 
     jobs, id = AnswerJobs(tmp_path), new_id()
     jobs.start(id, QUESTION, broken)
-    reply = ended(tmp_path, id).reply
-    assert reply is not None
+    reply = present(ended(tmp_path, id).reply)
     assert reply.status == "error"
     assert "did not expect" in reply.text
     assert jobs.progress(id) is None

@@ -1,7 +1,5 @@
 """A document knows the answers that cite it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,17 +1,14 @@
 """Scores of a passage in words."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from rag_engine.conversations.describe_hit import describe_scores, is_ranking_note, scores_of
-from rag_engine.types import Source
+from tests.rag_engine.conftest import make_source
 
 
-def test_every_score_that_counted_is_named(make_source: Callable[..., Source]) -> None:
+def test_every_score_that_counted_is_named() -> None:
     [hit] = make_source(1, "The mayor orders the evacuation.").hits
     bare = replace(
         hit, dense_rank=2, similarity=0.713, sparse_rank=None, bm25=None, fused=0.8, reranked=None, chance=None

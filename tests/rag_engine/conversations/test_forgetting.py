@@ -1,7 +1,5 @@
 """Conversations after a document was erased: what they keep of it, and what they do not."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading
@@ -14,6 +12,7 @@ from rag_engine.conversations import store
 from rag_engine.conversations.forgetting import forget_in_conversations
 from rag_engine.conversations.reply import Reply, ShownLink
 from rag_engine.types import CitedRecord, ControllerStep
+from tests.present import present
 from tests.rag_engine.conversations.test_store import CITATION, REPLY, SOURCE
 from tests.raw_records import overwrite, raw_records, record_bytes
 
@@ -32,12 +31,11 @@ CITED = replace(REPLY, sources=SOURCES, citations=(CITATION, BESIDE))
 
 
 def after(workspace: Path, reply: Reply, *, redact: bool) -> tuple[Reply, bytes]:
-    """Return the reply of a conversation after the document was erased, and the bytes of all but the list of those."""
+    """Return the reply of a conversation after the document was erased, and the bytes kept."""
     begun = store.begin_turn(workspace, store.new_id(), "How long?")
     store.end_turn(workspace, begun, reply)
     forget_in_conversations(workspace, ID, FILE, redact=redact)
-    read = store.read_conversation(workspace, begun.id)
-    assert read is not None
+    read = present(store.read_conversation(workspace, begun.id))
     assert read.turns[0].reply is not None
     overwrite(workspace, "erased", f"{ID} {redact} {FILE}", "")
     return read.turns[0].reply, record_bytes(workspace)
@@ -78,8 +76,7 @@ def packed(title: str) -> str:
 def test_a_conversation_that_is_restored_lacks_what_was_erased_meanwhile(tmp_path: Path, *, redact: bool) -> None:
     begun = store.begin_turn(tmp_path, store.new_id(), "How long?")
     store.end_turn(tmp_path, begun, CITED)
-    deleted = store.delete_conversation(tmp_path, begun.id)
-    assert deleted is not None
+    deleted = present(store.delete_conversation(tmp_path, begun.id))
     forget_in_conversations(tmp_path, ID, FILE, redact=redact)
     store.restore_conversation(tmp_path, deleted)
     gone = (b"never cited", b"xxxxxxxx", b"referred to") + ((b"six years",) if redact else ())
@@ -110,8 +107,7 @@ def test_what_another_process_is_writing_is_forgotten_after_it(tmp_path: Path) -
 def test_an_answer_of_the_document_that_came_back_keeps_it(tmp_path: Path) -> None:
     forget_in_conversations(tmp_path, ID, FILE, redact=True)
     begun = store.begin_turn(tmp_path, store.new_id(), "How long?")
-    ended = store.end_turn(tmp_path, begun, CITED)
-    assert ended is not None
+    ended = present(store.end_turn(tmp_path, begun, CITED))
     assert ended.turns[0].reply == CITED
 
 

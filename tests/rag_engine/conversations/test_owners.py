@@ -1,7 +1,5 @@
 """Two people of one server: what is one's own, what is shared, and what stays hidden."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from rag_engine.notebook.store import (
 )
 from rag_engine.passage_search.find import PassageQuery
 from rag_engine.passage_search.saved import delete_search, list_searches, save_search
+from tests.present import present
 from tests.rag_engine.conversations.test_answer_jobs import QUESTION, SlowAnswer, ended
 from tests.rag_engine.conversations.test_store import REPLY
 
@@ -56,8 +55,7 @@ def test_a_conversation_is_its_owners_alone(tmp_path: Path, conversation: str, o
         store.begin_turn(tmp_path, conversation, "And in Spain?", None, other)
     store.rename_conversation(tmp_path, conversation, "Mine", other)
     assert store.delete_conversation(tmp_path, conversation, other) is None
-    found = store.read_conversation(tmp_path, conversation, ADA)
-    assert found is not None
+    found = present(store.read_conversation(tmp_path, conversation, ADA))
     assert (found.name, len(found.turns)) == ("", 1)
 
 
@@ -65,8 +63,7 @@ def test_a_shared_conversation_can_be_read_without_its_ratings_and_not_changed(
     tmp_path: Path, conversation: str
 ) -> None:
     store.share_conversation(tmp_path, conversation, ADA, shared=True)
-    found = store.read_conversation(tmp_path, conversation, BOB)
-    assert found is not None
+    found = present(store.read_conversation(tmp_path, conversation, BOB))
     assert (found.shared_by, found.turns[0].rating) == ("Ada", None)
     assert [one.shared_by for one in store.list_conversations(tmp_path, BOB)] == ["Ada"]
     changes: tuple[Callable[[], object], ...] = (
@@ -125,15 +122,13 @@ def test_an_answer_is_neither_watched_nor_stopped_by_others(tmp_path: Path) -> N
         jobs.stop(id, other)
         with pytest.raises(InputError):
             jobs.start(id, "And in Spain?", SlowAnswer(), None, other)
-    progress = jobs.progress(id, ADA)
-    assert progress is not None
+    progress = present(jobs.progress(id, ADA))
     assert not progress.stopping
     slow.go_on.set()
     with pytest.raises(AssertionError):
         # Nothing of it for whoever is not its owner, also once it is written.
         ended(tmp_path, id)
-    found = store.read_conversation(tmp_path, id, ADA)
-    assert found is not None
+    found = present(store.read_conversation(tmp_path, id, ADA))
     assert found.turns[-1].reply is not None
 
 

@@ -1,8 +1,6 @@
 """A conversation outlives the browser, and an address cannot name anything else."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +13,9 @@ from rag_engine.conversations.store import Conversation, Turn, TurnRating
 from rag_engine.errors import BackendError, InputError, WorkspaceError
 from rag_engine.planning.follow_up import Exchange, FollowUp
 from rag_engine.takeaway.exported_text import export_answer
-from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan, Source
+from rag_engine.types import Answer, Citation, ControllerStep, Evidence, QueryPlan
+from tests.present import present
+from tests.rag_engine.conftest import make_evidence, make_source
 from tests.raw_records import overwrite, record_bytes
 
 SOURCE = ShownSource(
@@ -73,8 +73,7 @@ def test_a_name_that_is_too_long_is_refused_and_the_conversation_keeps_its_own(t
     store.rename_conversation(tmp_path, id, "Plans")
     with pytest.raises(InputError, match="81 characters; 80 are allowed"):
         store.rename_conversation(tmp_path, id, "n" * 81)
-    found = store.read_conversation(tmp_path, id)
-    assert found
+    found = stored(tmp_path, id)
     assert found.name == "Plans"
 
 
@@ -102,11 +101,8 @@ def test_the_steps_of_the_controller_are_kept_with_the_answer(tmp_path: Path) ->
 
     assert list(recording.record_reply(tmp_path, begun, iter(parts))) == list(parts)
 
-    read = store.read_conversation(tmp_path, begun.id)
-    assert read is not None
-    assert read.turns[0].reply is not None
-    assert read.turns[0].reply.steps == (step,)
-    assert read.turns[0].reply.text == "Nobody."
+    reply = reply_of(tmp_path, begun.id)
+    assert (reply.steps, reply.text) == ((step,), "Nobody.")
 
 
 def test_a_question_is_kept_before_it_is_answered(tmp_path: Path) -> None:
@@ -114,8 +110,7 @@ def test_a_question_is_kept_before_it_is_answered(tmp_path: Path) -> None:
 
     store.begin_turn(tmp_path, id, "Why?")
 
-    read = store.read_conversation(tmp_path, id)
-    assert read is not None
+    read = stored(tmp_path, id)
     assert [(turn.question, turn.reply) for turn in read.turns] == [("Why?", None)]
 
 
@@ -136,8 +131,7 @@ def test_two_tabs_on_one_conversation_keep_both_answers(tmp_path: Path) -> None:
     store.end_turn(tmp_path, second, replace(REPLY, text="Second."))
     store.end_turn(tmp_path, first, replace(REPLY, text="First."))
 
-    read = store.read_conversation(tmp_path, id)
-    assert read is not None
+    read = stored(tmp_path, id)
     assert [turn.reply.text for turn in read.turns if turn.reply] == ["Second.", "First."]
 
 
@@ -149,8 +143,7 @@ def test_an_answer_takes_the_place_of_its_own_question_only(tmp_path: Path) -> N
 
     store.end_turn(tmp_path, first, replace(REPLY, text="Stopped."))
 
-    read = store.read_conversation(tmp_path, id)
-    assert read is not None
+    read = stored(tmp_path, id)
     assert [(turn.question, turn.reply and turn.reply.text) for turn in read.turns] == [
         ("Why?", "Stopped."),
         ("How?", None),
@@ -224,14 +217,12 @@ def test_a_rating_is_kept_with_its_answer_and_can_be_taken_back(tmp_path: Path) 
     store.end_turn(tmp_path, begun, REPLY)
 
     store.rate_turn(tmp_path, id, begun.turns[0].asked, TurnRating(good=False, reason="Another year."))
-    read = store.read_conversation(tmp_path, id)
-    assert read is not None
+    read = stored(tmp_path, id)
     assert read.turns[0].rating == TurnRating(good=False, reason="Another year.")
     assert read.turns[0].reply == REPLY
 
     store.rate_turn(tmp_path, id, begun.turns[0].asked, None)
-    read = store.read_conversation(tmp_path, id)
-    assert read is not None
+    read = stored(tmp_path, id)
     assert read.turns[0].rating is None
 
 
@@ -254,14 +245,11 @@ def test_an_answer_that_is_cancelled_before_its_first_word_is_stored_as_such(tmp
     parts = recording.record_reply(tmp_path, begun, iter(["First, ", "the council"]))
     next(parts)
     parts.close()
-    [turn] = stored(tmp_path, begun.id).turns
-    assert turn.reply is not None
-    assert (turn.reply.status, turn.reply.text) == ("error", "Answer cancelled.")
+    reply = reply_of(tmp_path, begun.id)
+    assert (reply.status, reply.text) == ("error", "Answer cancelled.")
 
 
-def test_the_marks_of_a_cancelled_answer_lead_to_the_sources_that_it_named(
-    tmp_path: Path, make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]
-) -> None:
+def test_the_marks_of_a_cancelled_answer_lead_to_the_sources_that_it_named(tmp_path: Path) -> None:
     evidence = make_evidence("Why?", [make_source(n, f"Dyke {n} was raised.") for n in (1, 2, 3)])
     words = NumberedWords(evidence, evidence.sources)
     begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
@@ -283,12 +271,7 @@ def test_the_marks_of_a_cancelled_answer_lead_to_the_sources_that_it_named(
 
 @pytest.mark.parametrize(("pages", "quote", "page"), [((4, 4), "Dykes are raised.", 4), ((4, 5), "Cats sleep.", 4)])
 def test_a_cancelled_answer_cites_a_sentence_whose_page_is_known(
-    tmp_path: Path,
-    make_source: Callable[..., Source],
-    make_evidence: Callable[..., Evidence],
-    pages: tuple[int, int],
-    quote: str,
-    page: int,
+    tmp_path: Path, pages: tuple[int, int], quote: str, page: int
 ) -> None:
     """Of a passage over two pages only the page of its beginning is known."""
     source = make_source(1, "Cats sleep. Dykes are raised. Dogs bark.")
@@ -299,14 +282,11 @@ def test_a_cancelled_answer_cites_a_sentence_whose_page_is_known(
     for _, _ in zip(range(2), parts, strict=False):
         pass
     parts.close()
-    [turn] = stored(tmp_path, begun.id).turns
-    assert turn.reply is not None
-    assert [(one.quote, one.page) for one in turn.reply.citations] == [(quote, page)]
+    reply = reply_of(tmp_path, begun.id)
+    assert [(one.quote, one.page) for one in reply.citations] == [(quote, page)]
 
 
-def test_a_number_that_was_no_mark_while_an_answer_was_written_is_none_when_it_is_cancelled(
-    tmp_path: Path, make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]
-) -> None:
+def test_a_number_that_was_no_mark_while_an_answer_was_written_is_none_when_it_is_cancelled(tmp_path: Path) -> None:
     evidence = make_evidence("Why?", [make_source(n, f"Dyke {n} was raised.") for n in (1, 2, 3)])
     # The second source did not fit into the model's window.
     words = NumberedWords(evidence, [evidence.sources[0], evidence.sources[2]])
@@ -317,9 +297,8 @@ def test_a_number_that_was_no_mark_while_an_answer_was_written_is_none_when_it_i
         if part == said[-2]:
             break
     parts.close()
-    [turn] = stored(tmp_path, begun.id).turns
-    assert turn.reply is not None
-    assert turn.reply.text == "Dyke 3 [Source 1], of which more is said in [2]."
+    reply = reply_of(tmp_path, begun.id)
+    assert reply.text == "Dyke 3 [Source 1], of which more is said in [2]."
 
 
 def test_an_error_becomes_the_reply(tmp_path: Path) -> None:
@@ -329,9 +308,8 @@ def test_an_error_becomes_the_reply(tmp_path: Path) -> None:
 
     begun = store.begin_turn(tmp_path, store.new_id(), "Why?")
     assert list(recording.record_reply(tmp_path, begun, failing())) == ["First, "]
-    [turn] = stored(tmp_path, begun.id).turns
-    assert turn.reply is not None
-    assert turn.reply.text == "The model is gone. Start it."
+    reply = reply_of(tmp_path, begun.id)
+    assert reply.text == "The model is gone. Start it."
 
 
 def test_a_rewritten_question_is_stored_beside_the_one_that_was_typed(tmp_path: Path) -> None:
@@ -374,6 +352,11 @@ def test_a_conversation_that_has_not_changed_is_not_read_again(tmp_path: Path) -
 
 
 def stored(workspace: Path, id: str) -> Conversation:
-    found = store.read_conversation(workspace, id)
-    assert found is not None
-    return found
+    return present(store.read_conversation(workspace, id))
+
+
+def reply_of(workspace: Path, id: str) -> Reply:
+    """Return the reply to the only question of a conversation."""
+    [turn] = stored(workspace, id).turns
+    assert turn.reply is not None
+    return turn.reply

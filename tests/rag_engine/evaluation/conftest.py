@@ -1,7 +1,5 @@
 """A small data set on disk, as people hand them in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

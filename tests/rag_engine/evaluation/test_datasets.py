@@ -1,7 +1,5 @@
 """Data sets as people hand them in, whole and broken."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

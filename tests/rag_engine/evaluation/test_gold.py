@@ -1,7 +1,5 @@
 """Quotes and where they stand."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import pairwise

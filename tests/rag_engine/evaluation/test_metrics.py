@@ -1,7 +1,5 @@
 """The library's figures against some that were worked out by hand."""
 
-from __future__ import annotations
-
 from math import log2
 
 import pytest

@@ -1,7 +1,5 @@
 """Retrieved passages against ideal ones, counted by hand."""
 
-from __future__ import annotations
-
 from math import log2
 
 import pytest

@@ -1,7 +1,5 @@
 """BM25 as published, against its formula worked out by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

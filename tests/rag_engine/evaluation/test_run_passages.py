@@ -1,7 +1,5 @@
 """Ways of chunking and searching side by side, over real stores."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

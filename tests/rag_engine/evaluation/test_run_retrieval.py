@@ -1,7 +1,5 @@
 """A whole measurement over real stores, with an encoder of counted words."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Intervals and p values against what is known of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

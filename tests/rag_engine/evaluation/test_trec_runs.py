@@ -1,7 +1,5 @@
 """Run files that other programs read, and that come back as they were."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

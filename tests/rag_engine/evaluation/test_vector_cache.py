@@ -1,7 +1,5 @@
 """Vectors that are computed once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,13 +1,10 @@
-"""The knowledge base over a small collection: what is written, what is kept, and what goes with its documents."""
-
-from __future__ import annotations
+"""The knowledge base of a small collection: written, kept, and gone with its documents."""
 
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Never
 
 import pytest
 
@@ -20,6 +17,7 @@ from rag_engine.storage.catalog import describe_document
 from rag_engine.storage.index_entries import IndexedEntry, replace_index
 from rag_engine.types import Prompt
 from tests.rag_engine.conftest import CountingEmbedder, unread
+from tests.rag_engine.model_by_hand import ModelByHand
 from tests.rag_engine.small_collection import GUIDE, NOTICE, REPORT, Written, document_of, indexed, weighed
 
 FLOODS = Written(
@@ -35,25 +33,7 @@ FLOODS = Written(
 )
 
 
-@dataclass
-class Writer:
-    """A language model that cites the first source, or is away."""
-
-    says: str = "The warden lives beside the levee [Source 1]."
-    name: str = "writer"
-    away: bool = False
-    quotes_only: bool = False
-    context_window: int = 8192
-    prompts: list[Prompt] = field(default_factory=list)
-
-    def stream(self, prompt: Prompt) -> Iterator[str]:
-        self.prompts.append(prompt)
-        if self.away:
-            raise BackendError("The model is away.")
-        yield self.says
-
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> Never:
-        raise AssertionError(system)
+WRITTEN = ("The warden lives beside the levee [Source 1].",)
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +51,9 @@ def engine(made: Path, tmp_path: Path) -> Iterator[Engine]:
 
 
 def build(
-    engine: Engine, writer: Writer | None = None, *, again: bool = False, entries: int | None = None
+    engine: Engine, writer: ModelByHand | None = None, *, again: bool = False, entries: int | None = None
 ) -> GroundingSummary:
-    """Build the knowledge base, up to so many entries."""
+    """Build the knowledge base, up to a number of entries."""
     seen: list[str] = []
     return build_knowledge_base(
         engine,
@@ -113,7 +93,7 @@ def test_an_entry_has_its_three_nearest_passages_and_the_sentences_to_which_the_
 
 
 def test_a_corrected_licence_is_in_the_references_and_nothing_is_written_again(engine: Engine) -> None:
-    writer = Writer()
+    writer = ModelByHand(WRITTEN, name="writer")
     build(engine, writer)
     asked = len(writer.prompts)
     [document] = [one for one in engine.collection.documents() if one.file == "Flood handbook.txt"]
@@ -149,7 +129,7 @@ def test_without_a_language_model_the_text_consists_of_quotations_with_their_pag
 
 
 def test_a_language_model_writes_from_the_passages_and_its_sentences_are_checked(engine: Engine) -> None:
-    writer = Writer()
+    writer = ModelByHand(WRITTEN, name="writer")
     build(engine, writer)
 
     levee = grounded(engine)["levee"]
@@ -160,8 +140,8 @@ def test_a_language_model_writes_from_the_passages_and_its_sentences_are_checked
     assert "At most three sentences, in English." in writer.prompts[0].user
 
 
-@pytest.mark.parametrize("writer", [None, Writer("A wall [Source 3]. The warden lives beside it [Source 2].")])
-def test_each_mark_of_an_entry_leads_to_the_passage_that_is_quoted(engine: Engine, writer: Writer | None) -> None:
+@pytest.mark.parametrize("writer", [None, ModelByHand(("A wall [Source 3]. The warden lives beside it [Source 2].",))])
+def test_each_mark_of_an_entry_leads_to_the_passage_that_is_quoted(engine: Engine, writer: ModelByHand | None) -> None:
     build(engine, writer)
     for entry in grounded(engine).values():
         passages = {one.n: " ".join(one.text.split()) for one in entry.sources}
@@ -191,7 +171,7 @@ def test_what_was_quoted_for_want_of_a_model_is_written_when_one_answers_and_sta
     engine: Engine,
 ) -> None:
     build(engine)
-    assert counts(build(engine, Writer())) == (2, 0, 0, 0)
+    assert counts(build(engine, ModelByHand(WRITTEN, name="writer"))) == (2, 0, 0, 0)
     assert counts(build(engine)) == (0, 2, 0, 0)
     assert {one.generator for one in grounded(engine).values()} == {"writer"}
 
@@ -246,13 +226,13 @@ def test_what_was_written_from_a_document_goes_with_it(engine: Engine) -> None:
 def test_what_is_being_written_from_a_document_while_it_is_erased_is_not_kept(engine: Engine) -> None:
     [handbook] = [one for one in engine.collection.documents() if one.file == "Flood handbook.txt"]
 
-    class Erasing(Writer):
+    class Erasing(ModelByHand):
         def stream(self, prompt: Prompt) -> Iterator[str]:
             if not self.prompts:
                 engine.collection.erase(handbook)
             yield from super().stream(prompt)
 
-    build(engine, Erasing(), entries=1)
+    build(engine, Erasing(WRITTEN), entries=1)
     assert KnowledgeBase(engine.catalog).groundings() == {}
 
 
@@ -263,18 +243,18 @@ def test_a_document_that_is_encoded_again_keeps_what_was_written_from_it(engine:
 
 
 def test_an_entry_at_which_the_model_fails_is_left_for_the_next_build_with_the_reason(engine: Engine) -> None:
-    summary = build(engine, Writer(away=True))
+    summary = build(engine, ModelByHand(failure=BackendError("The model is away.")))
     assert counts(summary) == (0, 0, 2, 0)
     assert summary.failure == "The model is away."
     assert grounded(engine) == {}
-    assert counts(build(engine, Writer())) == (2, 0, 0, 0)
+    assert counts(build(engine, ModelByHand(WRITTEN, name="writer"))) == (2, 0, 0, 0)
 
 
 def test_a_model_that_is_away_ends_the_build(engine: Engine) -> None:
     [document] = [one for one in engine.collection.documents() if one.file == "Flood handbook.txt"]
     listed = [IndexedEntry(term, "", "table.csv", 1, 0, 40) for term in ("boats", "clay", "cracks")]
     replace_index(engine.catalog, "table.csv", {document.key: listed})
-    writer = Writer(away=True)
+    writer = ModelByHand(failure=BackendError("The model is away."))
     with pytest.raises(BackendError, match="away"):
         build(engine, writer)
     assert len(writer.prompts) == 3

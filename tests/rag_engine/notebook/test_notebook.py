@@ -1,7 +1,5 @@
 """Entries of a notebook, and their order."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hypothesis import given

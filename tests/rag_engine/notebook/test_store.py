@@ -1,7 +1,5 @@
 """Notebooks outlive conversations, and an address cannot name anything else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from rag_engine.notebook.store import (
     read_notebook,
     rename_notebook,
 )
+from tests.present import present
 from tests.rag_engine.conversations.test_store import REPLY
 from tests.rag_engine.notebook.test_notebook import CONVERSATION, TURN
 from tests.raw_records import overwrite, raw_records
@@ -80,15 +79,13 @@ def test_a_notebook_that_was_deleted_meanwhile_is_not_changed(tmp_path: Path) ->
 
 def test_deleting_a_conversation_leaves_the_notebook_alone(tmp_path: Path) -> None:
     begun = begin_turn(tmp_path, new_id(), "How long?")
-    ended = end_turn(tmp_path, begun, REPLY)
-    assert ended is not None
+    ended = present(end_turn(tmp_path, begun, REPLY))
     entry = answer_entry(ended.id, ended.turns[0])
     change_notebook(tmp_path, DEFAULT.id, lambda before: with_entry(before, entry))
 
     delete_conversation(tmp_path, ended.id)
 
-    kept = read_notebook(tmp_path, DEFAULT.id)
-    assert kept is not None
+    kept = present(read_notebook(tmp_path, DEFAULT.id))
     assert kept.entries == (entry,)
 
 

@@ -1,7 +1,5 @@
 """Engines to search with: the three plans, and twelve reports that repeat a word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +23,7 @@ def plans(small_workspace: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def reports(tmp_path: Path, embedder: CountingEmbedder) -> Iterator[Engine]:
-    """Yield an engine over reports that all speak of sluices, each in five passages, and a notice that does not."""
+    """Yield an engine over reports of five passages on sluices, and a notice on something else."""
     page = "The sluice number {n} was opened by hand in the night of the storm, and the water ran off. " * 12
     written = [
         Written(f"Report {number}", tuple(page.format(n=f"{number}-{part}") for part in range(5)))

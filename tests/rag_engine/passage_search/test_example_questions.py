@@ -1,6 +1,4 @@
-"""Questions are drawn from headings that ask and from sentences that answer, in the document's own language."""
-
-from __future__ import annotations
+"""Questions are drawn from headings and sentences, in the document's language."""
 
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,6 +1,4 @@
-"""A search finds every passage with its words, says how many, and names the filter that excludes everything."""
-
-from __future__ import annotations
+"""A search finds every passage with its words, and names the filter that excludes everything."""
 
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A search is in its address, and the address in the search."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Saved searches are kept in the workspace, renamed, deleted and brought back, and count what is new."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

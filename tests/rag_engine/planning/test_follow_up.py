@@ -1,7 +1,5 @@
 """Questions that lean on the one before are rewritten by rules; others are left as they are."""
 
-from __future__ import annotations
-
 import csv
 import unicodedata
 

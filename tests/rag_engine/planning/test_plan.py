@@ -1,10 +1,7 @@
 """A question is taken apart: what to search, how to answer, where in the world."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +15,8 @@ from rag_engine.errors import BackendError, InputError
 from rag_engine.geography import load_gazetteer
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Generator
-from rag_engine.types import Prompt, QueryPlan
+from rag_engine.types import QueryPlan
+from tests.rag_engine.model_by_hand import replying
 
 CONFIG = Config(workspace=Path("unused"))
 GAZETTEER = load_gazetteer()
@@ -26,28 +24,6 @@ GAZETTEER = load_gazetteer()
 
 def plan(question: str, generator: Generator | None = None) -> QueryPlan:
     return plan_question(question, identify=identify_language, gazetteer=GAZETTEER, generator=generator, config=CONFIG)
-
-
-@dataclass
-class Planner:
-    """A generator that makes plans only."""
-
-    reply: dict[str, object] | BackendError
-    quotes_only: bool = False
-    name: str = "planner-model"
-    context_window: int = 4096
-    asked: list[tuple[str, str]] = field(default_factory=list)
-
-    def stream(self, prompt: Prompt) -> Iterator[str]:
-        raise AssertionError("a plan is not an answer")
-
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        assert schema is prompts.PLANNER_SCHEMA
-        assert seconds == CONFIG.generation.planner_seconds
-        self.asked.append((system, user))
-        if isinstance(self.reply, BackendError):
-            raise self.reply
-        return self.reply
 
 
 REPLY: dict[str, object] = {
@@ -246,7 +222,7 @@ def test_the_place_is_read_from_what_is_asked_and_not_from_how_to_answer() -> No
     ],
 )
 def test_a_models_instructions_count_as_far_as_the_questions_words_carry_them(wished: object, kept: str) -> None:
-    model = Planner(REPLY | {"output_instructions": wished})
+    model = replying(REPLY | {"output_instructions": wished})
     assert (
         plan("Which countries insure floods, as a table? One row for each country.", model).output_instructions == kept
     )
@@ -262,7 +238,7 @@ def test_a_models_instructions_count_as_far_as_the_questions_words_carry_them(wi
     ],
 )
 def test_what_a_question_quotes_is_no_instruction_of_a_model_or_by_the_rules(question: str, wished: str) -> None:
-    for planned in (plan(question), plan(question, Planner(REPLY | {"output_instructions": wished}))):
+    for planned in (plan(question), plan(question, replying(REPLY | {"output_instructions": wished}))):
         assert planned.output_instructions == ""
         assert planned.queries[0] == question
 
@@ -275,20 +251,22 @@ def test_a_quotation_within_an_instruction_stays_in_it() -> None:
 
 def test_a_place_that_a_model_invents_is_not_in_the_plan() -> None:
     asked = "Is flood insurance compulsory in Greece? Answer in Italian."
-    assert plan(asked, Planner(REPLY | {"geographic_scope": ["Japan", "Europe", "Italy"]})).scope == plan(asked).scope
+    assert plan(asked, replying(REPLY | {"geographic_scope": ["Japan", "Europe", "Italy"]})).scope == plan(asked).scope
 
 
 def test_a_model_plans_where_there_is_one() -> None:
-    model = Planner(REPLY)
+    model = replying(REPLY)
     planned = plan("Is flood insurance compulsory in Greece? Answer with \"yes\" or no. See 'Law 5'.", model)
     question = "Is flood insurance compulsory in Greece? See 'Law 5'."
     assert planned.queries == (question, REPLY["query_1"], REPLY["query_2"], REPLY["query_3"])
     assert planned.scope.countries == ("Greece",)
-    assert planned.planner == "planner-model"
+    assert planned.planner == "by hand"
     assert planned.output_instructions
     assert planned.keywords == ("Law 5",)
     assert planned.warnings == ()
-    assert model.asked[0][0] == prompts.PLANNER_RULES
+    [asked] = model.asked
+    assert (asked.system, asked.schema) == (prompts.PLANNER_RULES, prompts.PLANNER_SCHEMA)
+    assert asked.seconds == CONFIG.generation.planner_seconds
 
 
 @pytest.mark.parametrize(
@@ -302,24 +280,24 @@ def test_a_model_plans_where_there_is_one() -> None:
 )
 def test_a_plan_that_cannot_be_searched_gives_way_to_the_rules(change: dict[str, object], reason: str) -> None:
     question = "Is flood insurance compulsory in Greece?"
-    planned = plan(question, Planner(REPLY | change))
+    planned = plan(question, replying(REPLY | change))
     assert reason in planned.warnings[0]
     assert replace(planned, warnings=()) == plan(question)
 
 
 def test_a_model_that_is_away_is_named_and_the_rules_plan() -> None:
-    planned = plan("Is flood insurance compulsory?", Planner(BackendError("Ollama does not answer.")))
+    planned = plan("Is flood insurance compulsory?", replying(BackendError("Ollama does not answer.")))
     assert "Ollama does not answer." in planned.warnings[0]
     assert planned.planner == "rules"
 
 
 def test_queries_of_a_model_are_cut_at_their_limits() -> None:
-    planned = plan("Is it?", Planner(REPLY | {"query_1": "one " * 20 + "two", "query_3": "word " * 11 + "two"}))
+    planned = plan("Is it?", replying(REPLY | {"query_1": "one " * 20 + "two", "query_3": "word " * 11 + "two"}))
     assert [len(query.split()) for query in planned.queries[1:]] == [15, 6, 10]
 
 
 def test_a_generator_that_only_quotes_is_not_asked() -> None:
-    model = Planner(REPLY, quotes_only=True)
+    model = replying(REPLY, quotes_only=True)
     assert plan("Is flood insurance compulsory?", model).planner == "rules"
     assert model.asked == []
 

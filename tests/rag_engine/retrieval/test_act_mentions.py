@@ -1,6 +1,4 @@
-"""Acts by the names that a question uses: title, short title, abbreviation or number, in any of the languages."""
-
-from __future__ import annotations
+"""Acts by title, short title, abbreviation or number, in any of the languages."""
 
 import pytest
 from hypothesis import given

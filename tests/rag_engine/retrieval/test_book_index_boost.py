@@ -1,6 +1,4 @@
-"""A question that names an entry of an index is led to the passages that the index lists, and told why."""
-
-from __future__ import annotations
+"""A question that names an entry of an index is led to its passages, and told why."""
 
 from collections.abc import Sequence
 
@@ -43,17 +41,6 @@ def add(stores: Stores, embedder: CountingEmbedder, records: Sequence[IndexRecor
     indexer.finish()
 
 
-def test_a_named_term_leads_to_its_passages_and_says_so(stores: Stores, embedder: CountingEmbedder) -> None:
-    add(stores, embedder)
-
-    found = match_index(read(stores), "What does the wildfire authority publish?", "en").passages
-
-    assert explained(found) == {f"listed in the index under “wildfire authority”, page {page}" for page in (1, 2)}
-    children = stores.catalog.children(found)
-    assert set(children) == set(found)
-    assert any("wildfire authority" in child.text for child in children.values())
-
-
 def test_a_place_is_that_of_the_sentences_that_name_the_entry(stores: Stores, embedder: CountingEmbedder) -> None:
     add(stores, embedder)
     [record] = stores.catalog.active_documents()
@@ -63,21 +50,6 @@ def test_a_place_is_that_of_the_sentences_that_name_the_entry(stores: Stores, em
 
     [[place]] = found.values()
     assert text[place.start : place.end].startswith("The drought authority shall publish its drought maps")
-
-
-def test_an_entry_that_refers_to_another_leads_there(stores: Stores, embedder: CountingEmbedder) -> None:
-    add(stores, embedder)
-    direct = match_index(read(stores), "wildfire authority", "en").passages
-
-    found = match_index(read(stores), "Who deals with a forest fire?", "en").passages
-
-    assert set(found) == set(direct)
-    assert all(why.endswith("to which “forest fire” refers") for why in explained(found))
-
-
-def test_a_question_that_names_no_term_is_led_nowhere(stores: Stores, embedder: CountingEmbedder) -> None:
-    add(stores, embedder)
-    assert match_index(read(stores), "What does the council pay?", "en").passages == {}
 
 
 def test_other_passages_of_a_named_page_are_kept_apart_from_the_one_it_names(

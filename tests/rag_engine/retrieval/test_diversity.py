@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -15,11 +13,6 @@ candidates = st.lists(
     ).map(lambda c: Candidate(c.key, c.parent_key % 5, c.parent_key, c.similarity, c.by_keyword, c.score)),
     max_size=40,
 )
-
-
-def test_the_papers_cap_is_two_up_to_ten_results_and_three_beyond() -> None:
-    assert per_document_cap(10, 800) == 2
-    assert per_document_cap(15, 800) == 3
 
 
 def test_a_question_to_one_document_is_not_held_to_two_passages() -> None:

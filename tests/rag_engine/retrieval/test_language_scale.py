@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -56,7 +54,7 @@ def test_a_document_alone_in_its_language_is_not_measured_by_its_own_subject() -
 
 
 def test_a_translation_stands_out_as_far_as_the_original() -> None:
-    """The encoder puts everything English .1 nearer to an English question, whatever it says."""
+    """The encoder puts everything English .1 nearer to an English question."""
     noise = np.random.default_rng(1).normal(0, 0.02, 500)
     vectors = {"en": towards((0.75 + noise).tolist()), "de": towards((0.65 + noise).tolist())}
     samples = LanguageSamples(vectors, {"en": 50_000, "de": 50_000})

@@ -1,7 +1,5 @@
 """Maximal marginal relevance: its definition, and what a reader sees of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

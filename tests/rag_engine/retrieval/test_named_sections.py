@@ -1,7 +1,5 @@
 """Sections that a question names: looked up in the catalog, or known not to exist."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,8 +1,5 @@
 """The recipes of two papers, to their letter: what is asked, how it is fused, what is admitted."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -24,13 +21,6 @@ from tests.rag_engine.small_collection import ByHand, indexed
 SANDBAGS = "where do volunteers stack the sandbags"
 PLAN = QueryPlan(SANDBAGS, "en", (SANDBAGS, "sandbags volunteers", "stack"))
 NAMED = "What does Article 3 of the Dyke Protection Act say of shares?"
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = indexed(tmp_path_factory.mktemp("recipes") / "workspace", CountingEmbedder())
-    yield engine
-    engine.close()
 
 
 def of(question: str) -> QueryPlan:

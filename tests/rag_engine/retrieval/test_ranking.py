@@ -1,10 +1,7 @@
-"""The order of children over a real collection: what the question names, what refers, what a reranker thinks."""
+"""The order of children: what the question names, what refers, what a reranker thinks."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 import pytest
@@ -13,13 +10,12 @@ from hypothesis import strategies as st
 
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
-from rag_engine.protocols import Reranker, Scores
+from rag_engine.protocols import Reranker
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.retrieval.reranking import DEPTH
-from rag_engine.storage.catalog import Catalog
 from rag_engine.types import IndexListing, QueryPlan
-from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.small_collection import ByHand, ReadingByHand, indexed
+from tests.rag_engine.conftest import AwayEmbedder
+from tests.rag_engine.small_collection import ByHand, ReadingByHand
 
 SANDBAGS = "Where do volunteers stack the sandbags?"
 NAMED = "Does Article 3 of the Dyke Protection Act leave what is left of a house to its owners?"
@@ -27,13 +23,6 @@ MAPS = "How does the authority map every dyke?"
 
 DYKES, INSURANCE = "Dyke Protection Act", "Flood Insurance Act"
 Rank = Callable[..., Ranked]
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = indexed(tmp_path_factory.mktemp("ranking") / "workspace", CountingEmbedder())
-    yield engine
-    engine.close()
 
 
 @pytest.fixture(scope="module")
@@ -189,27 +178,6 @@ def test_what_the_reranker_thinks_better_rises_by_its_weight(order: Callable[...
     assert found.warnings == ()
 
 
-def dies(text: str) -> float:
-    raise BackendError("Reranker by hand broke off.")
-
-
-@pytest.mark.parametrize(
-    ("of", "why"),
-    [
-        (dies, "Reranker by hand broke off."),
-        (lambda text: float("nan"), "by hand did not give one number for each of 4 passages."),
-    ],
-)
-def test_a_reranker_that_fails_leaves_the_order_and_it_is_said(
-    ranked: Rank, of: Callable[[str], float], why: str
-) -> None:
-    plain, found = ranked(SANDBAGS), ranked(SANDBAGS, reranker=ByHand(of), rerank_weight=0.9)
-    assert found.keys.tolist() == plain.keys.tolist()
-    assert found.scores.tolist() == plain.scores.tolist()
-    assert found.reranked == {}
-    assert found.warnings == (f"Not reranked: {why}",)
-
-
 def test_a_reranker_that_is_nowhere_leaves_the_order_and_it_is_said(engine: Engine, ranked: Rank) -> None:
     def nowhere(_: str) -> Reranker:
         raise BackendError("Reranker 'x' is nowhere.", help="Give another.")
@@ -243,35 +211,8 @@ def test_the_paper_recipe_asks_neither_an_index_nor_a_reranker(ranked: Rank) -> 
     assert (reader.scored, found.listed, found.provenance, found.reranked) == ([], {}, {}, {})
 
 
-def test_a_document_erased_while_it_is_ranked_is_passed_over(engine: Engine) -> None:
-    view = engine.collection.view()
-
-    class Without:
-        """A catalog in which the notices are gone already."""
-
-        def children(self, keys: Sequence[int]) -> dict[int, object]:
-            read = view.catalog.children(keys)
-            return {key: record for key, record in read.items() if "olunteers" not in record.text}
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(view.catalog, name)
-
-    reader = ByHand(reads_reports)
-    changed = replace(view, catalog=cast(Catalog, Without()))
-    retrievers = replace(engine.retrievers(), reranker=lambda _: reader, rerank_depth=lambda _: DEPTH)
-    config = engine.retrieval(rerank=True, rerank_weight=0.5, reference_weight=0.2)
-    found = rank(QueryPlan(SANDBAGS, "en", (SANDBAGS,)), None, changed, retrievers, config)
-    assert len(found.keys) == len(set(found.keys.tolist()))
-    assert not any("olunteers" in text for text in reader.scored)
-    assert any("half had burst" in text for text in reader.scored)
-
-
 def test_without_the_encoder_what_is_named_still_leads(engine: Engine, place_of: Callable[[int], str]) -> None:
-    class Away(CountingEmbedder):
-        def encode_queries(self, texts: Sequence[str]) -> Scores:
-            raise BackendError("The encoder is away.")
-
-    retrievers = replace(engine.retrievers(), embedder=Away)
+    retrievers = replace(engine.retrievers(), embedder=AwayEmbedder)
     found = rank(QueryPlan(NAMED, "en", (NAMED,)), None, engine.collection.view(), retrievers, engine.retrieval())
     assert place_of(int(found.keys[0])) == f"{DYKES}, Article 3"
     assert found.cosines.tolist() == [0.0] * len(found.keys)

@@ -1,7 +1,5 @@
 """Reranking: the mix of two scores, how deep, and what is said when the reranker does not do its part."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.errors import BackendError, InputError
-from rag_engine.protocols import Reranker, Scores
+from rag_engine.protocols import Scores
 from rag_engine.retrieval.reranking import DEPTH, Reranked, affordable_depth, interpolate, rerank
 
 
@@ -170,7 +168,3 @@ def test_scores_of_another_shape_are_not_used(monkeypatch: pytest.MonkeyPatch) -
 def test_a_weight_that_is_no_share_is_refused(weight: float) -> None:
     with pytest.raises(InputError, match="weight"):
         rerank("q", TEXTS, SCORES, Reader(answers), weight=weight)
-
-
-def test_the_reader_of_these_tests_is_a_reranker() -> None:
-    assert isinstance(Reader(answers), Reranker)

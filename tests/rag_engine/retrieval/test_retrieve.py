@@ -1,7 +1,5 @@
 """From a question to the passages that an analyst reads; where meaning decides, by the real encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -66,13 +64,6 @@ Search = Callable[..., Evidence]
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = indexed(tmp_path_factory.mktemp("retrieval") / "workspace", CountingEmbedder())
-    yield engine
-    engine.close()
-
-
-@pytest.fixture(scope="module")
 def understanding(meaning: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Yield a collection indexed by the real encoder."""
     engine = indexed(tmp_path_factory.mktemp("meaning") / "workspace", meaning, (ANSWERS, TALKS, *DECREES), reads=True)
@@ -104,11 +95,6 @@ def test_every_named_article_is_read_first_whatever_the_cap_and_the_floor(engine
     assert [(source.act, source.section) for source in found.sources][:3] == [
         ("Flood Insurance Act", f"Article {number}") for number in (1, 3, 4)
     ]
-
-
-def test_a_named_article_outside_the_filter_is_not_found(engine: Engine) -> None:
-    found = engine.search("Article 3 of the Dyke Protection Act", {"language": ("de",)})
-    assert {source.document.metadata.language for source in found.sources} <= {"de"}
 
 
 def test_a_named_article_is_read_first_and_says_what_it_gained(engine: Engine) -> None:
@@ -149,12 +135,6 @@ def test_what_an_index_lists_is_read_after_the_best_and_in_nobodys_place(engine:
     assert (added.n, added.index_context, added.listed) == (3, True, (IndexListing("freeboard", 2),))
     assert added.text == engine.catalog.text(added.document.key)[added.start : added.end]
     assert (added.hits[0].text, added.hits[0].start) == (added.text, added.start)
-
-
-def test_what_an_index_lists_keeps_to_the_filter(engine: Engine) -> None:
-    found = engine.search(FREEBOARD, {"language": ("de",)}, engine.retrieval(similarity_floor=0.0))
-    assert listed(found) == []
-    assert set(titles(found)) == {"Merkblatt"}
 
 
 def test_sources_and_ranks_count_from_one(engine: Engine) -> None:

@@ -1,38 +1,27 @@
 """Scores of a child: similarity above the baseline of its language, its best sentence, its words."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rag_engine.config import RankingWeights, RetrievalConfig
 from rag_engine.engine import Engine
-from rag_engine.retrieval.scores import CandidatePool, Signals, column, mix, pool_of, read_signals, scaled_to_best
+from rag_engine.retrieval.scores import CandidatePool, Signals, mix, pool_of, read_signals, scaled_to_best
 from rag_engine.retrieval.search import search
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.sentence_vectors import pack_sentences
 from rag_engine.storage.snapshot import LanguageSamples
 from rag_engine.types import QueryPlan
-from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.small_collection import indexed
 
 QUESTION = "Where do volunteers stack the sandbags?"
 PLAN = QueryPlan(QUESTION, "en", (QUESTION,))
 DEFAULT = RankingWeights(keyword_weight=0.05)
 RETRIEVAL = RetrievalConfig(weights=DEFAULT)
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = indexed(tmp_path_factory.mktemp("signals") / "workspace", CountingEmbedder())
-    yield engine
-    engine.close()
 
 
 def signals(
@@ -94,12 +83,6 @@ def test_what_holds_the_named_acronym_comes_before_what_is_otherwise_as_good() -
     assert mix(signals([2.0, 2.0], [0.5, 0.5], named=[0.0, 1.0]), DEFAULT).tolist() == [0.0, 1.0]
 
 
-def test_a_sentence_that_answers_speaks_for_its_passage_by_its_share() -> None:
-    some = Signals(np.array([[3.0], [2.0]]), np.array([[3.0], [5.0]]), np.zeros((2, 0)), np.zeros(2), np.ones(2, bool))
-    assert mix(some, replace(DEFAULT, sentence_share=0.0)).tolist() == [1.0, 0.0]
-    assert mix(some, replace(DEFAULT, sentence_share=0.5)).tolist() == [0.0, 1.0]
-
-
 def test_further_variants_share_one_weight_beside_the_question_itself() -> None:
     near = np.array([[4.0, 0.0, 0.0], [0.0, 4.0, 4.0]])
     some = Signals(near, near, np.zeros((2, 0)), np.zeros(2), np.ones(2, bool))
@@ -114,19 +97,6 @@ def test_shares_of_the_best_keep_the_order_and_end_at_one(scores: list[float]) -
     assert ((shares >= 0) & (shares <= 1)).all()
     # Two that differ by less than a number can tell may become one, but none overtakes another.
     assert (np.diff(shares[np.argsort(scores)]) >= 0).all()
-
-
-def test_a_child_that_was_not_found_scores_nothing() -> None:
-    assert column({7: 2.5}, np.array([3, 7])).tolist() == [0.0, 2.5]
-
-
-def test_the_pool_holds_each_visible_child_once(engine: Engine) -> None:
-    view = engine.collection.view()
-    found = search(PLAN, None, view, engine.retrievers(), RETRIEVAL)
-    pool = pool_of(found, [*found.keys(), 10**9], view)
-    assert pool.keys.tolist() == sorted(found.keys())
-    assert len(pool.keys) == len(pool.owners) == len(pool.rows) == len(pool.languages) == len(pool.cosines)
-    assert {view.snapshot.documents[owner].metadata.language for owner in pool.owners.tolist()} == {"en", "de"}
 
 
 def test_sentences_are_read_only_where_they_count(engine: Engine) -> None:
@@ -192,21 +162,6 @@ def read(engine: Engine) -> Read:
     return signals_of
 
 
-def test_a_passage_is_judged_beside_the_passages_of_its_language(read: Read) -> None:
-    usual = {"en": 0.75, "de": 0.65}
-    fair = read([0.85, 0.75, 0.78], ["en", "de", "en"], usual)
-    bare = read([0.85, 0.75, 0.78], ["en", "de", "en"], usual, language_scale=False)
-    assert fair.passage[1, 0] == pytest.approx(fair.passage[0, 0], abs=0.4)
-    assert fair.passage[1, 0] > fair.passage[2, 0]
-    assert bare.passage[1, 0] < bare.passage[2, 0]
-
-
-def test_the_best_sentence_counts_beside_the_passage(read: Read) -> None:
-    some = read([0.8, 0.5, 0.8], ["en", "en", "en"], {"en": 0.5})
-    assert some.sentence[1, 0] > some.sentence[0, 0] == some.passage[0, 0]
-    assert some.passage[1, 0] < some.passage[0, 0]
-
-
 def test_what_is_named_is_a_share_of_all_that_the_question_names(read: Read) -> None:
     assert read([0.5, 0.5, 0.5], ["en"] * 3, {"en": 0.5}).named == pytest.approx([0.5, 0.625, 0.0])
 
@@ -216,18 +171,3 @@ def test_a_language_that_is_not_known_is_taken_for_the_questions(read: Read) -> 
     assert read([0.5] * 3, ["en", "de", ""], usual).same_language.tolist() == [True, False, True]
     unknown = replace(PLAN, language="")
     assert read([0.5] * 3, ["en", "de", ""], usual, unknown).same_language.all()
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 4), st.integers(0, 2**32 - 1))
-def test_signals_have_one_row_a_child_and_one_column_a_variant(engine: Engine, variants: int, seed: int) -> None:
-    words = ["dyke", "sandbags", "Rathaus", "siren", "premium", "Article 3", "", "¿?"]
-    queries = tuple(str(word) for word in np.random.default_rng(seed).choice(words, variants))
-    plan = replace(PLAN, queries=queries, planner="a model")
-    view = engine.collection.view()
-    found = search(plan, None, view, engine.retrievers(), RETRIEVAL)
-    some = read_signals(plan, pool_of(found, (), view), view, DEFAULT)
-    children = len(found.keys())
-    assert some.passage.shape == some.sentence.shape == (children, variants)
-    assert some.keyword.shape == (children, variants)
-    assert some.named.shape == some.same_language.shape == (children,)

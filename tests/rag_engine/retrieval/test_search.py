@@ -1,33 +1,20 @@
-"""The retrievers over the real indexes: what each finds, what it is asked, and the warning when one is unavailable."""
+"""The retrievers over the real indexes: what each finds, is asked, and says when it is away."""
 
-from __future__ import annotations
-
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
-from rag_engine.protocols import SparseIndex, Vectors
+from rag_engine.protocols import SparseIndex
 from rag_engine.retrieval.search import Candidates, _pieces, search
 from rag_engine.types import QueryPlan
-from rag_engine.workspace import sparse_index
-from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.small_collection import indexed
+from tests.rag_engine.conftest import AwayEmbedder
 
 QUESTION = "Where do volunteers stack the sandbags?"
 PLAN = QueryPlan(QUESTION, "en", (QUESTION, "volunteers sandbags", "wardens crest storm"))
-
-
-class Away(CountingEmbedder):
-    """An encoder whose questions fail."""
-
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        raise BackendError("The encoder is away.", retryable=True)
 
 
 @dataclass
@@ -46,13 +33,6 @@ class Asked:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    engine = indexed(tmp_path_factory.mktemp("legs") / "workspace", CountingEmbedder())
-    yield engine
-    engine.close()
 
 
 @pytest.fixture
@@ -97,39 +77,14 @@ def test_a_quoted_phrase_is_searched_on_its_own_as_it_is_written(found_by: Calla
     assert [len(scores) for scores in found.keywords] == [1, 0]
 
 
-def test_without_the_encoder_words_go_on_and_it_is_said(engine: Engine) -> None:
-    retrievers = replace(engine.retrievers(), embedder=Away)
-    found = search(PLAN, None, engine.collection.view(), retrievers, engine.retrieval())
-    assert found.dense == ()
-    assert found.sparse[0]
-    assert found.warnings == ("Searched by keywords only: The encoder is away.",)
-
-
-def test_without_the_keyword_index_meaning_goes_on_and_it_is_said(tmp_path: Path) -> None:
-    engine = indexed(tmp_path / "workspace", CountingEmbedder())
-    shutil.rmtree(sparse_index(engine.config.workspace, engine.collection.generation()))
-    found = search(PLAN, None, engine.collection.view(), engine.retrievers(), engine.retrieval())
-    engine.close()
-    assert found.dense[0]
-    assert (found.sparse, found.keywords) == ((), ())
-    assert [warning.partition(":")[0] for warning in found.warnings] == ["Searched by meaning only"]
-
-
 def test_with_both_retrievers_unavailable_nothing_is_found_and_both_are_said(engine: Engine) -> None:
     def gone() -> SparseIndex:
         raise BackendError("The keyword index is away.")
 
-    retrievers = replace(engine.retrievers(), embedder=Away, sparse=gone)
+    retrievers = replace(engine.retrievers(), embedder=AwayEmbedder, sparse=gone)
     found = search(PLAN, None, engine.collection.view(), retrievers, engine.retrieval())
     assert found.keys() == set()
     assert len(found.warnings) == 2
-
-
-@pytest.mark.parametrize("profile", ["default", "rrf", "paper", "statutes"])
-def test_a_filter_that_leaves_nothing_finds_nothing(found_by: Callable[..., Candidates], profile: str) -> None:
-    found = found_by(frozenset(), profile=profile)
-    assert found.keys() == set()
-    assert found.warnings == ()
 
 
 @pytest.mark.parametrize("profile", ["default", "rrf", "paper", "statutes"])

@@ -1,7 +1,5 @@
 """The tests of storage run over the real stores, and over vectors in memory."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The catalog: values come out as they went in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

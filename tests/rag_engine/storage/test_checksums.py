@@ -1,6 +1,4 @@
-"""Bytes that a disk has changed in vectors or in the keyword index are noticed, named, and made anew alone."""
-
-from __future__ import annotations
+"""Changed bytes in vectors or the keyword index are noticed, named, and made again alone."""
 
 import sqlite3
 from collections.abc import Callable
@@ -162,10 +160,3 @@ def test_a_flipped_byte_anywhere_in_the_keyword_index_is_told_and_made_anew(work
             engine.collection.sparse()
         engine.rebuild()
         assert engine.collection.sparse().keys() == set(engine.collection.snapshot().keys.tolist())
-
-
-def test_a_damaged_list_of_segments_is_told(workspace: Path) -> None:
-    meta = workspace / "index" / "1" / "keywords" / "meta.json"
-    meta.write_bytes(meta.read_bytes()[:40])
-    with pytest.raises(WorkspaceError, match=r"is damaged: meta\.json\. Run `sextant rebuild`"):
-        open_sparse_index(meta.parent, writable=False)

@@ -1,6 +1,4 @@
-"""A collection over the real stores and over vectors in memory: views, generations, rebuilding, erasing."""
-
-from __future__ import annotations
+"""A collection over both stores: views, generations, rebuilding."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +12,8 @@ from rag_engine.protocols import StorageBackends
 from rag_engine.storage.catalog import open_catalog
 from rag_engine.storage.collection import Collection
 from rag_engine.types import Document
-from tests.rag_engine.conftest import CountingEmbedder
+from tests.rag_engine.conftest import CountingEmbedder, OtherEmbedder
 from tests.rag_engine.small_collection import GUIDE, NOTICE, document_of
-
-
-class OtherEmbedder(CountingEmbedder):
-    """The same vectors under another name."""
-
-    name = "another"
 
 
 @pytest.fixture
@@ -130,11 +122,3 @@ def test_a_generation_that_fails_its_check_leaves_the_old_one_as_it_was(
     assert_whole(collection)
     add(collection, embedder, document_of(GUIDE))
     assert collection.rebuild() == len(collection.snapshot())
-
-
-def test_an_erased_document_leaves_every_store(collection: Collection, embedder: CountingEmbedder) -> None:
-    add(collection, embedder, document_of(NOTICE), document_of(GUIDE))
-    notice, guide = collection.documents()
-    assert collection.erase(notice).left_behind == ()
-    assert collection.documents() == [guide]
-    assert_whole(collection)

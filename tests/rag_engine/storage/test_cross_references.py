@@ -1,13 +1,11 @@
 """Cross-references: they are read beside an article, and go with its document."""
 
-from __future__ import annotations
-
 import sqlalchemy as sql
 
 from rag_engine.chunking.indexed_text import child_id
 from rag_engine.config import ChunkingConfig
 from rag_engine.storage import schema as tables
-from rag_engine.storage.cross_references import linked_passages, placed_references, references
+from rag_engine.storage.cross_references import placed_references, references
 from rag_engine.storage.deletion import erase
 from rag_engine.storage.indexer import Indexer
 from rag_engine.storage.rebuild import encode_again
@@ -51,18 +49,6 @@ def test_an_article_brings_those_that_it_refers_to_each_once(stores: Stores, emb
     record = add_statute(stores, embedder)
     assert record.strategy == "section"
     assert linked(stores, record) == {"Article 2": ["Article 1"], "Article 3": ["Article 1", "Article 2"]}
-
-
-def test_what_is_referred_to_is_read_whole_with_its_page(stores: Stores, embedder: CountingEmbedder) -> None:
-    record = add_statute(stores, embedder)
-    keys = {child.parent.section: child.parent.key for child in stores.catalog.document_children(record.key)}
-
-    passages = linked_passages(stores.catalog, {keys["Article 2"]: record, keys["Article 4"]: record})
-
-    [[passage]] = passages.values()
-    assert (passage.label, passage.document, passage.page) == ("Article 1", record, 1)
-    assert passage.text == STATUTE[passage.start : passage.end]
-    assert "a wall of earth" in passage.text
 
 
 def test_each_of_several_articles_named_together_is_called_by_its_own_name(

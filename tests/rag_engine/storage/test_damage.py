@@ -1,6 +1,4 @@
-"""A damaged catalog ends in a sentence that names the file, wherever the damage is and whatever is asked."""
-
-from __future__ import annotations
+"""A damaged catalog ends in a sentence that names the file, for damage and use of any kind."""
 
 import os
 import random

@@ -1,6 +1,4 @@
-"""An index that lacks documents of the catalog: nothing answers from it, and whoever writes next fills it."""
-
-from __future__ import annotations
+"""An index that lacks documents answers nothing, and the next write fills it."""
 
 import shutil
 from collections.abc import Callable
@@ -11,19 +9,14 @@ import pytest
 import sqlalchemy as sql
 
 from rag_engine.backends.tantivy import open_sparse_index
-from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import WorkspaceError
 from rag_engine.storage import schema as tables
 from rag_engine.workspace import chroma, sparse_index
-from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import Written, document_of
+from tests.rag_engine.storage.test_damage import open_engine
 
 ANOTHER = Written("Notice of July", ("The ferry stops at noon when the river stands above the second mark.",))
-
-
-def open_engine(workspace: Path) -> Engine:
-    return Engine(read_config(workspace), embedder=CountingEmbedder())
 
 
 def begin_anew(folder: Path) -> None:

@@ -1,7 +1,5 @@
 """Index entries: they come, move and go with their document, and lead to its passages."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import sqlalchemy as sql

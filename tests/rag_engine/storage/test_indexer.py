@@ -1,6 +1,4 @@
-"""Indexing and removal through the real catalog, vector store, Chroma and tantivy, with an encoder of counted words."""
-
-from __future__ import annotations
+"""Indexing and removal through the real stores, with an encoder of counted words."""
 
 import hashlib
 from dataclasses import replace
@@ -234,19 +232,6 @@ def test_vectors_that_were_lost_are_encoded_again_and_never_taken_for_others(
     snapshot = read_snapshot(stores.catalog)
     flood, heat = stores.catalog.active_documents()
     assert not set(snapshot.rows[snapshot.owners == flood.key]) & set(snapshot.rows[snapshot.owners == heat.key])
-
-
-def test_both_indexes_can_be_filled_again_without_encoding(
-    stores: Stores, embedder: CountingEmbedder, backends: StorageBackends
-) -> None:
-    add(stores, embedder, make_document(stores, FLOOD), make_document(stores, HEAT, "/in/b.txt", "it"))
-    before = embedder.encoded
-    dense, sparse = backends.new_indexes(2)
-    refill(replace(stores, dense=dense, sparse=sparse), lambda *_: None)
-    assert embedder.encoded == before
-    assert dense.filter() == stores.dense.filter() == sparse.keys()
-    query = embedder.encode_queries(["flood maps"])
-    assert dense.search(query, 5)[0][0].tolist() == stores.dense.search(query, 5)[0][0].tolist()
 
 
 def test_chroma_and_the_exact_scan_agree_and_a_filter_holds_on_both(stores: Stores, embedder: CountingEmbedder) -> None:

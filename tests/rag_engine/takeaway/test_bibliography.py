@@ -1,7 +1,5 @@
 """Bibliographies that other programs can read back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import bibtexparser
@@ -25,10 +23,6 @@ def test_a_report_is_a_techreport_of_its_authority_with_escaped_text() -> None:
     assert r"title = {{Heat {\textbraceleft}and{\textbraceright} 100\% \_risk\_ \& more}}" in text
     assert "url = {https://a.org/x_1?a=b&c=%20d}" in text
     assert "institution = {Regione Esempio}" in text
-
-
-def test_anything_else_is_misc() -> None:
-    assert to_bibtex([("A", Metadata("T", "en", document_type="Law"))]).startswith("@misc{A,")
 
 
 def test_keys_are_unique_after_cleaning() -> None:

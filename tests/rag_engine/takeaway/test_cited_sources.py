@@ -1,15 +1,12 @@
 """Cited documents as entries of a bibliography."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 
 import bibtexparser
 import rispy
 
 from rag_engine.takeaway.bibliography import cited_entries, to_bibtex, to_ris
-from rag_engine.types import Source
+from tests.rag_engine.conftest import make_source
 from tests.rag_engine.conversations.test_store import CITATION
 
 GONE = replace(CITATION, authority="Parlament Łódź", year=2016, licence="CC BY 4.0")
@@ -17,9 +14,7 @@ GONE = replace(CITATION, authority="Parlament Łódź", year=2016, licence="CC B
 ARABIC = "قانون الفيضانات " * 20
 
 
-def test_a_document_is_described_by_the_collection_or_where_it_is_gone_by_its_citation(
-    make_source: Callable[..., Source],
-) -> None:
+def test_a_document_is_described_by_the_collection_or_where_it_is_gone_by_its_citation() -> None:
     document = make_source(2, "text").document
     there = replace(CITATION, n=2, document_id=document.document_id, title="Old title")
     entries = cited_entries([there, GONE, there], [document])

@@ -1,7 +1,5 @@
 """Word documents, read back by python-docx and as the XML that they are."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """An exported answer says how far it can be trusted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Exported Markdown: questions as headings, sources as footnotes, nothing that a document wrote acts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

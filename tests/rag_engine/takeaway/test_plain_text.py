@@ -1,7 +1,5 @@
 """Answers and quotes as they are pasted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from rag_engine.conversations.reply import Reply

@@ -1,7 +1,5 @@
 """The part of a passage that is shown holds what is quoted, and no word is cut."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

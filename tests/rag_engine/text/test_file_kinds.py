@@ -1,7 +1,5 @@
 """A pipe, a folder or a device is refused before it is opened: a pipe never ends."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

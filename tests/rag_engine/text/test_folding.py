@@ -1,7 +1,5 @@
 """Folding: Łódź is one word in every room, and folding in place moves no position."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable
 

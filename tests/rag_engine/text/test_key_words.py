@@ -1,7 +1,5 @@
 """Key words are known in every form of their language, and marked exactly where they stand."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Languages by name and by code."""
 
-from __future__ import annotations
-
 import pytest
 
 from rag_engine.text.languages import READ_LANGUAGES, language_code, language_name

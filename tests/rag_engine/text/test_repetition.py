@@ -1,10 +1,9 @@
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.text.repetition import repetition_start
+from tests.present import present
 
 BEFORE = "The lead authority prepares a local flood plan [Source 1]. "
 SENTENCE = "It must publish the plan and keep it up to date [Source 1]. "
@@ -21,8 +20,7 @@ SENTENCE = "It must publish the plan and keep it up to date [Source 1]. "
     ids=["one sentence", "two in turn", "two words", "broken off in a sentence"],
 )
 def test_a_text_that_goes_round_is_cut_after_the_first_round(loop: str) -> None:
-    start = repetition_start(BEFORE + loop)
-    assert start is not None
+    start = present(repetition_start(BEFORE + loop))
     kept = (BEFORE + loop)[:start]
     assert kept.startswith(BEFORE.rstrip())
     assert len(kept) - len(BEFORE) <= 110
@@ -30,8 +28,7 @@ def test_a_text_that_goes_round_is_cut_after_the_first_round(loop: str) -> None:
 
 def test_a_numbered_list_of_one_item_is_a_repetition() -> None:
     listed = "".join(f"{number}. {SENTENCE}\n" for number in range(1, 8))
-    start = repetition_start(listed)
-    assert start is not None
+    start = present(repetition_start(listed))
     assert listed[:start].strip() == f"1. {SENTENCE}".strip()
 
 

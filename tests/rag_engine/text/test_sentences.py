@@ -1,7 +1,5 @@
 """Sentences end where a reader would end them, in seven languages, and their offsets are exact."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,6 +1,4 @@
-"""Sentences that are known again by their templates, whatever a text holds."""
-
-from __future__ import annotations
+"""Sentences that are known again by their templates, with any values."""
 
 import time
 

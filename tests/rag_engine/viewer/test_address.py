@@ -1,7 +1,5 @@
 """A place in a document has an address, and an address that cannot be read names no place."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

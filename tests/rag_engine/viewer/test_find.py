@@ -1,7 +1,5 @@
 """Words are found in a document as a person types them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Documents found by words: in what they are called, in what they say, in other forms of the words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The outline names each heading once, where it is."""
 
-from __future__ import annotations
-
 import pytest
 
 from rag_engine.storage.catalog import ParentRecord

@@ -1,7 +1,5 @@
 """A page shows its own text, all of it."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

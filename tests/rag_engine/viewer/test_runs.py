@@ -1,7 +1,5 @@
 """A text is cut where its marks and links begin and end, and nowhere else."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,28 +1,15 @@
 """Versions and translations are found by the work that they share."""
 
-from __future__ import annotations
+from dataclasses import replace
 
 from rag_engine.types import DocumentRecord, Metadata
 from rag_engine.viewer.versions import documents_of_work, newer_version
+from tests.rag_engine.conftest import make_source
 
 
 def record(key: int, **metadata: str) -> DocumentRecord:
     known = Metadata("Flood plan", metadata.pop("language", "en"), **metadata)  # type: ignore[arg-type]
-    return DocumentRecord(
-        key=key,
-        document_id=f"{key:012x}",
-        source=f"/in/{key}",
-        file=f"{key}.pdf",
-        sha256=f"{key:064x}",
-        media_type="application/pdf",
-        pages=1,
-        ocr_pages=0,
-        parents=1,
-        children=1,
-        characters=1,
-        added="2026-01-01",
-        metadata=known,
-    )
+    return replace(make_source(key, "-").document, metadata=known)
 
 
 NEWEST = record(1, work="w", date="2024")

@@ -1,7 +1,5 @@
 """The segments of a document cover it, as they are stored and as another strategy cuts them."""
 
-from __future__ import annotations
-
 from rag_engine.config import ChunkingConfig
 from rag_engine.storage.stores import Stores
 from rag_engine.viewer.segments import Segment, cut_document, segments_within, stored_segments

@@ -1,7 +1,5 @@
 """Changes between two versions are all there is to say of the difference."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

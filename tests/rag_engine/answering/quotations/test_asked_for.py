@@ -1,7 +1,5 @@
 """Kinds of answer that a question asks for, and texts that look like them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Words and places of a question, and what texts say of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from rag_engine.answering.quotations.question_terms import forms_in, shares_said, terms_of

@@ -1,6 +1,4 @@
-"""Parts of a source that can be quoted by themselves, and those that come along so that they are understood."""
-
-from __future__ import annotations
+"""Parts of a source that can be quoted, and those that come along to be understood."""
 
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Which JSON schemas an answer can follow, and what a model is asked for."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,10 +1,8 @@
 """Which records of a reply are kept, where each is quoted, and what is said of the others."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema, read_schema, shipped_schemas
 from rag_engine.answering.structured.records import BoundReply, bind_reply
 from rag_engine.types import NOT_STATED, AttributeContent, Source
+from tests.rag_engine.conftest import make_source
 
 POLICY, STATUTORY = (read_schema(file) for file in shipped_schemas())
 FLOODS = (
@@ -25,27 +24,25 @@ THEFT = (
     "Section 303. Whoever takes movable property dishonestly commits theft. The offence is cognizable. "
     "Section 304. Whoever snatches property commits snatching."
 )
+SOURCES = (make_source(1, FLOODS, title="Flood plan"), make_source(2, THEFT, title="Penal Code"))
 
-Bind = Callable[..., BoundReply]
 
-
-@pytest.fixture
-def bind(make_source: Callable[..., Source]) -> Bind:
-    """Return what is left of a reply over two sources, about floods and about theft."""
-    sources = (make_source(1, FLOODS, title="Flood plan"), make_source(2, THEFT, title="Penal Code"))
-
-    def bound(reply: dict[str, Any], schema: AnswerSchema = POLICY, question: str = "What is planned?") -> BoundReply:
-        return bind_reply(
-            reply,
-            schema,
-            sources,
-            question=question,
-            language="en",
-            page_of=lambda key, offset: key * 100 + offset,
-            child_of=lambda document, start, end: f"child of {document.file} at {start}",
-        )
-
-    return bound
+def bind(
+    reply: dict[str, Any],
+    schema: AnswerSchema = POLICY,
+    question: str = "What is planned?",
+    sources: Sequence[Source] = SOURCES,
+) -> BoundReply:
+    """Return what is left of a reply over these sources."""
+    return bind_reply(
+        reply,
+        schema,
+        sources,
+        question=question,
+        language="en",
+        page_of=lambda key, offset: key * 100 + offset,
+        child_of=lambda document, start, end: f"child of {document.file} at {start}",
+    )
 
 
 def measure(citation: object = 1, **given: object) -> dict[str, object]:
@@ -57,7 +54,7 @@ def value(bound: BoundReply, name: str) -> AttributeContent:
     return next(one.value for one in bound.records[0].attributes if one.name == name)
 
 
-def test_a_record_is_quoted_with_the_sentence_that_states_it_and_its_page(bind: Bind) -> None:
+def test_a_record_is_quoted_with_the_sentence_that_states_it_and_its_page() -> None:
     bound = bind({"measures": [measure(actor="River Authority", target_year=2027)]})
     [record] = bound.records
     assert record.citation.quote == "The River Authority publishes flood hazard maps by 2027."
@@ -81,16 +78,14 @@ def test_a_record_is_quoted_with_the_sentence_that_states_it_and_its_page(bind: 
         ("no record", "cites no source"),
     ],
 )
-def test_a_record_that_its_source_does_not_support_is_left_out_with_the_reason(
-    bind: Bind, given: object, said: str
-) -> None:
+def test_a_record_that_its_source_does_not_support_is_left_out_with_the_reason(given: object, said: str) -> None:
     bound = bind({"measures": [given]})
     assert bound.records == ()
     [warning] = bound.warnings
     assert re.search(said, warning), warning
 
 
-def test_an_optional_value_that_is_not_there_is_left_empty_and_the_record_stays(bind: Bind) -> None:
+def test_an_optional_value_that_is_not_there_is_left_empty_and_the_record_stays() -> None:
     bound = bind({"measures": [measure(actor="Ministry of the Sea", target_year=2030)]})
     assert (value(bound, "actor"), value(bound, "target_year")) == (None, None)
     assert len(bound.warnings) == 2
@@ -98,17 +93,17 @@ def test_an_optional_value_that_is_not_there_is_left_empty_and_the_record_stays(
     assert "it has no number 2030" in bound.warnings[1]
 
 
-def test_a_title_supports_what_the_text_leaves_to_it(bind: Bind) -> None:
+def test_a_title_supports_what_the_text_leaves_to_it() -> None:
     assert value(bind({"measures": [measure(instrument="Flood plan")]}), "instrument") == "Flood plan"
 
 
-def test_a_record_that_only_the_title_supports_has_no_sentence_and_goes(bind: Bind) -> None:
+def test_a_record_that_only_the_title_supports_has_no_sentence_and_goes() -> None:
     bound = bind({"measures": [measure(2, measure="Penal Code")]})
     assert bound.records == ()
     assert "no sentence of [Source 2] states it" in bound.warnings[0]
 
 
-def test_the_same_record_twice_is_kept_once(bind: Bind) -> None:
+def test_the_same_record_twice_is_kept_once() -> None:
     bound = bind({"measures": [measure(), measure()]})
     assert len(bound.records) == 1
     assert "it is there already" in bound.warnings[0]
@@ -126,36 +121,36 @@ def charge(**given: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("written", "kept"), [("yes", True), (True, True), ("no", NOT_STATED), ("not stated", NOT_STATED), (3, NOT_STATED)]
 )
-def test_a_yes_or_no_stays_where_the_source_states_it(bind: Bind, written: object, kept: object) -> None:
+def test_a_yes_or_no_stays_where_the_source_states_it(written: object, kept: object) -> None:
     assert value(bind({"charges": [charge(cognizable=written)]}, STATUTORY), "cognizable") == kept
 
 
-def test_a_model_does_not_decide_what_the_source_leaves_open(bind: Bind) -> None:
+def test_a_model_does_not_decide_what_the_source_leaves_open() -> None:
     bound = bind({"charges": [charge(bailable="no", cognizable="yes")]}, STATUTORY)
     assert value(bound, "bailable") == NOT_STATED
     [warning] = bound.warnings
     assert "bailable was left not stated: [Source 2] does not state it" in warning
 
 
-def test_entities_come_from_the_question_or_a_source(bind: Bind) -> None:
+def test_entities_come_from_the_question_or_a_source() -> None:
     reply = {"victim": "Anna Berg", "culprit": "Karl Vos", "charges": [charge()]}
     bound = bind(reply, STATUTORY, "A man took the bicycle of Anna Berg.")
     assert [one.value for one in bound.entities] == ["Anna Berg", None, None]
     assert bound.warnings == ("culprit: “Karl Vos” was left out: neither the question nor a source has it.",)
 
 
-def test_a_note_keeps_the_sentences_whose_numbers_and_names_are_known(bind: Bind) -> None:
+def test_a_note_keeps_the_sentences_whose_numbers_and_names_are_known() -> None:
     note = "The maps are due by 2027. By 2040 Dublin follows."
     bound = bind({"measures": [measure()], "note": note})
     assert bound.entities[-1].value == "The maps are due by 2027."
     assert "no source has 2040" in bound.warnings[0]
 
 
-def test_without_records_there_are_no_entities_and_no_note(bind: Bind) -> None:
+def test_without_records_there_are_no_entities_and_no_note() -> None:
     assert bind({"victim": "Anna", "charges": [], "note": "None."}, STATUTORY).entities == ()
 
 
-def test_a_value_outside_a_closed_list_or_its_pattern_is_left_empty(bind: Bind) -> None:
+def test_a_value_outside_a_closed_list_or_its_pattern_is_left_empty() -> None:
     text = json.dumps(
         {
             "type": "object",
@@ -188,22 +183,14 @@ def test_a_value_outside_a_closed_list_or_its_pattern_is_left_empty(bind: Bind) 
 
 def bound_to(source: Source, reply: dict[str, Any], schema: AnswerSchema = POLICY) -> BoundReply:
     """Return what is left of a reply over one source."""
-    return bind_reply(
-        reply,
-        schema,
-        [source],
-        question="What is planned?",
-        language="en",
-        page_of=lambda key, offset: offset,
-        child_of=lambda document, start, end: f"child of {document.file} at {start}",
-    )
+    return bind(reply, schema, sources=[source])
 
 
 def dykes(**given: object) -> dict[str, Any]:
     return {"measures": [{"measure": "raises the dykes", "citation": 1, **given}]}
 
 
-def test_values_of_a_sentence_about_something_else_are_left_empty(make_source: Callable[..., Source]) -> None:
+def test_values_of_a_sentence_about_something_else_are_left_empty() -> None:
     text = "The council raises the dykes. The ministry of water was founded in 1950."
     bound = bound_to(make_source(1, text), dykes(actor="ministry of water", target_year=1950))
     assert (value(bound, "actor"), value(bound, "target_year")) == (None, None)
@@ -220,9 +207,7 @@ def test_values_of_a_sentence_about_something_else_are_left_empty(make_source: C
         ("Cats sleep. The ministry of water raises the dykes by 2030. Dogs bark.", (1, 2)),
     ],
 )
-def test_sentences_beside_one_give_values_and_are_quoted_with_it(
-    make_source: Callable[..., Source], text: str, quote: tuple[int, int]
-) -> None:
+def test_sentences_beside_one_give_values_and_are_quoted_with_it(text: str, quote: tuple[int, int]) -> None:
     bound = bound_to(make_source(1, text), dykes(actor="ministry of water", target_year=2030))
     assert (value(bound, "actor"), value(bound, "target_year")) == ("ministry of water", 2030)
     sentences = [f"{one.rstrip('.')}." for one in text.split(". ")]
@@ -230,16 +215,14 @@ def test_sentences_beside_one_give_values_and_are_quoted_with_it(
     assert bound.warnings == ()
 
 
-def test_a_record_that_no_sentence_states_is_left_out(make_source: Callable[..., Source]) -> None:
+def test_a_record_that_no_sentence_states_is_left_out() -> None:
     apart = f"The council publishes 40 maps. {'Cats sleep in the sun all day long. ' * 4}The old dykes are green."
     bound = bound_to(make_source(1, apart), {"measures": [{"measure": "40 green dykes", "citation": 1}]})
     assert bound.records == ()
     assert "elsewhere, not where it states the rest" in bound.warnings[0]
 
 
-def test_items_and_rows_take_nothing_from_their_neighbours_and_all_from_what_is_above(
-    make_source: Callable[..., Source],
-) -> None:
+def test_items_and_rows_take_nothing_from_their_neighbours_and_all_from_what_is_above() -> None:
     listed = "The ministry of water does the following:\n\n• raises the dykes by 2030;\n\n• plants forests by 2027;"
     bound = bound_to(make_source(1, listed), dykes(actor="ministry of water", target_year=2027))
     assert (value(bound, "actor"), value(bound, "target_year")) == ("ministry of water", None)
@@ -251,7 +234,7 @@ def test_items_and_rows_take_nothing_from_their_neighbours_and_all_from_what_is_
     assert [value(bound, name) for name in ("actor", "target_year", "status")] == ["ministry of water", 2030, None]
 
 
-def test_the_number_of_a_section_is_known_to_all_that_it_heads(make_source: Callable[..., Source]) -> None:
+def test_the_number_of_a_section_is_known_to_all_that_it_heads() -> None:
     numbered = (
         "303. Theft.— (1) Whoever takes movable property commits theft.\n\n(2) Whoever plans it is punished.\n\n"
         "(3) Whoever receives stolen property dishonestly is punished too.\n\n304. Snatching.— Whoever snatches it."
@@ -276,14 +259,12 @@ def test_the_number_of_a_section_is_known_to_all_that_it_heads(make_source: Call
         ("Offence: Theft; Bailable: yes; Fine: 3\n\nOffence: Murder; Bailable: no; Fine: 4", "yes", True),
     ],
 )
-def test_a_yes_or_no_is_judged_where_the_record_is_stated(
-    make_source: Callable[..., Source], text: str, written: str, kept: object
-) -> None:
+def test_a_yes_or_no_is_judged_where_the_record_is_stated(text: str, written: str, kept: object) -> None:
     reply = {"charges": [{"law": "Penal Code", "description": "theft", "bailable": written, "citation": 1}]}
     assert value(bound_to(make_source(1, text, title="Penal Code"), reply, STATUTORY), "bailable") == kept
 
 
-def test_a_single_section_is_about_one_matter_as_a_whole(make_source: Callable[..., Source]) -> None:
+def test_a_single_section_is_about_one_matter_as_a_whole() -> None:
     text = "Whoever takes movable property commits theft. Cats sleep. Dogs bark. Every offence here is bailable."
     reply = {"charges": [{"law": "Penal Code", "description": "theft", "bailable": "yes", "citation": 1}]}
     source = make_source(1, text, title="Penal Code")
@@ -293,21 +274,18 @@ def test_a_single_section_is_about_one_matter_as_a_whole(make_source: Callable[.
     assert section.records[0].citation.quote == "Whoever takes movable property commits theft."
 
 
-def test_a_yes_or_no_of_the_whole_that_sources_state_both_ways_is_open(make_source: Callable[..., Source]) -> None:
+def test_a_yes_or_no_of_the_whole_that_sources_state_both_ways_is_open() -> None:
     items = {"type": "object", "properties": {"what": {"type": "string"}, "citation": {"type": "integer"}}}
     whole = {"binding": {"type": "boolean"}, "rows": {"type": "array", "items": items}}
     schema = parse_schema(json.dumps({"type": "object", "properties": whole}), "mine.json")
     sources = [make_source(1, "The plan is binding."), make_source(2, "The guide is not binding.")]
     reply = {"binding": "yes", "rows": [{"what": "plan", "citation": 1}]}
-    named = {"question": "?", "language": "en", "page_of": lambda *_: 1, "child_of": lambda *_: "c"}
-    bound = bind_reply(reply, schema, sources, **named)  # type: ignore[arg-type]
+    bound = bind(reply, schema, "?", sources)
     assert bound.entities[0].value == NOT_STATED
     assert "both are stated" in bound.warnings[0]
 
 
-def test_the_cited_passage_holds_the_quote_even_where_it_was_not_found_by_itself(
-    make_source: Callable[..., Source],
-) -> None:
+def test_the_cited_passage_holds_the_quote_even_where_it_was_not_found_by_itself() -> None:
     """The passage found may be another part of the text that was read."""
     text = "Cats sleep in the sun. The council raises the dykes."
     source = make_source(1, text, hits=[(0, 22)])
@@ -330,7 +308,7 @@ RECORDS = st.fixed_dictionaries(
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.fixed_dictionaries({"measures": st.lists(RECORDS, max_size=4) | JSON, "note": JSON}))
-def test_whatever_a_model_writes_only_quoted_records_are_kept(bind: Bind, reply: dict[str, Any]) -> None:
+def test_whatever_a_model_writes_only_quoted_records_are_kept(reply: dict[str, Any]) -> None:
     bound = bind(reply)
     given_records = reply["measures"] if isinstance(reply["measures"], list) else []
     assert len(bound.records) <= len(given_records)

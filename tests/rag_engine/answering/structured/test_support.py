@@ -1,7 +1,5 @@
 """Support by a passage: words, numbers, names, and what it states of a yes or no."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Never
 
 import pytest
@@ -21,8 +19,9 @@ from rag_engine.answering.support import (
 from rag_engine.calibration import Calibration
 from rag_engine.errors import BackendError
 from rag_engine.protocols import Scores
-from rag_engine.types import PassageReading, Prompt, SentenceSupport, Source, SupportJudge
-from tests.rag_engine.conftest import CountingEmbedder
+from rag_engine.types import PassageReading, SentenceSupport, SupportJudge
+from tests.rag_engine.conftest import CountingEmbedder, make_source
+from tests.rag_engine.model_by_hand import ModelByHand, replying
 
 # The scale of an encoder whose related texts share half of their words.
 SCALE = (0.0, 0.1, 0.2, 0.4, 0.8)
@@ -31,27 +30,6 @@ DYKES = (
     "The dyke at Arnhem was raised by 40 centimetres after the flood of 1953. "
     "It is inspected every spring by the water board. Swimming is not allowed."
 )
-
-
-@dataclass
-class Judging:
-    """A judge that gives the same labels whatever it is asked, or fails."""
-
-    labels: list[str] = field(default_factory=list)
-    failure: BackendError | None = None
-    context_window: int = 8192
-    quotes_only: bool = False
-    name: str = "judge"
-    asked: list[str] = field(default_factory=list)
-
-    def stream(self, prompt: Prompt) -> Iterator[Never]:
-        raise BackendError("not asked")
-
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        self.asked.append(user)
-        if self.failure:
-            raise self.failure
-        return {"labels": self.labels}
 
 
 @dataclass
@@ -72,12 +50,14 @@ class BrokenReader:
 Labelled = Callable[..., tuple[tuple[SentenceSupport, ...], tuple[str, ...]]]
 
 
-def judged_by(judge: Judging) -> SupportModels:
+def judged_by(judge: ModelByHand) -> SupportModels:
     return replace(MODELS, judge=LabelJudge("judge", lambda: judge))
 
 
 @pytest.fixture
-def labelled(embedder: CountingEmbedder, make_source: Callable[..., Source]) -> Labelled:
+def labelled(
+    embedder: CountingEmbedder,
+) -> Labelled:
     def run(
         text: str, *texts: str, models: SupportModels = MODELS
     ) -> tuple[tuple[SentenceSupport, ...], tuple[str, ...]]:
@@ -146,16 +126,14 @@ def test_a_paragraph_without_a_mark_is_compared_with_all_sources(labelled: Label
     assert [one.label for one in found] == ["supported", "supported"]
 
 
-def test_the_encoder_reads_a_bounded_number_of_sentences(
-    embedder: CountingEmbedder, make_source: Callable[..., Source]
-) -> None:
+def test_the_encoder_reads_a_bounded_number_of_sentences(embedder: CountingEmbedder) -> None:
     sources = [make_source(n, f"Dyke {n} was raised. " * 200) for n in range(1, 9)]
     assess("Dyke 3 was raised [Source 3]. Dyke 4 fell.", "en", sources, embedder=embedder, models=MODELS)
     assert embedder.encoded <= 50
 
 
 def test_the_label_of_a_judge_counts_and_it_is_asked_once(labelled: Labelled) -> None:
-    judge = Judging(["unsupported", "supported"])
+    judge = replying({"labels": ["unsupported", "supported"]}, name="judge")
     text = "The dyke at Arnhem was raised [Source 1]. It is inspected every spring [Source 1]."
     found, warnings = labelled(text, models=judged_by(judge))
     assert [one.label for one in found] == ["unsupported", "supported"]
@@ -163,17 +141,22 @@ def test_the_label_of_a_judge_counts_and_it_is_asked_once(labelled: Labelled) ->
     assert (len(judge.asked), warnings) == (1, ())
 
 
-@pytest.mark.parametrize("judge", [Judging(failure=BackendError("It is away.")), Judging([]), Judging(["perhaps"])])
-def test_a_judge_that_fails_is_reported_and_the_labels_stay(labelled: Labelled, judge: Judging) -> None:
+@pytest.mark.parametrize(
+    "judge",
+    [
+        replying(BackendError("It is away."), name="judge"),
+        replying({"labels": []}, name="judge"),
+        replying({"labels": ["perhaps"]}, name="judge"),
+    ],
+)
+def test_a_judge_that_fails_is_reported_and_the_labels_stay(labelled: Labelled, judge: ModelByHand) -> None:
     text = "The dyke at Arnhem was raised [Source 1]."
     found, (warning,) = labelled(text, models=judged_by(judge))
     assert found == labelled(text)[0]
     assert warning.startswith("judge did not judge")
 
 
-def test_a_judge_that_cannot_be_reached_is_named_as_failed(
-    embedder: CountingEmbedder, make_source: Callable[..., Source]
-) -> None:
+def test_a_judge_that_cannot_be_reached_is_named_as_failed(embedder: CountingEmbedder) -> None:
     def away() -> Never:
         raise BackendError("Ollama has no model small.")
 
@@ -183,10 +166,8 @@ def test_a_judge_that_cannot_be_reached_is_named_as_failed(
     assert found.warnings[0].endswith("Ollama has no model small.")
 
 
-def test_no_judge_is_asked_of_an_answer_without_a_claim(
-    embedder: CountingEmbedder, make_source: Callable[..., Source]
-) -> None:
-    judge = Judging()
+def test_no_judge_is_asked_of_an_answer_without_a_claim(embedder: CountingEmbedder) -> None:
+    judge = replying()
     found = assess("The sources say:", "en", [make_source(1, DYKES)], embedder=embedder, models=judged_by(judge))
     assert (found.judge, judge.asked) == (None, [])
 

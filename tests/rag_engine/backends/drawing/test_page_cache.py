@@ -1,6 +1,4 @@
-"""Drawn pages are kept on the disk: found again, bounded, their owner's alone, and gone with their file."""
-
-from __future__ import annotations
+"""Drawn pages are kept: found again, bounded, their owner's alone, gone with their file."""
 
 import os
 import time

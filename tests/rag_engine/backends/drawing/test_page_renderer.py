@@ -1,7 +1,5 @@
 """Pages are drawn with their marks, in processes that no page can take from the others."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -305,10 +303,7 @@ def test_a_process_in_the_middle_of_a_page_ends_with_its_parent(endless: Path) -
     assert time.monotonic() - began < 10
 
 
-def test_a_page_is_measured_in_points(renderer: PageRenderer, report: Path) -> None:
+def test_a_page_that_is_there_is_measured_in_points(renderer: PageRenderer, report: Path) -> None:
     assert renderer.size(report, 1).result() == b"595.0 842.0"
-
-
-def test_a_page_that_is_not_there_cannot_be_measured(renderer: PageRenderer, report: Path) -> None:
     with pytest.raises(InputError, match=r"Page 3 of report\.pdf does not exist"):
         renderer.size(report, 3).result()

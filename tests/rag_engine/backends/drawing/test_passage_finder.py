@@ -1,7 +1,5 @@
 """A passage is found where it stands in the layout, however often its words do, and the whole of it."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """The encoder on its runtimes: the packaged model, and models a user brings."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,6 +21,7 @@ from rag_engine.backends.tokenizer import room_for
 from rag_engine.config import cache_folder
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Embedder
+from tests.rag_engine.backends.tiny_bert import save_tiny_bert
 
 TRANSLATIONS = (
     "Municipalities must review the flood risk map every six years.",
@@ -51,30 +50,10 @@ def torch_encoder() -> Embedder:
 
 def tiny_model(folder: Path, pooling: str, prompts: dict[str, str] | None = None) -> Path:
     """Return a sentence-transformers model of random weights with a word vocabulary."""
-    import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "the", "and", "flood", "Flood", "plans", "is", "der", "ogni"]
-    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, "[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    torch.manual_seed(7)
-    config = BertConfig(
-        vocab_size=len(words),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=64,
-    )
-    BertModel(config).save_pretrained(folder / "bert")
-    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_object=tokenizer, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]"
-    ).save_pretrained(folder / "bert")
-    transformer = Transformer(str(folder / "bert"), max_seq_length=64)
+    transformer = Transformer(str(save_tiny_bert(folder / "bert", "BertModel")), max_seq_length=64)
     model = SentenceTransformer(modules=[transformer, Pooling(32, pooling)], device="cpu", prompts=prompts)
     model.save(str(folder / "model"))
     return folder / "model"

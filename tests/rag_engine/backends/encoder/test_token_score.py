@@ -1,7 +1,5 @@
 """BERTScore over the packaged encoder."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,6 +1,4 @@
-"""Office files are drawn as they look where LibreOffice is, within limits, and a hostile one gets nowhere."""
-
-from __future__ import annotations
+"""Office files are drawn as they look, within limits, and a hostile one gets nowhere."""
 
 import json
 import stat

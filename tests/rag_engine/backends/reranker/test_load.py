@@ -1,7 +1,5 @@
 """The reranker on its runtimes: the packaged model, and models a user brings."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -16,6 +14,7 @@ from rag_engine.backends.reranker.load import CrossEncoder, load_reranker
 from rag_engine.backends.reranker.packaged_minilm import QUANTISED_FILE, packaged_name
 from rag_engine.errors import BackendError, InputError
 from rag_engine.protocols import Reranker
+from tests.rag_engine.backends.tiny_bert import save_tiny_bert
 
 MODEL = "ms-marco-MiniLM-L-12-v2"
 QUESTION = "How often are flood hazard maps reviewed?"
@@ -36,40 +35,8 @@ def reranker() -> Reranker:
 
 
 def tiny_cross_encoder(folder: Path, labels: int = 1) -> Path:
-    """Return a cross-encoder of random weights with a word vocabulary."""
-    import torch
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
-
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "the", "and", "flood", "Flood", "maps", "are", "every", "water"]
-    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, "[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    torch.manual_seed(7)
-    config = BertConfig(  # type: ignore[call-arg]
-        vocab_size=len(words),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=64,
-        num_labels=labels,
-        # Random weights of the usual size give every pair the same score.
-        initializer_range=0.2,
-    )
-    BertForSequenceClassification(config).save_pretrained(folder)
-    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_object=tokenizer,
-        unk_token="[UNK]",
-        pad_token="[PAD]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=64,
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-    ).save_pretrained(folder)
-    return folder
+    """Return a cross-encoder of random weights, large enough that pairs get different scores."""
+    return save_tiny_bert(folder, "BertForSequenceClassification", num_labels=labels, initializer_range=0.2)
 
 
 @pytest.fixture(scope="session")

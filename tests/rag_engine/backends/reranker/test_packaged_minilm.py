@@ -1,7 +1,5 @@
 """The packaged cross-encoder's graph, turned back from integers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,7 @@ from rag_engine.errors import BackendError
 
 
 def quantised_graph(folder: Path) -> Path:
-    """Two layers and a table of words, quantised as ONNX Runtime does it; beside it the graph it was made from."""
+    """Two layers and a table of words, as ONNX Runtime quantises them; beside it the exact graph."""
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 

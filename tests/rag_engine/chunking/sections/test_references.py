@@ -1,7 +1,5 @@
 """References are found in every language, and lead to the section that they name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -22,19 +20,8 @@ from rag_engine.config import ChunkSizes
 from rag_engine.types import Parent
 
 NOUNS = [
-    "Article",
-    "Articles",
-    "section",
-    "§",
-    "§§",
-    "Art.",
-    "arts.",
-    "madde",
-    "Madde",
-    "Annex",
-    "decision",
-    "Schedule",
-]
+    "Article", "Articles", "section", "§", "§§", "Art.", "arts.", "madde", "Madde", "Annex", "decision", "Schedule",
+]  # fmt: skip
 NUMBERS = ["4", "5(2)(a)", "12A", "55-A", "II", "2/CP.19", "1º", "117-bis", "First"]
 JOINS = ["and", "und", "to", "–", ",", "nci", "of the Charter", "GG", "."]
 WORDS = st.sampled_from([*NOUNS, *NUMBERS, *JOINS])

@@ -1,6 +1,4 @@
-"""Statutes and treaties as they are printed: nearly every child carries the section that a reader would cite."""
-
-from __future__ import annotations
+"""Printed statutes and treaties: nearly every child carries the section that is cited."""
 
 import importlib
 from pathlib import Path

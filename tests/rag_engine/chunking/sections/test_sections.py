@@ -1,7 +1,5 @@
 """Parents are the sections that are cited; children lie within one and say where they stand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

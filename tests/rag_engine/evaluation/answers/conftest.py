@@ -1,17 +1,14 @@
 """A question with its answer, and a judge whose replies are written down."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-
-import pytest
 
 from rag_engine.errors import BackendError
 from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.gold import Quote
-from rag_engine.types import Answer, AnswerStatus, Citation, Evidence, Prompt, Source
+from rag_engine.types import Answer, AnswerStatus, Citation, Prompt
+from tests.rag_engine.conftest import make_evidence, make_source
 
 QUOTE = "The mayor orders the evacuation and the fire service carries it out."
 QUESTION = AnswerQuestion(
@@ -25,11 +22,9 @@ QUESTION = AnswerQuestion(
 )
 UNANSWERABLE = replace(QUESTION, id="en-2", answer="", passages=(), keywords=())
 
-MakeAnswer = Callable[..., Answer]
-
 
 class WrittenJudge:
-    """A language model that replies with the lists it was given by name, in order; a missing one is a failure."""
+    """A model that replies with its lists by name, in order; a missing one is a failure."""
 
     name = "written/judge"
     quotes_only = False
@@ -50,18 +45,13 @@ class WrittenJudge:
         return {name: list(self._replies[name].pop(0))}
 
 
-@pytest.fixture
-def make_answer(make_source: Callable[..., Source], make_evidence: Callable[..., Evidence]) -> MakeAnswer:
+def make_answer(
+    text: str = "The mayor orders it. [Source 1]",
+    contexts: Sequence[str] = (QUOTE,),
+    pages: Sequence[int] = (3,),
+    status: AnswerStatus = "answered",
+) -> Answer:
     """Return an answer from the texts of its sources; `pages` are those of 1.pdf that it cites."""
-
-    def make(
-        text: str = "The mayor orders it. [Source 1]",
-        contexts: Sequence[str] = (QUOTE,),
-        pages: Sequence[int] = (3,),
-        status: AnswerStatus = "answered",
-    ) -> Answer:
-        sources = [make_source(number, context) for number, context in enumerate(contexts, start=1)]
-        citations = tuple(Citation(1, "c", "d", "1.pdf", "Plan", page, QUOTE, 0, 5) for page in pages)
-        return Answer(status, text, citations, make_evidence("Who orders the evacuation?", sources), "written/model")
-
-    return make
+    sources = [make_source(number, context) for number, context in enumerate(contexts, start=1)]
+    citations = tuple(Citation(1, "c", "d", "1.pdf", "Plan", page, QUOTE, 0, 5) for page in pages)
+    return Answer(status, text, citations, make_evidence("Who orders the evacuation?", sources), "written/model")

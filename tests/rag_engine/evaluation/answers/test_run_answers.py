@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -19,7 +17,7 @@ from rag_engine.evaluation.answers.scoring import METRICS
 from rag_engine.evaluation.answers.text_metrics import TEXT_METRICS
 from rag_engine.types import Answer, Evidence
 from tests.rag_engine.conftest import CountingEmbedder
-from tests.rag_engine.evaluation.answers.conftest import QUESTION, UNANSWERABLE, MakeAnswer, WrittenJudge
+from tests.rag_engine.evaluation.answers.conftest import QUESTION, UNANSWERABLE, WrittenJudge, make_answer
 
 QUESTIONS = (QUESTION, UNANSWERABLE)
 
@@ -38,7 +36,7 @@ class Asked:
         return self.answer
 
 
-def test_every_question_has_a_row_before_the_next_is_asked(make_answer: MakeAnswer) -> None:
+def test_every_question_has_a_row_before_the_next_is_asked() -> None:
     rows: list[AnswerRow] = []
     asked: list[int] = []
 
@@ -54,7 +52,7 @@ def test_every_question_has_a_row_before_the_next_is_asked(make_answer: MakeAnsw
     assert second.figures["abstention"] == 0
 
 
-def test_progress_names_the_question_and_not_its_id(make_answer: MakeAnswer) -> None:
+def test_progress_names_the_question_and_not_its_id() -> None:
     long = replace(QUESTION, id="en-3", question="Who \n decides " + "and who helps " * 20)
     told: list[tuple[int, int, str]] = []
     list(run_answers((QUESTION, long), lambda _: make_answer(), Scorers(), progress=lambda *now: told.append(now)))
@@ -64,16 +62,14 @@ def test_progress_names_the_question_and_not_its_id(make_answer: MakeAnswer) -> 
     assert told[2] == (2, 2, "")
 
 
-def test_a_question_that_cannot_be_asked_has_its_reason_and_what_is_kept_is_not_asked(make_answer: MakeAnswer) -> None:
+def test_a_question_that_cannot_be_asked_has_its_reason_and_what_is_kept_is_not_asked() -> None:
     asked = Asked(make_answer(), fails=QUESTION.question)
     [row] = run_answers(QUESTIONS, asked, Scorers(), {UNANSWERABLE.id})
     assert (row.id, row.failed, row.failure) == (QUESTION.id, True, "The model is gone.")
     assert asked.questions == [QUESTION.question]
 
 
-def test_a_judge_and_a_comparison_of_texts_are_asked_where_they_are_given(
-    make_answer: MakeAnswer, embedder: CountingEmbedder
-) -> None:
+def test_a_judge_and_a_comparison_of_texts_are_asked_where_they_are_given(embedder: CountingEmbedder) -> None:
     judge = Judge(WrittenJudge(claims=[["a"], ["r"]], verdicts=[[True]] * 4), embedder, seconds=90)
     scorers = Scorers(judge, lambda text, reference: dict.fromkeys(TEXT_METRICS, 0.123456789))
     assert scorers.metrics == (*METRICS, *JUDGED_METRICS, *TEXT_METRICS)
@@ -84,7 +80,7 @@ def test_a_judge_and_a_comparison_of_texts_are_asked_where_they_are_given(
     assert second.figures["bleu"] is None
 
 
-def test_figures_are_summed_up_over_all_each_kind_and_each_language(make_answer: MakeAnswer) -> None:
+def test_figures_are_summed_up_over_all_each_kind_and_each_language() -> None:
     questions = (QUESTION, replace(UNANSWERABLE, kind="geographic", language="it"))
     rows = list(run_answers(questions, Asked(make_answer()), Scorers()))
     figures = {(one.group, one.metric): (one.questions, one.mean.value) for one in summarise(rows, METRICS)}
@@ -100,7 +96,7 @@ def test_a_collection_without_a_quoted_document_is_not_measured() -> None:
         require_documents(QUESTIONS, {"2.pdf"})
 
 
-def test_the_answer_is_the_last_thing_that_comes(make_answer: MakeAnswer) -> None:
+def test_the_answer_is_the_last_thing_that_comes() -> None:
     answer = make_answer()
     parts: list[Evidence | str | Answer] = [answer.evidence, "The ", "mayor", answer]
     assert answer_of(iter(parts)) is answer

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -15,21 +13,21 @@ from rag_engine.evaluation.answers.scoring import (
 )
 from rag_engine.evaluation.gold import Quote
 from rag_engine.types import SentenceSupport, SupportLabel
-from tests.rag_engine.evaluation.answers.conftest import QUESTION, QUOTE, UNANSWERABLE, MakeAnswer
+from tests.rag_engine.evaluation.answers.conftest import QUESTION, QUOTE, UNANSWERABLE, make_answer
 
 
-def test_a_right_answer_has_every_figure(make_answer: MakeAnswer) -> None:
+def test_a_right_answer_has_every_figure() -> None:
     answer = replace(make_answer(f"{QUOTE} [Source 1]"), support=(SentenceSupport(0, len(QUOTE), "supported"),))
     assert score(QUESTION, answer) == dict.fromkeys(METRICS, 1.0)
 
 
-def test_the_share_of_supported_claims_is_that_of_the_labels(make_answer: MakeAnswer) -> None:
+def test_the_share_of_supported_claims_is_that_of_the_labels() -> None:
     labels: tuple[SupportLabel, ...] = ("supported", "partly supported", "unsupported", "no claim", "supported")
     answer = replace(make_answer(), support=tuple(SentenceSupport(0, 5, label) for label in labels))
     assert score(QUESTION, answer)["support"] == 0.5
 
 
-def test_quotations_refusals_and_answers_without_a_claim_have_no_support(make_answer: MakeAnswer) -> None:
+def test_quotations_refusals_and_answers_without_a_claim_have_no_support() -> None:
     assert score(QUESTION, make_answer(f"“{QUOTE}” [Source 1]"))["support"] is None
     empty = replace(make_answer(), support=(SentenceSupport(0, 5, "no claim"),))
     assert score(QUESTION, empty)["support"] is None
@@ -37,19 +35,19 @@ def test_quotations_refusals_and_answers_without_a_claim_have_no_support(make_an
     assert score(QUESTION, refused)["support"] is None
 
 
-def test_a_refusal_of_what_is_answered_has_no_word_and_no_citation_that_is_right(make_answer: MakeAnswer) -> None:
+def test_a_refusal_of_what_is_answered_has_no_word_and_no_citation_that_is_right() -> None:
     figures = score(QUESTION, make_answer("No answer found.", status="insufficient_evidence"))
     assert figures["context_recall"] == 1
     assert [figures[one] for one in METRICS[:4]] == [0, 0, 0, 0]
 
 
-def test_a_refusal_is_right_where_nothing_answers_and_nothing_else_is_measured(make_answer: MakeAnswer) -> None:
+def test_a_refusal_is_right_where_nothing_answers_and_nothing_else_is_measured() -> None:
     figures = score(UNANSWERABLE, make_answer("No answer found.", status="insufficient_evidence"))
     assert figures == {**dict.fromkeys(METRICS), "abstention": 1.0}
     assert score(UNANSWERABLE, make_answer())["abstention"] == 0
 
 
-def test_an_answer_that_failed_has_no_figures(make_answer: MakeAnswer) -> None:
+def test_an_answer_that_failed_has_no_figures() -> None:
     assert score(QUESTION, make_answer(status="error")) == dict.fromkeys(METRICS)
 
 
@@ -85,7 +83,7 @@ def test_the_words_of_a_key_word_may_be_in_another_order() -> None:
     assert answer_match("At 65 to 70 percent.", replace(QUESTION, keywords=("65 percent",))) == 1
 
 
-def test_a_citation_of_a_document_without_pages_is_right_where_its_passage_answers(make_answer: MakeAnswer) -> None:
+def test_a_citation_of_a_document_without_pages_is_right_where_its_passage_answers() -> None:
     right, wrong = make_answer(), make_answer(contexts=("The cook makes the soup.",))
     for answer, expected in ((right, 1.0), (wrong, 0.0)):
         sources = tuple(
@@ -96,7 +94,7 @@ def test_a_citation_of_a_document_without_pages_is_right_where_its_passage_answe
         assert (figures["citation_precision"], figures["citation_recall"]) == (expected, expected)
 
 
-def test_a_citation_of_a_page_is_right_whichever_passage_of_it_is_cited(make_answer: MakeAnswer) -> None:
+def test_a_citation_of_a_page_is_right_whichever_passage_of_it_is_cited() -> None:
     figures = score(QUESTION, make_answer(contexts=("The cook makes the soup.",)))
     assert figures["citation_precision"] == 1
 
@@ -161,7 +159,7 @@ def test_contexts_together_recall_what_each_has_a_part_of() -> None:
     assert context_recall([], quotes) == 0
 
 
-def test_the_first_quotation_may_be_a_part_of_the_gold_sentence_or_hold_it(make_answer: MakeAnswer) -> None:
+def test_the_first_quotation_may_be_a_part_of_the_gold_sentence_or_hold_it() -> None:
     answer = make_answer()
     for quote, file, expected in (
         ("The mayor orders the evacuation and the fire service", "1.pdf", 1.0),
@@ -174,7 +172,7 @@ def test_the_first_quotation_may_be_a_part_of_the_gold_sentence_or_hold_it(make_
     assert score(QUESTION, replace(answer, citations=()))["first_quotation"] == 0
 
 
-def test_without_key_words_the_words_of_an_answer_are_not_measured(make_answer: MakeAnswer) -> None:
+def test_without_key_words_the_words_of_an_answer_are_not_measured() -> None:
     figures = score(replace(QUESTION, answer="", keywords=()), make_answer())
     assert figures["answer_match"] is None
     assert figures["citation_recall"] == 1

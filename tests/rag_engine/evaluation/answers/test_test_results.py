@@ -1,6 +1,4 @@
-"""Results of the own questions: each question, shares with intervals, and two runs question by question."""
-
-from __future__ import annotations
+"""Results of the own questions: each question, shares, and two runs compared."""
 
 from dataclasses import replace
 
