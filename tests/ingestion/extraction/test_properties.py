@@ -8,7 +8,7 @@ from typing import Any
 import pymupdf
 import pytest
 
-from ingestion.extraction.properties import read_properties
+from ingestion.extraction.properties import declared_of, read_properties
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.extraction.sandbox.wire import Message
 from ingestion.types import ExtractionLimits, FileProperties, Refusal
@@ -67,6 +67,17 @@ def zipped(path: Path, **parts: str) -> Path:
         for name, content in parts.items():
             archive.writestr(name.replace("__", "/").replace("_xml", ".xml").replace("_opf", ".opf"), content)
     return path
+
+
+def test_the_first_that_says_anything_counts_and_is_put_on_one_line() -> None:
+    declared = declared_of(title=[None, "  ", "Flood\n plan"], authors=["A", "B", "A", ""], date=["", "2016", "2017"])
+    assert declared == FileProperties(title="Flood plan", authors=("A", "B"), date="2016")
+
+
+def test_what_a_file_declares_at_length_is_cut() -> None:
+    declared = declared_of(title=["x" * 10_000], keywords=[f"word {n}" for n in range(1_000)])
+    assert len(declared.title) == 500
+    assert len(declared.keywords) == 30
 
 
 def test_a_pdf_tells_by_its_information_and_by_xmp(tmp_path: Path) -> None:
