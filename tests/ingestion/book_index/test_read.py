@@ -36,12 +36,6 @@ BODY = (
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
 def blind() -> Iterator[Sandbox]:
     """Without OCR, for documents that have no scanned page."""
     with Sandbox(ocr="none") as one:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
 import pytest
 
 from ingestion.dataset.export import export
-from ingestion.types import LicenceMark, LicenceVerdict, Outcome, Relation
+from ingestion.records.document_corrections import Correction
+from ingestion.types import Description, FieldValue, LicenceMark, LicenceVerdict, Outcome, Relation
 from rag_engine.errors import InputError
 from tests.ingestion.source_records import VALUES, source_record, stopped
 
@@ -51,8 +53,6 @@ def test_the_header_is_frozen_and_filtered_and_the_links_lead_to_the_source_and_
 
 
 def test_only_web_addresses_become_links(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     one = source_record()
     export(tmp_path / "o.xlsx", [replace(one, source=replace(one.source, url="javascript:alert(1)"))])
     cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Dataset"]["K2"]
@@ -105,8 +105,6 @@ def test_superseded_versions_and_translations_are_documents_and_all_else_stands_
 
 
 def test_a_source_without_a_title_shows_none(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     nameless = stopped(source_record("A1", {}), "licence", Outcome("failed", "timed_out", "No answer.", None, True))
     export(tmp_path / "o.xlsx", [replace(nameless, source=replace(nameless.source, title=""))])
     row = _rows(tmp_path / "o.xlsx", "Not documents")[0]
@@ -177,22 +175,14 @@ def test_controlled_fields_have_drop_downs_over_the_list_of_their_values(tmp_pat
     assert {"it", "en"} <= set(offered["Language"][0])
     assert "Law" not in offered["Hazard"][0]
     # A drop-down gives one value: where several may stand, another text is no error.
-    assert [name for name, (_, strict) in offered.items() if strict] == [
-        "Document type",
-        "Language",
-        "Licence Decision",
-    ]
+    strict = [name for name, (_, strict) in offered.items() if strict]
+    assert strict == ["Document type", "Language", "Licence Decision"]
     allowed = _rows(tmp_path / "o.xlsx", "Allowed values")
     assert {(row["Column"], row["Value"]) for row in allowed} >= {("Countries", "Italy"), ("Hazard", "Flood")}
     assert next(row for row in allowed if row["Value"] == "it")["Meaning"] == "Italian"
 
 
 def test_the_sentence_behind_each_value_comes_with_it(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    from ingestion.records.document_corrections import Correction
-    from ingestion.types import Description, FieldValue
-
     one, sentence = source_record(), "The region issued this plan."
     values = (FieldValue("authority", "Regione Esempio", "model", sentence, 2, 0.8),)
     described = replace(one, outcomes={**one.outcomes, "metadata": Outcome("done", "", "", Description(values))})

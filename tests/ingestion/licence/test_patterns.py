@@ -5,7 +5,7 @@ import pytest
 from ingestion.licence.patterns import read_statements, says_reserved
 from ingestion.licence.table import deciding_rule, load_licences
 from ingestion.licence.verdict import decide
-from ingestion.types import LicenceVerdict
+from ingestion.types import LicenceMark, LicenceVerdict
 
 
 def verdict(text: str) -> LicenceVerdict:
@@ -140,9 +140,19 @@ def test_a_ban_on_selling_limits_a_permission_and_does_not_contradict_it() -> No
     assert (found.light, found.restrictions, found.conflict) == ("GREEN", ("NC",), False)
 
 
-def test_two_licences_that_allow_different_things_are_a_conflict() -> None:
+def test_two_licences_that_allow_different_things_are_a_conflict_and_versions_of_one_agree() -> None:
     found = verdict("This work is licensed under CC BY 4.0.\n\nThis work is licensed under CC BY-NC-ND 4.0.")
     assert (found.light, found.conflict) == ("YELLOW", True)
+    assert (
+        verdict("This work is licensed under CC BY-SA 4.0.\n\nThis work is licensed under CC BY-SA 3.0.").light
+        == "GREEN"
+    )
+
+
+def test_a_person_s_word_wins() -> None:
+    person = LicenceMark("person", "GREEN", "CC BY-NC 4.0", 0, "asked the ministry", "review")
+    found = decide([*read_statements("All rights reserved.", "footer"), person])
+    assert (found.light, found.restrictions) == ("GREEN", ("NC",))
 
 
 def test_every_mark_quotes_its_sentence_and_says_where_it_stood() -> None:

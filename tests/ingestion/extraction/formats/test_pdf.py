@@ -15,31 +15,14 @@ from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.types import ExtractionLimits, OcrLine, Picture, Refusal
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
-from rag_engine.types import Box, ExtractedText
-from tests.ingestion.documents import pdf
+from rag_engine.types import ExtractedText
+from tests.ingestion.documents import ReadingOcr, pdf
 
 LIMITS = ExtractionLimits()
 
 
-class _Reading:
-    """An engine that reads the same line on every picture."""
-
-    name = "reading"
-    note = ""
-
-    def __init__(self, text: str) -> None:
-        self._line = OcrLine(text, Box(10, 10, 200, 30), 0)
-
-    def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        for _ in pictures:
-            yield (self._line,)
-
-
-class _Broken:
+class _Broken(ReadingOcr):
     """An engine that is installed and does not run."""
-
-    name = "broken"
-    note = ""
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         raise BackendError("no engine", help="Install one.")
@@ -252,7 +235,9 @@ def test_scanned_pages_beside_text_are_named_when_no_ocr_can_read_them(tmp_path:
 
 def test_embedded_text_that_is_not_language_loses_to_ocr_and_that_is_said(corpus: Path) -> None:
     sentence = "The Conference of the Parties invites the subsidiary bodies to consider the further implementation"
-    extracted = extract(corpus / "en_unfccc_cop5_scan_with_ocr_layer.pdf", LIMITS, _Reading("\n".join([sentence] * 30)))
+    extracted = extract(
+        corpus / "en_unfccc_cop5_scan_with_ocr_layer.pdf", LIMITS, ReadingOcr("\n".join([sentence] * 30))
+    )
     scrambled = (2, 3, 25, 26, 27, 29, 34, 35, 42, 47, 48, 49)
     assert extracted.ocr_pages == scrambled
     assert "3DUWLHV" not in extracted.text
@@ -272,7 +257,7 @@ def test_a_page_whose_letters_are_control_characters_is_read_by_ocr(tmp_path: Pa
         document.new_page().insert_text((72, 200), "A page with a text layer of its own.")
         document.new_page().insert_text((72, 200), "".join(chr(1 + at % 7) for at in range(60)))
         document.save(path)
-    extracted = extract(path, LIMITS, _Reading("Read by OCR"))
+    extracted = extract(path, LIMITS, ReadingOcr("Read by OCR"))
     assert extracted.ocr_pages == (2,)
     assert extracted.text.endswith("Read by OCR")
     assert extract(path, LIMITS, None).unread_pages == (2,)
@@ -286,7 +271,7 @@ def test_a_scanned_page_too_large_to_draw_stays_unread_and_the_others_are_read(t
         document.new_page(width=1_000_000, height=1_000_000).insert_image((0, 0, 100, 100), pixmap=blank)
         document.new_page().insert_image((0, 0, 100, 100), pixmap=blank)
         document.save(path)
-    extracted = extract(path, LIMITS, _Reading("Read by OCR"))
+    extracted = extract(path, LIMITS, ReadingOcr("Read by OCR"))
     assert extracted.text == "A page with a text layer of its own.\n\nRead by OCR"
     assert (extracted.unread_pages, extracted.ocr_pages) == ((2,), (3,))
     assert "Page 2 could not be drawn" in extracted.warnings[0]
