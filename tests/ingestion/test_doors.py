@@ -226,6 +226,10 @@ def _admin(app: AppTest, tab: str, **query: str) -> AppTest:
     return app.run()
 
 
+def _click(app: AppTest, label: str) -> AppTest:
+    return next(one for one in app.button if one.label.startswith(label)).click().run()
+
+
 def _review(button: str, note: str = WHY) -> Callable[[AppTest], AppTest]:
     def act(app: AppTest) -> AppTest:
         app = _admin(app, "review")
@@ -300,13 +304,11 @@ def _press(tab: str, key: str) -> Callable[[AppTest], AppTest]:
 
 
 def _add_list(app: AppTest) -> AppTest:
-    app = _admin(app, "sources")
-    return next(one for one in app.button if one.label == "Add 1 source").click().run()
+    return _click(_admin(app, "sources"), "Add 1 source")
 
 
 def _add_own(app: AppTest) -> AppTest:
-    app = _admin(app, "sources")
-    return next(one for one in app.button if one.label == "Add document").click().run()
+    return _click(_admin(app, "sources"), "Add document")
 
 
 def _adding(app: AppTest) -> AppTest:
@@ -318,12 +320,11 @@ def _upload_version(app: AppTest) -> AppTest:
     app = _adding(app)
     replaces = app.selectbox(key="upload replaces")
     replaces.set_value(next(one for one in replaces.options if "own.md" in one)).run()
-    return next(one for one in app.button if one.label.startswith("Add to")).click().run()
+    return _click(app, "Add to")
 
 
 def _upload(app: AppTest) -> AppTest:
-    app = _adding(app)
-    return next(one for one in app.button if one.label.startswith("Add to")).click().run()
+    return _click(_adding(app), "Add to")
 
 
 def _evaluation(app: AppTest) -> AppTest:
@@ -505,7 +506,7 @@ def test_a_discovery_proposes_the_same_in_every_door(doors: Doors, monkeypatch: 
         def by_page(app: AppTest) -> AppTest:
             app = _admin(app, "sources")
             next(one for one in app.text_input if one.label.startswith("Address of a feed")).set_value(address)
-            next(one for one in app.button if one.label == "Find sources").click().run()
+            _click(app, "Find sources")
             return app.button(key="accept").click().run()
 
         act = Act(

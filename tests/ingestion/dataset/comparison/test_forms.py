@@ -24,10 +24,9 @@ from ingestion.operations.comparisons import (
     extend_comparison,
     list_comparisons,
 )
-from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.desk import Desk
 from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema
 from rag_engine.config import read_config
-from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.storage.catalog import describe_document
@@ -97,21 +96,14 @@ def towns(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def engine(towns: Path, tmp_path: Path) -> Iterator[ComparingEngine]:
     engine = ComparingEngine(unread(shutil.copytree(towns, tmp_path / "workspace")), embedder=CountingEmbedder())
-    engine.writer = FormModel()
     yield engine
     engine.close()
 
 
-@pytest.fixture
-def model(engine: ComparingEngine) -> WritingModel:
-    assert engine.writer is not None
+@pytest.fixture(autouse=True)
+def model(engine: ComparingEngine) -> FormModel:
+    engine.writer = FormModel()
     return engine.writer
-
-
-@pytest.fixture
-def desk(engine: ComparingEngine) -> Desk:
-    """Return a desk at which nobody starts a worker."""
-    return replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
 
 
 @pytest.fixture
