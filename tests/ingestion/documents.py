@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pymupdf
@@ -33,6 +34,14 @@ class ReadingOcr:
         for picture in pictures:
             self.pictures.append(picture)
             yield self._lines
+
+
+@contextmanager
+def drawing(path: Path) -> Iterator[pymupdf.Document]:
+    """Yield a new PDF, which is saved once it is drawn."""
+    with pymupdf.open() as document:
+        yield document
+        document.save(path)
 
 
 def pdf(path: Path, pages: list[str], **save: object) -> Path:

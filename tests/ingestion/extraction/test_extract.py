@@ -12,7 +12,7 @@ from ingestion.extraction.extract import extract
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.types import ExtractionLimits, Refusal
 from rag_engine.types import ExtractedText
-from tests.ingestion.documents import bare_pdf, docx, pdf
+from tests.ingestion.documents import bare_pdf, docx, drawing, pdf
 
 LIMITS = ExtractionLimits()
 
@@ -108,13 +108,11 @@ def test_ten_thousand_pages_are_too_many(tmp_path: Path) -> None:
 
 
 def test_a_blank_picture_is_no_text(tmp_path: Path, sandbox: Sandbox) -> None:
-    path = tmp_path / "blank.pdf"
-    with pymupdf.open() as document:
+    with drawing(path := tmp_path / "blank.pdf") as document:
         picture = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 600, 800), False)
         picture.clear_with(255)
         page = document.new_page()
         page.insert_image(page.rect, pixmap=picture)
-        document.save(path)
     with pytest.raises(Refusal) as caught:
         sandbox.read(path)
     assert caught.value.reason == "no_text"

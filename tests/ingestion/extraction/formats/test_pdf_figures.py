@@ -10,7 +10,7 @@ import pytest
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits, OcrEngine
 from rag_engine.types import ExtractedText
-from tests.ingestion.documents import ReadingOcr
+from tests.ingestion.documents import ReadingOcr, drawing
 
 PROSE = "The river authority publishes maps of floods every six years and reviews them after every flood. " * 2
 CAPTION = "Figure 3. Pumps of the towns on the river"
@@ -20,14 +20,13 @@ LIMITS = ExtractionLimits()
 def _pdf(path: Path, *, caption: str = CAPTION, box: tuple[float, ...] = (72, 200, 400, 360), pages: int = 1) -> Path:
     picture = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 400, 200), False)
     picture.clear_with(180)
-    with pymupdf.open() as document:
+    with drawing(path) as document:
         for _ in range(pages):
             page = document.new_page()
             page.insert_textbox((72, 72, 500, 190), PROSE)
             page.insert_image(pymupdf.Rect(box), pixmap=picture, keep_proportion=False)
             page.insert_text((72, 375), caption, fontsize=9)
             page.insert_textbox((72, 400, 500, 600), 2 * PROSE.replace("river", "fire"))
-        document.save(path)
     return path
 
 
