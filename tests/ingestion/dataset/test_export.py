@@ -9,9 +9,11 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from openpyxl import Workbook
 
 from ingestion.dataset.export import export
 from ingestion.records.document_corrections import Correction
+from ingestion.records.source_record import SourceRecord
 from ingestion.types import Description, FieldValue, LicenceMark, LicenceVerdict, Outcome, Relation
 from rag_engine.errors import InputError
 from tests.ingestion.source_records import VALUES, source_record, stopped
@@ -21,6 +23,11 @@ Document_Code|Policy Title|Issuing Authority|Geographical Level|Hazard|Target an
 Additional Tags|Description|Document type|Source|Language|Date of Publication|License|AI Notes|Local File Path|
 Content Hash|Quality Score|Sections Found|Key Terms|Num Chunks|Cleaned Text Length
 """.replace("\n", "").split("|")
+
+
+def _exported(folder: Path, *records: SourceRecord) -> Workbook:
+    export(folder / "o.xlsx", records)
+    return openpyxl.load_workbook(folder / "o.xlsx")
 
 
 def _rows(path: Path, sheet: str) -> list[dict[str, object]]:
@@ -54,16 +61,14 @@ def test_the_header_is_frozen_and_filtered_and_the_links_lead_to_the_source_and_
 
 def test_only_web_addresses_become_links(tmp_path: Path) -> None:
     one = source_record()
-    export(tmp_path / "o.xlsx", [replace(one, source=replace(one.source, url="javascript:alert(1)"))])
-    cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Dataset"]["K2"]
+    cell = _exported(tmp_path, replace(one, source=replace(one.source, url="javascript:alert(1)")))["Dataset"]["K2"]
     assert (cell.value, cell.hyperlink) == ("javascript:alert(1)", None)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-2", "@SUM(1)", "\t=1", "\r=1", " =1", "＝1", "'=1", "#REF!"])
 def test_no_cell_is_a_formula(tmp_path: Path, text: str) -> None:
     one = source_record(values=VALUES | {"title": (text,)})
-    export(tmp_path / "o.xlsx", [one])
-    cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Dataset"]["B2"]
+    cell = _exported(tmp_path, one)["Dataset"]["B2"]
     assert (cell.data_type, cell.quotePrefix) == ("s", True)
     export(tmp_path / "o.csv", [one])
     with (tmp_path / "o.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -112,8 +117,7 @@ def test_a_source_without_a_title_shows_none(tmp_path: Path) -> None:
 
 
 def test_what_was_written_is_kept_out_of_sight_for_the_import(tmp_path: Path) -> None:
-    export(tmp_path / "o.xlsx", [source_record()])
-    book = openpyxl.load_workbook(tmp_path / "o.xlsx")
+    book = _exported(tmp_path, source_record())
     assert {name: book[name].sheet_state for name in book.sheetnames} == dict.fromkeys(
         ("Dataset", "Not documents", "Field evidence", "Licence evidence", "Allowed values", "About"), "visible"
     ) | {"Exported": "hidden"}
@@ -197,8 +201,7 @@ def test_the_sentence_behind_each_value_comes_with_it(tmp_path: Path) -> None:
 
 def test_licence_lights_have_their_colours(tmp_path: Path) -> None:
     waiting = stopped(source_record("A5"), "licence", Outcome("rejected", "licence_unclear", "", _unclear()))
-    export(tmp_path / "o.xlsx", [source_record(), waiting])
-    book = openpyxl.load_workbook(tmp_path / "o.xlsx")
+    book = _exported(tmp_path, source_record(), waiting)
     for name in ("Dataset", "Not documents", "Licence evidence"):
         coloured = {
             book[name].cell(1, next(iter(one.sqref.ranges)).min_col).value: [rule.formula for rule in one.rules]

@@ -60,12 +60,3 @@ def test_a_model_adds_what_it_can_quote_and_nothing_else() -> None:
     assert "Gender" not in _values(outcome, "tags")
     assert isinstance(outcome.evidence, Description)
     assert any("Gender" in warning for warning in outcome.evidence.warnings)
-
-
-def test_what_the_list_says_is_marked_as_the_lists() -> None:
-    outcome = _describe(None, source=SeedSource("A1", title="The plan of Milltown", authority="FEMA"))
-    assert isinstance(outcome.evidence, Description)
-    found = {value.field: value for value in outcome.evidence.values}
-    assert found["authority"].source == found["title"].source == "seed"
-    assert found["authority"].value == "Federal Emergency Management Agency"
-    assert found["title"].value == "The plan of Milltown"
