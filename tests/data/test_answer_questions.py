@@ -1,4 +1,4 @@
-"""The sets of plain questions are well formed, and every quote of the sample's is on its page as it is extracted."""
+"""The sets of plain questions are well formed, and the quotes of the sample's are on their pages."""
 
 from __future__ import annotations
 

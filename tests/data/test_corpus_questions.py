@@ -1,4 +1,4 @@
-"""The questions on the real documents with reference answers: those of the passages, and others without an answer."""
+"""The questions on the real documents: those of the passages, and others without an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions with their passages are well formed, and every passage stands on its page of the real document."""
+"""The questions with their passages are well formed, and every passage stands on its page."""
 
 from __future__ import annotations
 

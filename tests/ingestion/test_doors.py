@@ -1,4 +1,4 @@
-"""Every act of a person through every door: equal workspaces, and the whole state that is left behind is the same."""
+"""Every act of a person leaves the same state behind through every door."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class _Upload(io.BytesIO):
 
 @pytest.fixture(scope="module")
 def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
-    """Three documents of the list and one of the library; A4 waits for a decision, A5 was rejected, A6 has failed."""
+    """Three documents of the list, one of the library; A4 waits for a decision, A5 was rejected, A6 failed."""
     folder = tmp_path_factory.mktemp("doors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEXTANT_USER", ADA)

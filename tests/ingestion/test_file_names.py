@@ -1,5 +1,3 @@
-"""File names of downloads: readable, safe, and never two contents under one."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""Glossaries of a document read into records."""
-
 from __future__ import annotations
 
 from ingestion.book_index.glossary import glossary_records

@@ -155,7 +155,7 @@ def test_an_unknown_format_and_a_place_that_cannot_be_written_are_named(tmp_path
 
 
 def _choices(path: Path) -> dict[str, tuple[list[object], bool]]:
-    """Return what the drop-down of each column offers, and whether it takes nothing else, as a spreadsheet reads it."""
+    """Return what the drop-down of each column offers, and whether it takes nothing else."""
     book = openpyxl.load_workbook(path)
     sheet, found = book["Dataset"], dict[str, tuple[list[object], bool]]()
     for one in sheet.data_validations.dataValidation:

@@ -1,5 +1,3 @@
-"""Copies, versions and translations."""
-
 from __future__ import annotations
 
 import json

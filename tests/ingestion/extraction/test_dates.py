@@ -15,7 +15,7 @@ PROSE = "The plan describes what every service does before, during and after a f
 
 
 def text_of(*paragraphs: str, media_type: str = "application/pdf") -> ExtractedText:
-    """Return a document of paragraphs on one page; "3: words" puts them on page 3, "# words" makes a heading."""
+    """Return a document of paragraphs; "3: words" puts them on page 3, "# words" makes a heading."""
     drafts = []
     for words in paragraphs:
         page, _, rest = words.partition(": ")

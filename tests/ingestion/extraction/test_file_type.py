@@ -1,5 +1,3 @@
-"""Content types: what bytes are, whatever the address and the server say."""
-
 from __future__ import annotations
 
 from pathlib import Path

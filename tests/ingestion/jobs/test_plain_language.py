@@ -1,5 +1,3 @@
-"""An admin's words become a request that is confirmed before it runs."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The metadata phase: always done, by whatever answers."""
-
 from __future__ import annotations
 
 from datetime import date

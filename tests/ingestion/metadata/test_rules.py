@@ -1,5 +1,3 @@
-"""Descriptions without a model."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Terms in text: wildcards, places, speed."""
-
 from __future__ import annotations
 
 import unicodedata

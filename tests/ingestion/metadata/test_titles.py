@@ -17,7 +17,7 @@ BODY = "The services prepare for floods, warn the people and bring them to safet
 
 
 def sized(*lines: tuple[float, str]) -> list[DraftBlock]:
-    """Lines of a first page with their sizes, headings where they exceed the body's 10 points, then body text."""
+    """Lines of a first page with their sizes, headings where above the body's 10 points, then body text."""
     kinds: list[BlockKind] = ["heading" if size > 10 else "text" for size, _ in lines]
     heads = [DraftBlock(1, kind, (DraftLine(said),), size) for kind, (size, said) in zip(kinds, lines, strict=True)]
     return [*heads, DraftBlock(1, "text", (DraftLine(BODY),), 10.0), DraftBlock(2, "text", (DraftLine(BODY),), 10.0)]

@@ -1,5 +1,3 @@
-"""Link choice: the link that is most like the expected document comes first."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Text read by OCR: real words against letters in a wrong order."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Quality: what is kept, what is not, and why."""
-
 from __future__ import annotations
 
 from dataclasses import replace

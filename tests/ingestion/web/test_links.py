@@ -1,5 +1,3 @@
-"""Links: absolute, distinct, with the text that a reader sees."""
-
 from __future__ import annotations
 
 import time

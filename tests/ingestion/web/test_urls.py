@@ -1,5 +1,3 @@
-"""Addresses in their normal form."""
-
 from __future__ import annotations
 
 import pytest

@@ -38,7 +38,7 @@ PLANS = {
 
 
 class WritingModel:
-    """A model that writes one sentence for every question, and fails when it is told to; `reading` is called first."""
+    """A model that writes one sentence, and fails when it is told to; `reading` is called first."""
 
     name = "writing model"
     quotes_only = False

@@ -1,4 +1,4 @@
-"""Figures inside pages of text: a placeholder at their place, their caption, and what OCR reads in them."""
+"""Figures inside pages of text: their place, their caption, and what OCR reads in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drop capitals as pages show them: the letter belongs to the first of the lines that it stands beside."""
+"""Drop capitals belong to the first of the lines that they stand beside."""
 
 from __future__ import annotations
 
