@@ -214,6 +214,8 @@ def test_what_is_no_title_of_a_document_is_none(line: str) -> None:
     "declared",
     [
         "untitled",
+        "Microsoft Word - Flood plan",
+        "flood plan of the region.doc",
         "M:\\WPF\\INPUT\\G9860815.WPD",
         "FCCC/CP/1999/6/Add.1",
         "L13709",
