@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def test_every_question_has_an_id_of_its_own_and_is_for_development() -> None:
     assert set(Counter(one["document"] for one in QUESTIONS).values()) == {20}
 
 
-def key_words_of(one: dict[str, Any]) -> AnswerQuestion:
+def key_words_of(one: Mapping[str, Any]) -> AnswerQuestion:
     """Return a question of which only the key words count."""
     return AnswerQuestion(one["id"], one["language"], "terminology", "", "", (), tuple(one["keywords"]))
 
