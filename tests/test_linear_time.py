@@ -29,7 +29,8 @@ from ingestion.metadata.issuers import find_issuers, is_body, is_name_of_body
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import guess_types
 from ingestion.metadata.summary import summarise
-from ingestion.metadata.term_matching import cut_words
+from ingestion.metadata.taxonomy import term_table
+from ingestion.metadata.term_matching import cut_words, find_terms
 from ingestion.metadata.titles import find_titles
 from ingestion.quality.score import find_sections, key_terms, readability
 from ingestion.types import FileProperties, SeedSource
@@ -112,6 +113,7 @@ STEPS: dict[str, Callable[[str], object]] = {
     "find_places": lambda text: find_places(text, _GAZETTEER),
     "find_references": lambda text: find_references(text, "en"),
     "find_sections": lambda text: find_sections(_extracted(text)),
+    "find_terms": lambda text: find_terms(cut_words(text), term_table("de", "hazards")),
     "find_titles": lambda text: find_titles(_extracted(text), _SOURCE, FileProperties()),
     "fixed_chunks": lambda text: fixed_chunks(text, "en", config=ChunkSizes()),
     "fold": fold,

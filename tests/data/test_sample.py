@@ -21,6 +21,7 @@ import pptx
 import pymupdf
 import pytest
 
+from ingestion.metadata.taxonomy import load_taxonomy
 from rag_engine.types import Metadata
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,50 +42,7 @@ MARKS = {
     "pt": "AMOSTRA - escrita para o projeto Sextant, não é um texto oficial",
     "tr": "ÖRNEK - Sextant projesi için yazılmıştır, resmî bir metin değildir",
 }
-HAZARDS = {
-    "Flood",
-    "Earthquake",
-    "Landslide",
-    "Wildfire",
-    "Heatwaves",
-    "Climate change",
-    "Multi-hazard",
-    "Other",
-}
-LEVELS = {
-    "Global/Supranational",
-    "Supranational/regional",
-    "European region",
-    "Latin-American region",
-    "National",
-}
-TYPES = {
-    "Policy brief",
-    "Report",
-    "Law",
-    "Glossary",
-    "Academic paper",
-    "Recommendation",
-    "Guidelines",
-    "Framework",
-    "Dataset",
-}
-CRITERIA = {
-    "Adaptive governance",
-    "Health and wellbeing",
-    "Active memory",
-    "Social interaction and inclusiveness",
-    "Socio-economic resilience",
-}
-TAGS = {
-    "Culture and Heritage",
-    "Communication and user needs",
-    "Psychological aspect",
-    "Preparedness and Mitigation phase",
-    "Vulnerable groups",
-    "Gender",
-    "Community-based approach",
-}
+TAXONOMY = load_taxonomy()
 
 
 def pages(file: Path) -> list[str]:
@@ -140,7 +98,7 @@ def test_at_least_ten_countries_speak_for_themselves() -> None:
 
 
 def test_every_geographical_level_is_there() -> None:
-    assert {record["geographical_level"] for record in RECORDS} == LEVELS
+    assert {record["geographical_level"] for record in RECORDS} == set(TAXONOMY.labels("geographical_level"))
 
 
 def test_formats_are_as_many_as_promised() -> None:
@@ -165,11 +123,11 @@ def test_metadata_is_complete_and_in_the_vocabulary(record: dict[str, Any]) -> N
     found_out = {"work", "version", "superseded", "translation_of", "quality_score"}
     assert set(record) == {field.name for field in fields(Metadata)} - found_out | {"file"}
     assert all(value for key, value in record.items() if key != "countries")
-    assert set(record["hazards"]) <= HAZARDS
-    assert record["geographical_level"] in LEVELS
-    assert record["document_type"] in TYPES
-    assert set(record["key_criteria"]) <= CRITERIA
-    assert set(record["tags"]) <= TAGS
+    assert set(record["hazards"]) <= set(TAXONOMY.labels("hazards"))
+    assert record["geographical_level"] in TAXONOMY.labels("geographical_level")
+    assert record["document_type"] in set(TAXONOMY.labels("document_type")) - {"Other"}
+    assert set(record["key_criteria"]) <= set(TAXONOMY.labels("key_criteria"))
+    assert set(record["tags"]) <= set(TAXONOMY.labels("tags"))
     assert (record["geographical_level"] == "National") == (len(record["countries"]) == 1)
     assert date.fromisoformat(record["date"]).year == record["year"]
     assert 40 <= len(record["target"].split()) <= 50

@@ -111,10 +111,12 @@ class SmallJudge:
 
     reply: dict[str, object] | None
     asked: list[str] = field(default_factory=list)
+    schemas: list[object] = field(default_factory=list)
     name: str = "small-model"
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
         self.asked.append(user)
+        self.schemas.append(schema)
         if self.reply is None:
             raise BackendError("small-model is away.")
         return self.reply

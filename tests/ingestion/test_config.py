@@ -1,5 +1,3 @@
-"""Settings of ingestion from the environment."""
-
 from __future__ import annotations
 
 import pytest

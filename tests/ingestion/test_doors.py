@@ -1,4 +1,4 @@
-"""Every act of a person through every door: equal workspaces, and the whole state that is left behind is the same."""
+"""Every act of a person leaves the same state behind through every door."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class _Upload(io.BytesIO):
 
 @pytest.fixture(scope="module")
 def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
-    """Three documents of the list and one of the library; A4 waits for a decision, A5 was rejected, A6 has failed."""
+    """Three documents of the list, one of the library; A4 waits for a decision, A5 was rejected, A6 failed."""
     folder = tmp_path_factory.mktemp("doors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEXTANT_USER", ADA)
@@ -226,6 +226,10 @@ def _admin(app: AppTest, tab: str, **query: str) -> AppTest:
     return app.run()
 
 
+def _click(app: AppTest, label: str) -> AppTest:
+    return next(one for one in app.button if one.label.startswith(label)).click().run()
+
+
 def _review(button: str, note: str = WHY) -> Callable[[AppTest], AppTest]:
     def act(app: AppTest) -> AppTest:
         app = _admin(app, "review")
@@ -300,13 +304,11 @@ def _press(tab: str, key: str) -> Callable[[AppTest], AppTest]:
 
 
 def _add_list(app: AppTest) -> AppTest:
-    app = _admin(app, "sources")
-    return next(one for one in app.button if one.label == "Add 1 source").click().run()
+    return _click(_admin(app, "sources"), "Add 1 source")
 
 
 def _add_own(app: AppTest) -> AppTest:
-    app = _admin(app, "sources")
-    return next(one for one in app.button if one.label == "Add document").click().run()
+    return _click(_admin(app, "sources"), "Add document")
 
 
 def _adding(app: AppTest) -> AppTest:
@@ -318,12 +320,11 @@ def _upload_version(app: AppTest) -> AppTest:
     app = _adding(app)
     replaces = app.selectbox(key="upload replaces")
     replaces.set_value(next(one for one in replaces.options if "own.md" in one)).run()
-    return next(one for one in app.button if one.label.startswith("Add to")).click().run()
+    return _click(app, "Add to")
 
 
 def _upload(app: AppTest) -> AppTest:
-    app = _adding(app)
-    return next(one for one in app.button if one.label.startswith("Add to")).click().run()
+    return _click(_adding(app), "Add to")
 
 
 def _evaluation(app: AppTest) -> AppTest:
@@ -505,7 +506,7 @@ def test_a_discovery_proposes_the_same_in_every_door(doors: Doors, monkeypatch: 
         def by_page(app: AppTest) -> AppTest:
             app = _admin(app, "sources")
             next(one for one in app.text_input if one.label.startswith("Address of a feed")).set_value(address)
-            next(one for one in app.button if one.label == "Find sources").click().run()
+            _click(app, "Find sources")
             return app.button(key="accept").click().run()
 
         act = Act(

@@ -40,7 +40,7 @@ from rag_engine.conversations.answer_jobs import AnswerJobs
 from rag_engine.conversations.erased_documents import REDACTED
 from rag_engine.conversations.recording import AnswerPart
 from rag_engine.conversations.reply import reply_of
-from rag_engine.conversations.store import Turn, begin_turn, end_turn, new_id, read_conversation
+from rag_engine.conversations.store import Conversation, Turn, begin_turn, end_turn, new_id, read_conversation
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
 from rag_engine.evaluation.answers.accepted_run import keep_run, record_run, require_accepted
@@ -101,6 +101,19 @@ def desk_of(engine: Engine) -> Desk:
     return replace(open_desk(engine, local_person("Ada")), start_worker=lambda _: None)
 
 
+def asked(engine: Engine, question: str) -> Answer:
+    answer = list(engine.ask(question))[-1]
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def conversed(workspace: Path, question: str, answer: Answer) -> Conversation:
+    """Return a conversation of one question and its answer."""
+    ended = end_turn(workspace, begin_turn(workspace, new_id(), question), reply_of(answer))
+    assert ended is not None
+    return ended
+
+
 def kill(workspace: Path, step: str) -> None:
     """Begin to erase own.md, and end just before a step."""
 
@@ -125,11 +138,7 @@ def test_after_an_erasure_no_file_of_the_workspace_holds_anything_of_the_documen
         desk, named = desk_of(engine), "own.md"
         text = engine.catalog.text(engine.catalog.find_document(named).key)
         rows = [row.tobytes() for row in engine.collection.view().vectors if row.any()]
-        begun = begin_turn(workspace, new_id(), "Who keeps the rules?")
-        parts = list(engine.ask("Who keeps the rules?"))
-        assert isinstance(parts[-1], Answer)
-        ended = end_turn(workspace, begun, reply_of(parts[-1]))
-        assert ended is not None
+        ended = conversed(workspace, "Who keeps the rules?", asked(engine, "Who keeps the rules?"))
         assert ended.turns[0].reply is not None
         entry = answer_entry(ended.id, ended.turns[0])
         change_notebook(workspace, DEFAULT.id, lambda one: with_entry(one, entry))
@@ -225,10 +234,7 @@ def test_a_run_of_test_questions_keeps_no_answer_that_an_erasure_meanwhile_would
     with closing(open_engine(workspace)) as engine:
         desk = desk_of(engine)
         for question in ("Who keeps the zoning rules?", "How long are the zoning rules kept?"):
-            answer = list(engine.ask(question))[-1]
-            assert isinstance(answer, Answer)
-            begun = begin_turn(workspace, new_id(), question)
-            end_turn(workspace, begun, reply_of(answer))
+            begun = conversed(workspace, question, asked(engine, question))
             keep_answer(desk, begun.id, begun.turns[-1].asked)
         start = datetime.now(UTC).isoformat()
 
@@ -455,21 +461,15 @@ def test_a_damaged_index_is_made_anew_though_it_keeps_an_erasure_from_being_fini
     assert list(holding(workspace)) == []
 
 
-def test_nothing_of_a_list_that_was_only_looked_at_outlives_an_erasure(tmp_path: Path) -> None:
-    with closing(open_engine(tmp_path / "workspace")) as engine:
-        (tmp_path / "own.md").write_text(TEXT)
-        add_files(desk_of(engine), [tmp_path / "own.md"])
+def test_nothing_of_a_list_that_was_only_looked_at_outlives_an_erasure(workspace: Path) -> None:
+    with closing(open_engine(workspace)) as engine:
         preview = preview_upload(desk_of(engine), "list.csv", BytesIO(TEXT.encode()))
         assert preview.read_text() == TEXT
         assert erase(desk_of(engine), "own.md").left_behind == ()
-    assert list(holding(tmp_path / "workspace")) == []
+    assert list(holding(workspace)) == []
 
 
-def test_an_erasure_that_was_killed_and_is_asked_for_again_is_finished_and_said(tmp_path: Path) -> None:
-    workspace = tmp_path / "workspace"
-    with closing(open_engine(workspace)) as engine:
-        (tmp_path / "own.md").write_text(TEXT)
-        add_files(desk_of(engine), [tmp_path / "own.md"])
+def test_an_erasure_that_was_killed_and_is_asked_for_again_is_finished_and_said(workspace: Path) -> None:
     kill(workspace, "rag_engine.storage.collection.Collection._end_erasure")
     again = CliRunner().invoke(terminal, ["erase", "own.md", "--workspace", str(workspace)])
     assert again.exit_code == 0, again.output

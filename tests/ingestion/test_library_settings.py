@@ -1,5 +1,3 @@
-"""Settings of the library that are kept with the collection."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

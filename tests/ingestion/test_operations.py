@@ -14,11 +14,11 @@ from ingestion.operations import runs, sources
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
 from ingestion.operations.runs import describe_request
-from ingestion.operations.sources import add_own_files, add_sources, check_codes
+from ingestion.operations.sources import add_own_files, add_sources
 from ingestion.records.source_record import Decision, SourceRecord
 from ingestion.records.source_store import SourceStore
 from ingestion.seeds.merge import SeedReport
-from ingestion.status.views import review_report, source_report, source_rows, status_report
+from ingestion.status.views import review_report, source_rows, status_report
 from ingestion.types import PHASES, LicenceVerdict, Outcome, Phase, RunRequest, SeedSource
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
@@ -53,12 +53,6 @@ def _add(
     for phase in PHASES[: PHASES.index(at) + 1]:
         outcome = ended if ended is not None and phase == at else one.outcomes[phase]
         store.record(code, phase, outcome, fingerprint="f")
-
-
-def test_unknown_codes_are_named_with_the_cure(store: SourceStore) -> None:
-    assert check_codes(store, ["A1", "A1"]) == ("A1",)
-    with pytest.raises(InputError, match=r"No source has the code B1, C1\. `sextant seeds list` lists the codes"):
-        check_codes(store, ["A1", "B1", "C1"])
 
 
 def test_the_list_shows_the_status_of_each_source(store: SourceStore) -> None:
@@ -139,19 +133,6 @@ def test_local_files_pass_whatever_their_licence_and_are_listed(desk: Desk, tmp_
     assert status_report(_records(desk)).lights == {"GREEN": 1, "RED": 1}
 
 
-def test_a_source_is_reported_with_its_present_status_and_its_history(store: SourceStore) -> None:
-    report = source_report(store, "A1")
-    now = report.present
-    assert now is not None
-    assert (now.title, now.phase, now.light, now.licence) == ("Piano caldo", "indexing", "GREEN", "CC BY 4.0")
-    assert now.quality == {"score": 73.5, "length": 40, "chunks": 15, "sections": 10, "cleaning": 8.5}
-    language = next(one for one in now.values if one.field == "language")
-    assert (language.value, language.source, language.confidence) == ("it", "rule", 0.9)
-    assert report.history[0].event == "added"
-    store.remove(["A1"], "Ada")
-    assert source_report(store, "A1").present is None
-
-
 def test_rows_whose_codes_were_given_to_others_meanwhile_are_not_lost_in_silence(desk: Desk) -> None:
     mine = (SeedSource("S1", "https://mine.example/1"), SeedSource("S2", "https://mine.example/2"))
     desk.store.add([SeedSource("S1", "https://theirs.example/1")])
@@ -187,12 +168,6 @@ def test_own_files_are_put_on_the_list_without_those_that_others_add_meanwhile(d
     report = add_own_files(desk, [("plan.md", io.BytesIO(b"# A plan")), ("plan.md", io.BytesIO(b"# Another plan"))])
     assert [Path(one.path).name for one in report.new] == ["plan.md", "plan.md"]
     assert {source.path for source in desk.store.sources()} == {"", *(one.path for one in report.new)}
-
-
-def test_a_removed_source_leaves_the_index_at_once(desk: Desk) -> None:
-    removed = sources.remove_sources(desk, ["A1"], "Ada")
-    assert removed.run is not None
-    assert removed.run.request == RunRequest(("indexing",), ("A1",))
 
 
 def test_a_request_survives_the_queue_and_is_described_in_a_short_sentence(desk: Desk) -> None:

@@ -1,5 +1,3 @@
-"""The time that a language model is given, and when it is left."""
-
 from __future__ import annotations
 
 import threading

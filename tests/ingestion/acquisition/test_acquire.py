@@ -199,12 +199,6 @@ def test_a_catalogue_is_a_directory(tmp_path: Path, body: bytes) -> None:
     )
 
 
-def test_a_law_with_links_to_laws_is_the_document(tmp_path: Path) -> None:
-    paragraphs = "".join(f'<p>{WORDS * 4} See the <a href="/law{n}">Water Act {n}</a>.</p>' for n in range(9))
-    at = desk(tmp_path, flood=page(f"<h1>Flood Act</h1>{paragraphs}"))
-    assert got(at.acquire(FLOOD)).kind == "content"
-
-
 def test_an_empty_page_says_so(tmp_path: Path) -> None:
     outcome = desk(tmp_path, flood=page("<p>Soon.</p>")).acquire(FLOOD)
     assert (outcome.status, outcome.reason) == ("rejected", "empty_page")

@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.types import SeedSource
+from ingestion.types import Download, SeedSource
 from tests.ingestion.desk import AT, FLOOD, desk, got
 from tests.ingestion.small_web import PDF, WORDS, Answer, page, pdf
+
+
+def put_apart(workspace: Path, download: Download) -> Path:
+    """Put the file of a download into quarantine."""
+    apart = workspace / "quarantine" / Path(download.path).name
+    apart.parent.mkdir()
+    return (workspace / download.path).replace(apart)
 
 
 def test_an_unchanged_page_keeps_the_first_download(tmp_path: Path) -> None:
@@ -70,9 +77,7 @@ def test_a_redirect_to_an_unchanged_file_downloads_nothing(tmp_path: Path) -> No
 def test_a_new_version_leaves_the_one_in_quarantine_alone(tmp_path: Path) -> None:
     at = desk(tmp_path, flood=pdf("first"))
     first = got(at.acquire(FLOOD))
-    apart = tmp_path / "quarantine" / Path(first.path).name
-    apart.parent.mkdir()
-    (tmp_path / first.path).replace(apart)
+    apart = put_apart(tmp_path, first)
     at.web.answers[f"{AT}flood"] = pdf("second")
     second = got(at.acquire(FLOOD, before=first))
     assert Path(second.path).name != apart.name
@@ -82,32 +87,32 @@ def test_a_new_version_leaves_the_one_in_quarantine_alone(tmp_path: Path) -> Non
 def test_what_has_not_changed_is_not_brought_back_from_quarantine(tmp_path: Path) -> None:
     at = desk(tmp_path, flood=pdf(etag='"1"'))
     first = got(at.acquire(FLOOD))
-    apart = tmp_path / "quarantine" / Path(first.path).name
-    apart.parent.mkdir()
-    (tmp_path / first.path).replace(apart)
+    put_apart(tmp_path, first)
     assert (at.acquire(FLOOD, before=first).reason, at.files()) == ("not_modified", [])
 
 
 @pytest.mark.parametrize("apart", [False, True])
-def test_a_failure_that_may_pass_keeps_the_file_that_was_there(tmp_path: Path, apart: bool) -> None:
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Answer(refusal="timed_out", retryable=True), "timed_out"),
+        (Answer(refusal="access_denied"), "browser_missing"),
+        (Answer(refusal="not_found"), "not_found"),
+        (page('<p>Water.</p><a href="/c.pdf">Download cookbook</a>'), "off_topic"),
+    ],
+    ids=["may pass", "needs a browser", "is gone", "went off topic"],
+)
+def test_a_failure_keeps_the_file_that_was_there(tmp_path: Path, apart: bool, answer: Answer, reason: str) -> None:
     at = desk(tmp_path, flood=pdf())
     first = got(at.acquire(FLOOD))
     if apart:
-        (tmp_path / "quarantine").mkdir()
-        (tmp_path / first.path).replace(tmp_path / "quarantine" / Path(first.path).name)
-    at.web.answers[f"{AT}flood"] = Answer(refusal="timed_out", retryable=True)
+        put_apart(tmp_path, first)
+    at.web.answers[f"{AT}flood"] = answer
     outcome = at.acquire(FLOOD, before=first)
-    assert (outcome.status, outcome.reason, outcome.retryable) == ("failed", "timed_out", True)
+    assert (outcome.status, outcome.reason) == ("failed", reason)
+    assert outcome.retryable == (reason in ("timed_out", "browser_missing"))
     assert outcome.evidence == first
-    assert outcome.message.endswith("The file of 2026-11-22 is kept.")
-
-
-def test_a_failure_without_a_browser_keeps_the_file_that_was_there(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=pdf())
-    first = got(at.acquire(FLOOD))
-    at.web.answers[f"{AT}flood"] = Answer(refusal="access_denied")
-    outcome = at.acquire(FLOOD, before=first)
-    assert (outcome.status, outcome.reason, outcome.evidence) == ("failed", "browser_missing", first)
+    assert outcome.message.endswith(" is kept.")
 
 
 def test_a_failure_keeps_nothing_when_the_file_is_gone(tmp_path: Path) -> None:
@@ -118,22 +123,6 @@ def test_a_failure_keeps_nothing_when_the_file_is_gone(tmp_path: Path) -> None:
     outcome = at.acquire(FLOOD, before=first)
     assert (outcome.status, outcome.evidence) == ("failed", None)
     assert "is kept" not in outcome.message
-
-
-def test_an_address_that_is_gone_keeps_its_former_file(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=pdf())
-    first = got(at.acquire(FLOOD))
-    at.web.answers[f"{AT}flood"] = Answer(refusal="not_found")
-    outcome = at.acquire(FLOOD, before=first)
-    assert (outcome.status, outcome.reason, outcome.evidence) == ("failed", "not_found", first)
-
-
-def test_a_landing_page_that_went_off_topic_keeps_its_former_file_known(tmp_path: Path) -> None:
-    at = desk(tmp_path, flood=pdf())
-    first = got(at.acquire(FLOOD))
-    at.web.answers[f"{AT}flood"] = page('<p>Water.</p><a href="/c.pdf">Download cookbook</a>')
-    outcome = at.acquire(FLOOD, before=first)
-    assert (outcome.status, outcome.reason, outcome.evidence) == ("failed", "off_topic", first)
 
 
 def test_a_local_file_that_vanished_leaves_its_copy(tmp_path: Path) -> None:

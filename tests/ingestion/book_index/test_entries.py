@@ -1,5 +1,3 @@
-"""Entries of an index as they are printed in books, and what is read in them."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""Printed page numbers and the pages of the file that bear them."""
-
 from __future__ import annotations
 
 from hypothesis import given

@@ -36,12 +36,6 @@ BODY = (
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
 def blind() -> Iterator[Sandbox]:
     """Without OCR, for documents that have no scanned page."""
     with Sandbox(ocr="none") as one:
@@ -50,7 +44,7 @@ def blind() -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four pages of front matter with Roman numbers, eight of text, an index in two columns on page thirteen."""
+    """Four pages with Roman numbers, eight of text, an index in two columns on page thirteen."""
     path = tmp_path_factory.mktemp("book") / "book.pdf"
     document = pymupdf.open()
     for number in ("i", "ii", "iii", "iv", *map(str, range(1, 9))):

@@ -1,5 +1,3 @@
-"""Catalogues: CKAN, DCAT in JSON and OAI-PMH, read to their end and no further."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The table of columns reads what a source's record really has."""
-
 from __future__ import annotations
 
 import pytest

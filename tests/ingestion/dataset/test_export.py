@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
 import pytest
+from openpyxl import Workbook
 
 from ingestion.dataset.export import export
-from ingestion.types import LicenceMark, LicenceVerdict, Outcome, Relation
+from ingestion.records.document_corrections import Correction
+from ingestion.records.source_record import SourceRecord
+from ingestion.types import Description, FieldValue, LicenceMark, LicenceVerdict, Outcome, Relation
 from rag_engine.errors import InputError
 from tests.ingestion.source_records import VALUES, source_record, stopped
 
@@ -19,6 +23,11 @@ Document_Code|Policy Title|Issuing Authority|Geographical Level|Hazard|Target an
 Additional Tags|Description|Document type|Source|Language|Date of Publication|License|AI Notes|Local File Path|
 Content Hash|Quality Score|Sections Found|Key Terms|Num Chunks|Cleaned Text Length
 """.replace("\n", "").split("|")
+
+
+def _exported(folder: Path, *records: SourceRecord) -> Workbook:
+    export(folder / "o.xlsx", records)
+    return openpyxl.load_workbook(folder / "o.xlsx")
 
 
 def _rows(path: Path, sheet: str) -> list[dict[str, object]]:
@@ -51,19 +60,15 @@ def test_the_header_is_frozen_and_filtered_and_the_links_lead_to_the_source_and_
 
 
 def test_only_web_addresses_become_links(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     one = source_record()
-    export(tmp_path / "o.xlsx", [replace(one, source=replace(one.source, url="javascript:alert(1)"))])
-    cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Dataset"]["K2"]
+    cell = _exported(tmp_path, replace(one, source=replace(one.source, url="javascript:alert(1)")))["Dataset"]["K2"]
     assert (cell.value, cell.hyperlink) == ("javascript:alert(1)", None)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-2", "@SUM(1)", "\t=1", "\r=1", " =1", "＝1", "'=1", "#REF!"])
 def test_no_cell_is_a_formula(tmp_path: Path, text: str) -> None:
     one = source_record(values=VALUES | {"title": (text,)})
-    export(tmp_path / "o.xlsx", [one])
-    cell = openpyxl.load_workbook(tmp_path / "o.xlsx")["Dataset"]["B2"]
+    cell = _exported(tmp_path, one)["Dataset"]["B2"]
     assert (cell.data_type, cell.quotePrefix) == ("s", True)
     export(tmp_path / "o.csv", [one])
     with (tmp_path / "o.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -105,8 +110,6 @@ def test_superseded_versions_and_translations_are_documents_and_all_else_stands_
 
 
 def test_a_source_without_a_title_shows_none(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     nameless = stopped(source_record("A1", {}), "licence", Outcome("failed", "timed_out", "No answer.", None, True))
     export(tmp_path / "o.xlsx", [replace(nameless, source=replace(nameless.source, title=""))])
     row = _rows(tmp_path / "o.xlsx", "Not documents")[0]
@@ -114,8 +117,7 @@ def test_a_source_without_a_title_shows_none(tmp_path: Path) -> None:
 
 
 def test_what_was_written_is_kept_out_of_sight_for_the_import(tmp_path: Path) -> None:
-    export(tmp_path / "o.xlsx", [source_record()])
-    book = openpyxl.load_workbook(tmp_path / "o.xlsx")
+    book = _exported(tmp_path, source_record())
     assert {name: book[name].sheet_state for name in book.sheetnames} == dict.fromkeys(
         ("Dataset", "Not documents", "Field evidence", "Licence evidence", "Allowed values", "About"), "visible"
     ) | {"Exported": "hidden"}
@@ -153,7 +155,7 @@ def test_an_unknown_format_and_a_place_that_cannot_be_written_are_named(tmp_path
 
 
 def _choices(path: Path) -> dict[str, tuple[list[object], bool]]:
-    """Return what the drop-down of each column offers, and whether it takes nothing else, as a spreadsheet reads it."""
+    """Return what the drop-down of each column offers, and whether it takes nothing else."""
     book = openpyxl.load_workbook(path)
     sheet, found = book["Dataset"], dict[str, tuple[list[object], bool]]()
     for one in sheet.data_validations.dataValidation:
@@ -177,22 +179,14 @@ def test_controlled_fields_have_drop_downs_over_the_list_of_their_values(tmp_pat
     assert {"it", "en"} <= set(offered["Language"][0])
     assert "Law" not in offered["Hazard"][0]
     # A drop-down gives one value: where several may stand, another text is no error.
-    assert [name for name, (_, strict) in offered.items() if strict] == [
-        "Document type",
-        "Language",
-        "Licence Decision",
-    ]
+    strict = [name for name, (_, strict) in offered.items() if strict]
+    assert strict == ["Document type", "Language", "Licence Decision"]
     allowed = _rows(tmp_path / "o.xlsx", "Allowed values")
     assert {(row["Column"], row["Value"]) for row in allowed} >= {("Countries", "Italy"), ("Hazard", "Flood")}
     assert next(row for row in allowed if row["Value"] == "it")["Meaning"] == "Italian"
 
 
 def test_the_sentence_behind_each_value_comes_with_it(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    from ingestion.records.document_corrections import Correction
-    from ingestion.types import Description, FieldValue
-
     one, sentence = source_record(), "The region issued this plan."
     values = (FieldValue("authority", "Regione Esempio", "model", sentence, 2, 0.8),)
     described = replace(one, outcomes={**one.outcomes, "metadata": Outcome("done", "", "", Description(values))})
@@ -207,8 +201,7 @@ def test_the_sentence_behind_each_value_comes_with_it(tmp_path: Path) -> None:
 
 def test_licence_lights_have_their_colours(tmp_path: Path) -> None:
     waiting = stopped(source_record("A5"), "licence", Outcome("rejected", "licence_unclear", "", _unclear()))
-    export(tmp_path / "o.xlsx", [source_record(), waiting])
-    book = openpyxl.load_workbook(tmp_path / "o.xlsx")
+    book = _exported(tmp_path, source_record(), waiting)
     for name in ("Dataset", "Not documents", "Licence evidence"):
         coloured = {
             book[name].cell(1, next(iter(one.sqref.ranges)).min_col).value: [rule.formula for rule in one.rules]

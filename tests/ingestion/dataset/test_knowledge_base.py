@@ -1,5 +1,3 @@
-"""The knowledge base as files for programs and for people."""
-
 from __future__ import annotations
 
 import io

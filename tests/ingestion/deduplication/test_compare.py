@@ -1,5 +1,3 @@
-"""Copies, versions and translations."""
-
 from __future__ import annotations
 
 import json
@@ -25,6 +23,7 @@ from rag_engine.protocols import Embedder
 from rag_engine.types import Block, ExtractedText
 
 CONFIG = DeduplicationConfig()
+TITLE = "Flood plan of the Sample River Authority"
 
 
 def _text(seed: int, words: int = 600) -> str:
@@ -40,14 +39,15 @@ def _changed(text: str, share: float, seed: int = 1) -> str:
     return " ".join([*words[:start], *_text(seed + 99, int(len(words) * share)).split(), *words[start:]])
 
 
-def _candidate(
+def candidate(
     code: str,
     text: str,
-    title: str = "Flood plan of the Sample River Authority",
+    title: str = TITLE,
     language: str = "en",
     *,
     url: str = "",
     date: str = "",
+    parent: str = "",
     score: float = 50,
     paragraphs: Sequence[int] = (),
 ) -> ComparedSource:
@@ -57,61 +57,61 @@ def _candidate(
         start += length
     extracted = ExtractedText(text, 1, (), tuple(blocks), "text/plain", title)
     extraction = Extraction(f"hash {text}", "text/plain", 1, 0, 0, len(text), len(text), title, language, len(text))
-    return candidate_of(
-        SeedSource(code, url=url), extraction, extracted, text, score=score, date=date, sha256=f"f{text}"
-    )
+    source = SeedSource(code, url=url, parent=parent)
+    return candidate_of(source, extraction, extracted, text, score=score, date=date, sha256=f"f{text}")
 
 
 def _relate(*candidates: ComparedSource, config: DeduplicationConfig = CONFIG) -> dict[str, Outcome]:
     return relate(candidates, config, None)
 
 
-def _relation(outcome: Outcome) -> Relation:
+def relation_of(outcome: Outcome) -> Relation:
     assert isinstance(outcome.evidence, Relation)
     return outcome.evidence
 
 
 def test_a_candidate_goes_through_json_as_it_is() -> None:
-    candidate = _candidate("A", _text(1), url="https://example.org/a")
-    assert ComparedSource(**json.loads(json.dumps(asdict(candidate)))) == candidate
+    one = candidate("A", _text(1), url="https://example.org/a")
+    assert ComparedSource(**json.loads(json.dumps(asdict(one)))) == one
 
 
 def test_sources_that_have_nothing_in_common_are_all_done() -> None:
-    outcomes = _relate(_candidate("A", _text(1)), _candidate("B", _text(2)), _candidate("C", _text(3)))
+    outcomes = _relate(candidate("A", _text(1)), candidate("B", _text(2)), candidate("C", _text(3)))
     assert {outcome.status for outcome in outcomes.values()} == {"done"}
-    assert [_relation(outcomes[code]).work for code in "ABC"] == ["A", "B", "C"]
+    assert [relation_of(outcomes[code]).work for code in "ABC"] == ["A", "B", "C"]
 
 
 def test_the_same_content_is_kept_once() -> None:
-    outcomes = _relate(_candidate("B", _text(1)), _candidate("A", _text(1)), _candidate("C", _text(1), score=80))
+    outcomes = _relate(candidate("B", _text(1)), candidate("A", _text(1)), candidate("C", _text(1), score=80))
     assert outcomes["C"].status == "done"
     for code in "AB":
         assert (outcomes[code].status, outcomes[code].reason) == ("rejected", "same_content")
-        assert _relation(outcomes[code]).duplicate_of == _relation(outcomes[code]).work == "C"
+        assert relation_of(outcomes[code]).duplicate_of == relation_of(outcomes[code]).work == "C"
         assert "C" in outcomes[code].message
 
 
 def test_the_same_address_is_kept_once() -> None:
-    one = _candidate("A", _text(1, 500), url="https://www.example.org/plan?utm_source=x")
-    other = _candidate("B", _text(2, 600), url="http://example.org/plan/")
+    one = candidate("A", _text(1, 500), url="https://www.example.org/plan?utm_source=x")
+    other = candidate("B", _text(2, 600), url="http://example.org/plan/")
     outcomes = _relate(one, other)
     assert outcomes["A"].reason == "same_address"
-    assert _relation(outcomes["A"]).duplicate_of == "B"
+    assert relation_of(outcomes["A"]).duplicate_of == "B"
 
 
 def test_nearly_the_same_text_is_kept_once_with_the_figure() -> None:
     text = _text(1, 2000)
-    outcomes = _relate(_candidate("A", text), _candidate("B", _changed(text, 0.03), "A plan without a name"))
+    outcomes = _relate(candidate("A", text), candidate("B", _changed(text, 0.03), "A plan without a name"))
     assert outcomes["A"].reason == "same_text"
-    assert _relation(outcomes["A"]).duplicate_of == "B"
-    assert 0.85 <= _relation(outcomes["A"]).similarity < 1
+    assert relation_of(outcomes["A"]).duplicate_of == "B"
+    assert 0.85 <= relation_of(outcomes["A"]).similarity < 1
 
 
-def test_one_title_with_most_of_the_text_is_one_work() -> None:
+@pytest.mark.parametrize("title", [TITLE, "Fl0od plan of the Sampie River Authority"], ids=["as it is", "misread"])
+def test_one_title_with_most_of_the_text_is_one_work(title: str) -> None:
     text = _text(1, 2000)
-    outcomes = _relate(_candidate("A", text), _candidate("B", _changed(text, 0.3)))
+    outcomes = _relate(candidate("A", text), candidate("B", _changed(text, 0.3), title))
     assert outcomes["A"].reason == "same_work"
-    assert _relation(outcomes["A"]).how == "title"
+    assert relation_of(outcomes["A"]).how == "title"
 
 
 @pytest.mark.parametrize(
@@ -122,120 +122,113 @@ def test_one_title_with_most_of_the_text_is_one_work() -> None:
         ("Flood directive, part I", "Flood directive, part II"),
         ("Decision 5/CP.21 on floods", "Decision 6/CP.21 on floods"),
         ("Flood plan, annex A", "Flood plan, annex B"),
-        ("Flood plan of the Sample River Authority", "Flood plan of the Sample River Authority"),
+        (TITLE, TITLE),
     ],
 )
 def test_one_title_with_other_text_is_another_work(one: str, other: str) -> None:
     frame = _text(9, 60)
-    outcomes = _relate(_candidate("A", f"{frame} {_text(1)}", one), _candidate("B", f"{frame} {_text(2)}", other))
+    outcomes = _relate(candidate("A", f"{frame} {_text(1)}", one), candidate("B", f"{frame} {_text(2)}", other))
     assert [outcomes[code].status for code in "AB"] == ["done", "done"]
-
-
-def test_forms_that_differ_in_their_number_are_kept() -> None:
-    text = _text(1, 2000)
-    one = _candidate("A", text, "Airworthiness notice 17")
-    other = _candidate("B", _changed(text, 0.02), "Airworthiness notice 18")
-    assert {outcome.status for outcome in _relate(one, other).values()} == {"done"}
 
 
 def test_the_newest_version_is_active_and_the_others_say_from_when() -> None:
     text = _text(1, 2000)
     outcomes = _relate(
-        _candidate("NEW", _changed(text, 0.4, 3), "National adaptation plan 2021", date="2021-06-01"),
-        _candidate("MID", _changed(text, 0.1, 2), "National adaptation plan, final version", date="2016-09"),
-        _candidate("OLD", text, "National adaptation plan (draft)", date="2016-03"),
+        candidate("NEW", _changed(text, 0.4, 3), "National adaptation plan 2021", date="2021-06-01"),
+        candidate("MID", _changed(text, 0.1, 2), "National adaptation plan, final version", date="2016-09"),
+        candidate("OLD", text, "National adaptation plan (draft)", date="2016-03"),
     )
     assert outcomes["NEW"].status == "done"
     assert (outcomes["OLD"].status, outcomes["OLD"].reason) == ("skipped", "superseded")
     assert outcomes["OLD"].passes
-    assert _relation(outcomes["OLD"]).superseded == "2016-09"
-    assert _relation(outcomes["MID"]).superseded == "2021-06-01"
-    assert _relation(outcomes["NEW"]).superseded == ""
-    assert {_relation(outcome).work for outcome in outcomes.values()} == {"NEW"}
-    assert _relation(outcomes["OLD"]).version == "draft"
+    assert relation_of(outcomes["OLD"]).superseded == "2016-09"
+    assert relation_of(outcomes["MID"]).superseded == "2021-06-01"
+    assert relation_of(outcomes["NEW"]).superseded == ""
+    assert {relation_of(outcome).work for outcome in outcomes.values()} == {"NEW"}
+    assert relation_of(outcomes["OLD"]).version == "draft"
 
 
 def test_a_draft_is_a_version_even_where_its_text_is_nearly_the_same() -> None:
     text = _text(1, 2000)
-    outcomes = _relate(_candidate("A", text, "Heat plan"), _candidate("B", _changed(text, 0.02), "Heat plan (draft)"))
+    outcomes = _relate(candidate("A", text, "Heat plan"), candidate("B", _changed(text, 0.02), "Heat plan (draft)"))
     assert outcomes["A"].status == "done"
     assert outcomes["B"].reason == "superseded"
-    assert _relation(outcomes["B"]).superseded == "unknown"
+    assert relation_of(outcomes["B"]).superseded == "unknown"
 
 
 def test_when_the_kept_one_is_gone_the_next_takes_its_place() -> None:
     text = _text(1)
-    kept, copy, third = (_candidate(code, text, score=score) for code, score in (("A", 90), ("B", 50), ("C", 10)))
+    kept, copy, third = (candidate(code, text, score=score) for code, score in (("A", 90), ("B", 50), ("C", 10)))
     assert _relate(kept, copy, third)["B"].reason == "same_content"
     left = _relate(copy, third)
     assert left["B"].status == "done"
-    assert _relation(left["C"]).duplicate_of == "B"
+    assert relation_of(left["C"]).duplicate_of == "B"
 
 
 NUMBERS = " ".join(f"{7 * n % 89 + 10} of {n * 31 % 997 + 10}" for n in range(60))
 
 
 def test_language_variants_of_an_address_are_translations() -> None:
-    english = _candidate("Z", f"{_text(1)} {NUMBERS}", url="https://example.org/en/plan")
-    spanish = _candidate("A", f"{_text(2, 700)} {NUMBERS}", "Plan", "es", url="https://example.org/es/plan")
+    english = candidate("Z", f"{_text(1)} {NUMBERS}", url="https://example.org/en/plan")
+    spanish = candidate("A", f"{_text(2, 700)} {NUMBERS}", "Plan", "es", url="https://example.org/es/plan")
     outcomes = _relate(english, spanish)
     assert outcomes["Z"].status == "done"
     assert (outcomes["A"].status, outcomes["A"].reason) == ("skipped", "translation")
     assert outcomes["A"].passes
-    assert _relation(outcomes["A"]).translation_of == "Z"
+    assert relation_of(outcomes["A"]).translation_of == "Z"
     first = _relate(english, spanish, config=replace(CONFIG, preferred_languages=("es", "en")))
-    assert _relation(first["Z"]).translation_of == "A"
+    assert relation_of(first["Z"]).translation_of == "A"
 
 
 def test_a_shared_symbol_makes_translations_only_where_the_numbers_agree() -> None:
-    english = _candidate("A", f"FCCC/PA/CMA/2022/10/Add.2 {_text(1)} {NUMBERS}")
-    spanish = _candidate("B", f"FCCC/PA/CMA/2022/10/Add.2 {_text(2)} {NUMBERS}", "Informe", "es")
+    english = candidate("A", f"FCCC/PA/CMA/2022/10/Add.2 {_text(1)} {NUMBERS}")
+    spanish = candidate("B", f"FCCC/PA/CMA/2022/10/Add.2 {_text(2)} {NUMBERS}", "Informe", "es")
     other_numbers = " ".join(f"{11 * n % 83 + 10} a {n * 37 % 991 + 10}" for n in range(60))
-    french = _candidate("C", f"FCCC/PA/CMA/2022/10/Add.2 {_text(3)} {other_numbers}", "Rapport", "fr")
+    french = candidate("C", f"FCCC/PA/CMA/2022/10/Add.2 {_text(3)} {other_numbers}", "Rapport", "fr")
     outcomes = _relate(english, spanish, french)
-    assert _relation(outcomes["B"]).translation_of == "A"
-    assert _relation(outcomes["B"]).how == "symbol"
+    assert relation_of(outcomes["B"]).translation_of == "A"
+    assert relation_of(outcomes["B"]).how == "symbol"
     assert outcomes["C"].status == "done"
 
 
 def test_a_summary_is_no_translation_of_the_whole() -> None:
-    whole = _candidate("A", f"{_text(1, 2000)} {NUMBERS}", url="https://example.org/en/plan")
-    summary = _candidate("B", f"{_text(2, 200)} {NUMBERS}", "Resumen", "es", url="https://example.org/es/plan")
+    whole = candidate("A", f"{_text(1, 2000)} {NUMBERS}", url="https://example.org/en/plan")
+    summary = candidate("B", f"{_text(2, 200)} {NUMBERS}", "Resumen", "es", url="https://example.org/es/plan")
     assert _relate(whole, summary)["B"].status == "done"
 
 
 def test_the_newest_versions_are_twins_and_the_old_ones_belong_to_their_work() -> None:
     text, texto = _text(1, 2000), _text(2, 2000)
     outcomes = _relate(
-        _candidate("E1", f"{text} {NUMBERS}", "Heat plan 2016", url="https://example.org/en/plan16"),
-        _candidate("E2", f"{_changed(text, 0.3)} {NUMBERS}", "Heat plan 2021", url="https://example.org/en/plan21"),
-        _candidate("S1", f"{texto} {NUMBERS}", "Plan de calor 2016", "es", url="https://example.org/es/plan16"),
-        _candidate(
+        candidate("E1", f"{text} {NUMBERS}", "Heat plan 2016", url="https://example.org/en/plan16"),
+        candidate("E2", f"{_changed(text, 0.3)} {NUMBERS}", "Heat plan 2021", url="https://example.org/en/plan21"),
+        candidate("S1", f"{texto} {NUMBERS}", "Plan de calor 2016", "es", url="https://example.org/es/plan16"),
+        candidate(
             "S2", f"{_changed(texto, 0.3)} {NUMBERS}", "Plan de calor 2021", "es", url="https://example.org/es/plan21"
         ),
     )
     assert {code: outcome.reason for code, outcome in outcomes.items()} == {
         "E1": "superseded", "E2": "", "S1": "superseded", "S2": "translation",
     }  # fmt: skip
-    assert {_relation(outcome).work for outcome in outcomes.values()} == {"E2"}
+    assert {relation_of(outcome).work for outcome in outcomes.values()} == {"E2"}
 
 
 def _mixed() -> list[ComparedSource]:
     """Candidates that stand to each other in every way."""
     text, other = _text(1, 1500), _text(2, 1500)
     return [
-        _candidate("A", text, "Heat plan 2016", url="https://example.org/en/plan"),
-        _candidate("B", text, "Heat plan 2016"),
-        _candidate("C", _changed(text, 0.02), "Heat plan"),
-        _candidate("D", _changed(text, 0.3), "Heat plan 2021", date="2021"),
-        _candidate("E", _changed(text, 0.25, 5), "Heat plan, rev. 1"),
-        _candidate("F", f"{other} {NUMBERS}", "Flood law", url="https://example.org/en/law"),
-        _candidate("G", f"{_text(3, 1500)} {NUMBERS}", "Ley", "es", url="https://example.org/es/law"),
-        _candidate("H", f"{_text(4, 1500)} {NUMBERS}", "Loi", "fr", url="https://example.org/fr/law"),
-        _candidate("I", f"{_changed(other, 0.01)} {NUMBERS}", "Flood law"),
-        _candidate("J", _text(6), "Heat plan", url="https://example.org/en/plan/#top"),
-        _candidate("K", "", ""),
-        _candidate("L", "three words only", "Heat plan"),
+        candidate("A", text, "Heat plan 2016", url="https://example.org/en/plan"),
+        candidate("B", text, "Heat plan 2016"),
+        candidate("C", _changed(text, 0.02), "Heat plan"),
+        candidate("D", _changed(text, 0.3), "Heat plan 2021", date="2021"),
+        candidate("E", _changed(text, 0.25, 5), "Heat plan, rev. 1"),
+        candidate("F", f"{other} {NUMBERS}", "Flood law", url="https://example.org/en/law"),
+        candidate("G", f"{_text(3, 1500)} {NUMBERS}", "Ley", "es", url="https://example.org/es/law"),
+        candidate("H", f"{_text(4, 1500)} {NUMBERS}", "Loi", "fr", url="https://example.org/fr/law"),
+        candidate("I", f"{_changed(other, 0.01)} {NUMBERS}", "Flood law"),
+        candidate("J", _text(6), "Heat plan", url="https://example.org/en/plan/#top"),
+        candidate("K", "", ""),
+        candidate("L", "three words only", "Heat plan"),
     ]
 
 
@@ -248,7 +241,7 @@ def test_the_order_of_candidates_changes_nothing(shuffled: list[ComparedSource],
     assert outcomes == relate(sorted(there, key=lambda one: one.code), CONFIG, None)
     assert set(outcomes) == {one.code for one in there}
     for outcome in outcomes.values():
-        relation = _relation(outcome)
+        relation = relation_of(outcome)
         assert relation.work in outcomes
         if outcome.status == "rejected":
             assert outcomes[relation.duplicate_of].passes
@@ -265,10 +258,10 @@ def test_two_thousand_candidates_take_seconds() -> None:
     for n in range(1000):
         text = f"{_text(n, 150)} {' '.join(str(chance.randrange(10, 9999)) for _ in range(30))}"
         title = f"Flood risk management plan of municipality {chance.choice('ABCDEFGH')}{n}"
-        candidates.append(_candidate(f"A{n}", text, title, url=f"https://example.org/en/{n}"))
+        candidates.append(candidate(f"A{n}", text, title, url=f"https://example.org/en/{n}"))
         language = chance.choice(["en", "es", "fr"])
         changed = _changed(text, chance.choice([0.02, 0.3, 0.9]), n)
-        candidates.append(_candidate(f"B{n}", changed, title, language, url=f"https://example.org/{n}"))
+        candidates.append(candidate(f"B{n}", changed, title, language, url=f"https://example.org/{n}"))
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
         vectors = np.array([[len(one), len(one.split()), one.count("1")] for one in texts], dtype=np.float32)
@@ -303,7 +296,7 @@ def test_the_corpus_has_one_pair_of_translations_and_no_copies(corpus: Path, mea
         outcomes = relate(seen, CONFIG, meaning.encode_passages)
         others = {code: outcome for code, outcome in outcomes.items() if outcome.status != "done"}
         assert list(others) == ["es_unfccc_cma4_decisions6-11.pdf"]
-        (found,) = map(_relation, others.values())
+        (found,) = map(relation_of, others.values())
         assert (found.translation_of, found.how) == ("en_unfccc_cma4_decisions6-11.pdf", how)
 
 
@@ -312,9 +305,9 @@ def test_a_text_without_numbers_is_known_in_seven_languages(shared: Path, meanin
     for path in sorted((shared / "data" / "benchmarks" / "udhr_parallel").glob("*.jsonl")):
         articles = [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
         lengths = [len(article) for article in articles]
-        candidates.append(_candidate(path.stem, "\n".join(articles), "", path.stem, paragraphs=lengths))
+        candidates.append(candidate(path.stem, "\n".join(articles), "", path.stem, paragraphs=lengths))
     outcomes = relate(candidates, CONFIG, meaning.encode_passages)
-    works = {code: _relation(outcome).work for code, outcome in outcomes.items()}
+    works = {code: relation_of(outcome).work for code, outcome in outcomes.items()}
     assert works == dict.fromkeys(works, "en")
 
 
@@ -328,28 +321,21 @@ def test_parts_of_a_text_with_other_mastheads_are_translations_of_the_same_part_
         articles = [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
         for part in range(3):
             text = "\n".join([masthead, *articles[10 * part : 10 * part + 10]])
-            candidates.append(_candidate(f"{language}{part}", text, "", language))
+            candidates.append(candidate(f"{language}{part}", text, "", language))
     outcomes = relate(candidates, CONFIG, meaning.encode_passages)
-    works = {code: _relation(outcome).work for code, outcome in outcomes.items()}
+    works = {code: relation_of(outcome).work for code, outcome in outcomes.items()}
     assert works == {code: f"en{code[-1]}" for code in works}
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("one", "other", "share"),
     [
-        ("Emergency plan of the municipality of Aix", "Emergency plan of the municipality of Pau"),
-        ("Action plan on bridges", "Action plan on geese"),
+        ("Emergency plan of the municipality of Aix", "Emergency plan of the municipality of Pau", 0.3),
+        ("Action plan on bridges", "Action plan on geese", 0.3),
+        ("Airworthiness notice 17", "Airworthiness notice 18", 0.02),
     ],
 )
-def test_plans_made_after_one_pattern_are_works_of_their_own(one: str, other: str) -> None:
+def test_documents_made_after_one_pattern_are_works_of_their_own(one: str, other: str, share: float) -> None:
     text = _text(1, 2000)
-    outcomes = _relate(_candidate("A", text, one), _candidate("B", _changed(text, 0.3), other))
+    outcomes = _relate(candidate("A", text, one), candidate("B", _changed(text, share), other))
     assert [outcomes[code].status for code in "AB"] == ["done", "done"]
-
-
-def test_a_misread_title_is_still_the_same_title() -> None:
-    text = _text(1, 2000)
-    outcomes = _relate(
-        _candidate("A", text), _candidate("B", _changed(text, 0.3), "Fl0od plan of the Sampie River Authority")
-    )
-    assert outcomes["A"].reason == "same_work"

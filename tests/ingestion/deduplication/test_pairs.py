@@ -10,9 +10,9 @@ import pytest
 from ingestion.config import DeduplicationConfig
 from ingestion.deduplication.compare import relate
 from ingestion.deduplication.pairs import find_differences
-from ingestion.deduplication.signatures import ComparedSource, candidate_of
-from ingestion.types import Extraction, Outcome, Relation, SeedSource
-from rag_engine.types import ExtractedText
+from ingestion.deduplication.signatures import ComparedSource
+from ingestion.types import Outcome
+from tests.ingestion.deduplication.test_compare import candidate, relation_of
 
 _VERBS = ("keeps", "inspects", "reports", "publishes", "trains", "funds", "alerts", "restores", "records", "reviews")
 _THINGS = ("shelters", "sirens", "dykes", "pumps", "plans", "budgets", "volunteers", "bridges", "wells", "registers")
@@ -30,30 +30,13 @@ def _paragraphs(seed: int = 1, count: int = 48) -> list[str]:
     return [f"§ {n} {sentence()}, and {sentence()}. {sentence()} near {sentence()}." for n in range(1, count + 1)]
 
 
-def _source(
-    code: str,
-    text: str,
-    title: str = "Civil protection act",
-    *,
-    url: str = "",
-    date: str = "2009-05-04",
-    parent: str = "",
-    language: str = "en",
-) -> tuple[ComparedSource, str]:
-    extracted = ExtractedText(text, 1, (), (), "text/plain", title)
-    extraction = Extraction(f"hash {text}", "text/plain", 1, 0, 0, len(text), len(text), title, language, len(text))
-    source = SeedSource(code, url=url, parent=parent)
-    return candidate_of(source, extraction, extracted, text, score=50, date=date, sha256=f"f{text}"), text
+def _source(code: str, text: str, title: str = "Civil protection act", **more: str) -> tuple[ComparedSource, str]:
+    return candidate(code, text, title, **{"date": "2009-05-04", **more}), text  # type: ignore[arg-type]
 
 
 def _relate(*sources: tuple[ComparedSource, str]) -> Mapping[str, Outcome]:
-    texts = {candidate.code: text for candidate, text in sources}
-    return relate([candidate for candidate, _ in sources], DeduplicationConfig(), None, texts.__getitem__)
-
-
-def _relation(outcome: Outcome) -> Relation:
-    assert isinstance(outcome.evidence, Relation)
-    return outcome.evidence
+    texts = {one.code: text for one, text in sources}
+    return relate([one for one, _ in sources], DeduplicationConfig(), None, texts.__getitem__)
 
 
 def _amended(paragraphs: list[str]) -> list[str]:
@@ -81,7 +64,7 @@ def test_a_newer_consolidation_is_a_version_and_no_copy(former: str, newer: str,
         _source("B", "\n".join([newer, *_amended(law)])),
     )
     assert (outcomes["B"].status, outcomes["A"].status, outcomes["A"].reason) == ("done", "skipped", "superseded")
-    assert _relation(outcomes["A"]).superseded == since
+    assert relation_of(outcomes["A"]).superseded == since
 
 
 def test_three_consolidations_are_ordered_by_their_dates() -> None:
@@ -93,8 +76,8 @@ def test_three_consolidations_are_ordered_by_their_dates() -> None:
         _source("A", "\n".join(["As at 1 May 2021", *_amended(law)]).replace("2023", "2021")),
         _source("C", "\n".join(["As at 1 June 2018", *law])),
     )
-    assert _relation(outcomes["C"]).superseded == "2021-05-01"
-    assert _relation(outcomes["A"]).superseded == "2023-07-01"
+    assert relation_of(outcomes["C"]).superseded == "2021-05-01"
+    assert relation_of(outcomes["A"]).superseded == "2023-07-01"
     assert outcomes["B"].status == "done"
 
 
@@ -106,8 +89,8 @@ def test_a_long_act_of_which_one_paragraph_changed_is_a_version_by_its_date() ->
         _source("A", "\n".join(act), date="2019-05-01"), _source("B", "\n".join(amended), date="2022-09-15")
     )
     assert (outcomes["B"].status, outcomes["A"].reason) == ("done", "superseded")
-    assert _relation(outcomes["A"]).similarity >= 0.98
-    assert _relation(outcomes["A"]).superseded == "2022-09-15"
+    assert relation_of(outcomes["A"]).similarity >= 0.98
+    assert relation_of(outcomes["A"]).superseded == "2022-09-15"
 
 
 def test_a_copy_with_a_wrong_date_stays_a_copy() -> None:
@@ -167,7 +150,7 @@ def test_a_copy_with_a_cover_page_loses_to_the_publisher_s_own() -> None:
         _source("B", body, url="https://docs.floodoffice.org/plan.pdf"),
     )
     assert outcomes["B"].status == "done"
-    assert _relation(outcomes["A"]).duplicate_of == "B"
+    assert relation_of(outcomes["A"]).duplicate_of == "B"
 
 
 def test_a_copy_of_equal_content_loses_to_the_publisher_s() -> None:
@@ -175,7 +158,7 @@ def test_a_copy_of_equal_content_loses_to_the_publisher_s() -> None:
     outcomes = _relate(
         _source("A", body, url="https://mirror.example.net/plan.pdf"), _source("B", body, url="https://www.who.int/p")
     )
-    assert _relation(outcomes["A"]).duplicate_of == "B"
+    assert relation_of(outcomes["A"]).duplicate_of == "B"
 
 
 def test_a_chosen_seed_does_not_lose_to_a_portal_s_child() -> None:
@@ -185,7 +168,7 @@ def test_a_chosen_seed_does_not_lose_to_a_portal_s_child() -> None:
         _source("B", body, url="https://mirror.example.net/plan.pdf"),
     )
     assert outcomes["B"].status == "done"
-    assert _relation(outcomes["A"]).duplicate_of == "B"
+    assert relation_of(outcomes["A"]).duplicate_of == "B"
 
 
 def test_misread_letters_and_other_line_ends_are_no_differences() -> None:

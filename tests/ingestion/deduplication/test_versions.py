@@ -1,5 +1,3 @@
-"""Versions that titles name, and their order."""
-
 from __future__ import annotations
 
 from itertools import permutations

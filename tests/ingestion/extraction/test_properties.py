@@ -8,11 +8,11 @@ from typing import Any
 import pymupdf
 import pytest
 
-from ingestion.extraction.properties import read_properties
+from ingestion.extraction.properties import declared_of, read_properties
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.extraction.sandbox.wire import Message
 from ingestion.types import ExtractionLimits, FileProperties, Refusal
-from tests.ingestion.documents import pdf
+from tests.ingestion.documents import drawing, pdf
 
 XMP = """<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -69,12 +69,22 @@ def zipped(path: Path, **parts: str) -> Path:
     return path
 
 
+def test_the_first_that_says_anything_counts_and_is_put_on_one_line() -> None:
+    declared = declared_of(title=[None, "  ", "Flood\n plan"], authors=["A", "B", "A", ""], date=["", "2016", "2017"])
+    assert declared == FileProperties(title="Flood plan", authors=("A", "B"), date="2016")
+
+
+def test_what_a_file_declares_at_length_is_cut() -> None:
+    declared = declared_of(title=["x" * 10_000], keywords=[f"word {n}" for n in range(1_000)])
+    assert len(declared.title) == 500
+    assert len(declared.keywords) == 30
+
+
 def test_a_pdf_tells_by_its_information_and_by_xmp(tmp_path: Path) -> None:
-    with pymupdf.open() as document:
+    with drawing(tmp_path / "plan.pdf") as document:
         document.new_page().insert_text((72, 72), "Words")
         document.set_metadata({"creationDate": "D:20200102030405+01'00'"})
         document.set_xml_metadata(XMP)
-        document.save(tmp_path / "plan.pdf")
     assert read_properties(tmp_path / "plan.pdf") == FileProperties(
         title="National flood plan",
         authors=("Ana Lima", "Bo Berg"),
@@ -88,12 +98,11 @@ def test_a_pdf_tells_by_its_information_and_by_xmp(tmp_path: Path) -> None:
 
 
 def test_the_lines_that_return_on_every_page_are_kept_for_their_date(tmp_path: Path) -> None:
-    with pymupdf.open() as document:
+    with drawing(tmp_path / "bulletin.pdf") as document:
         for number in range(1, 4):
             page = document.new_page()
             page.insert_text((72, 40), f"Flood Bulletin / January 14, 2011 / {number}")
             page.insert_text((72, 400), "The text of the page.")
-        document.save(tmp_path / "bulletin.pdf")
     assert read_properties(tmp_path / "bulletin.pdf").margins[0] == "Flood Bulletin / January 14, 2011 / 1"
 
 

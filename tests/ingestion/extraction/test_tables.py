@@ -7,7 +7,6 @@ from pathlib import Path
 
 import openpyxl
 import pptx
-import pymupdf
 import pytest
 
 from ingestion.extraction.assemble import assemble
@@ -16,7 +15,7 @@ from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table, table_block
 from ingestion.types import ExtractionLimits
 from rag_engine.text.sentences import sentence_spans
-from tests.ingestion.documents import docx
+from tests.ingestion.documents import docx, drawing
 
 HEADER = ("River", "Gauge level in metres", "Year of the flood")
 ROWS = [(f"Tributary number {n} of the river", f"{n}.5", f"{1900 + n}") for n in range(120)]
@@ -65,13 +64,12 @@ def make_pptx(path: Path) -> Path:
 
 
 def make_pdf(path: Path) -> Path:
-    with pymupdf.open() as document:
+    with drawing(path) as document:
         for first in range(0, len(ROWS), 40):
             page = document.new_page()
             for at, row in enumerate((HEADER, *ROWS[:40]) if not first else ROWS[first : first + 40]):
                 for column, cell in enumerate(row):
                     page.insert_text((72 + 190 * column, 100 + 14 * at), cell, fontsize=9)
-        document.save(path)
     return path
 
 
@@ -163,7 +161,7 @@ def test_a_caption_says_nothing_of_columns_that_have_units_of_their_own(tmp_path
 def test_names_above_several_columns_are_read_with_the_line_below_them(tmp_path: Path) -> None:
     path = tmp_path / "booktabs.pdf"
     at = {"label": 60, "total": 170, "no": 240, "share": 300, "ratio": 360}
-    with pymupdf.open() as document:
+    with drawing(path) as document:
         page = document.new_page()
         for y, x0, x1 in ((80, 50, 420), (105, 225, 420), (150, 50, 420), (300, 50, 420)):
             page.draw_line((x0, y), (x1, y))
@@ -185,7 +183,6 @@ def test_names_above_several_columns_are_read_with_the_line_below_them(tmp_path:
         for number, row in enumerate(body):
             for column, (x, cell) in enumerate(zip(at.values(), row, strict=True)):
                 page.insert_text((x + 8 * (not column), 180 + 14 * number), cell, fontsize=9)
-        document.save(path)
     text = extract(path, ExtractionLimits(), None).text
     assert (
         "Owners – Household: Northern Islander; Total occupied units: 61,206; Unhealthy housing (No.): 14,037; "

@@ -16,7 +16,10 @@ from rag_engine.types import Block, ExtractedText
 def _reading() -> CachedReading:
     text = "Floods damage archives and museums. " * 3_000
     extracted = ExtractedText(text, 1, (), (Block(0, len(text), 1, "text"),), "text/plain")
-    return cleaned_reading(FileReading(extracted, FileProperties(title="Flood plan")), "en")
+    return cleaned_reading(
+        FileReading(extracted, FileProperties(title="Flood plan", authors=("A",), margins=("Bulletin, May 2019",))),
+        "en",
+    )
 
 
 def test_equal_files_read_at_once_are_all_stored(tmp_path: Path) -> None:

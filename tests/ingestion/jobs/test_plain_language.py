@@ -1,14 +1,18 @@
-"""An admin's words become a request that is confirmed before it runs."""
-
 from __future__ import annotations
 
 import pytest
 
-from ingestion.jobs.plain_language import interpret
+from ingestion.jobs.plain_language import Command, interpret
 from ingestion.types import PHASES, RunRequest
-from rag_engine.errors import BackendError
+from tests.ingestion.small_web import SmallJudge
 
 CODES = ("ADM001", "ADM002", "UN-7")
+
+
+def understood(words: str, language_model: SmallJudge | None = None) -> Command:
+    command = interpret(words, CODES, language_model)
+    assert command is not None
+    return command
 
 
 @pytest.mark.parametrize(
@@ -30,9 +34,7 @@ CODES = ("ADM001", "ADM002", "UN-7")
     ],
 )
 def test_words_in_several_languages_name_phases_sources_and_a_choice(words: str, request_: RunRequest) -> None:
-    command = interpret(words, CODES)
-    assert command is not None
-    assert command.request == request_
+    assert understood(words).request == request_
 
 
 def _all_but(*left_out: str) -> tuple[str, ...]:
@@ -71,9 +73,7 @@ def _all_but(*left_out: str) -> tuple[str, ...]:
     ],
 )  # fmt: skip
 def test_negations_and_exceptions_mean_what_they_say(words: str, request_: RunRequest) -> None:
-    command = interpret(words, CODES)
-    assert command is not None
-    assert command.request == request_
+    assert understood(words).request == request_
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,7 @@ def test_a_request_that_forbids_all_or_excepts_what_no_run_can_is_not_understood
 
 def test_a_model_that_loses_a_not_does_not_get_its_way() -> None:
     said: dict[str, object] = {"phases": ["licence", "acquisition"], "which": "due", "understood": True}
-    command = interpret("only check licences, do not download", CODES, _Model(said))
-    assert command is not None
+    command = understood("only check licences, do not download", SmallJudge(said))
     assert (command.by, command.request) == ("rules", RunRequest(("licence",)))
 
 
@@ -95,30 +94,16 @@ def test_what_is_not_about_the_phases_is_not_understood(words: str) -> None:
     assert interpret(words, CODES) is None
 
 
-class _Model:
-    name = "model"
-
-    def __init__(self, said: dict[str, object] | None) -> None:
-        self._said = said
-
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        if self._said is None:
-            raise BackendError("away")
-        return self._said
-
-
 def test_a_model_that_invents_codes_reaches_only_those_that_were_named() -> None:
     said: dict[str, object] = {
         "phases": ["quality"], "which": "all", "codes": ["ADM001", "XX9"], "refresh": False, "understood": True,
     }  # fmt: skip
-    command = interpret("score ADM001 anew", CODES, _Model(said))
-    assert command is not None
+    command = understood("score ADM001 anew", SmallJudge(said))
     assert command.request == RunRequest(("quality",), ("ADM001",), "all")
-    assert command.by == "model"
+    assert command.by == "small-model"
 
 
 @pytest.mark.parametrize("said", [None, {}, {"understood": True, "phases": "all", "which": "everything"}])
 def test_a_model_that_is_away_or_talks_nonsense_leaves_it_to_the_rules(said: dict[str, object] | None) -> None:
-    command = interpret("check the licences", CODES, _Model(said))
-    assert command is not None
+    command = understood("check the licences", SmallJudge(said))
     assert (command.by, command.request.phases) == ("rules", ("licence",))

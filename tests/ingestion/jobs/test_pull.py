@@ -64,8 +64,7 @@ def test_a_model_is_downloaded_chosen_and_asked_a_test_question(engine: Engine, 
     assert queue_pull(desk, "small:1b").id == run.id
     work(engine)
 
-    done = desk.jobs.find(run.id)
-    assert done is not None
+    [done] = desk.jobs.runs()
     [result] = done.results
     assert (done.status, result["model"], result["right"]) == ("done", "small:1b", True)
     assert result["answer"] == "The gate is closed at 4.2 metres."
@@ -81,10 +80,9 @@ def test_a_download_tells_its_bytes_over_all_parts(ollama: Script) -> None:
 
 def test_a_model_that_fails_its_test_question_is_there_and_says_why(engine: Engine, ollama: Script) -> None:
     ollama.replies["/api/chat"] = Reply((b'{"error": "model requires more system memory"}',), status=500)
-    run = queue_pull(desk_of(engine), "small:1b")
+    queue_pull(desk_of(engine), "small:1b")
     work(engine)
-    done = desk_of(engine).jobs.find(run.id)
-    assert done is not None
+    [done] = desk_of(engine).jobs.runs()
     assert (done.status, done.results) == ("done", [{"model": "small:1b"}])
     assert "requires more system memory" in done.message
 
@@ -102,10 +100,9 @@ def test_a_download_that_fails_names_the_cure_and_leaves_the_choice(
     engine: Engine, ollama: Script, reply: Reply, said: str
 ) -> None:
     ollama.replies["/api/pull"] = reply
-    run = queue_pull(desk_of(engine), "no:1b")
+    queue_pull(desk_of(engine), "no:1b")
     work(engine)
-    failed = desk_of(engine).jobs.find(run.id)
-    assert failed is not None
+    [failed] = desk_of(engine).jobs.runs()
     assert failed.status == "failed"
     assert said in failed.message
     assert read_settings(desk_of(engine).workspace).value("ollama_model", "") == ""
@@ -121,15 +118,11 @@ def test_a_download_is_cancelled_and_continues_when_it_is_asked_for_again(engine
         working.join(0.02)
     control(desk, "cancel", run.id)
     working.join(9)
-    cancelled = desk.jobs.find(run.id)
-    assert cancelled is not None
-    assert cancelled.status == "cancelled"
+    assert [one.status for one in desk.jobs.runs()] == ["cancelled"]
     again = queue_pull(desk, "small:1b")
     assert again.id != run.id
     work(engine)
-    done = desk.jobs.find(again.id)
-    assert done is not None
-    assert done.status == "done"
+    assert [one.status for one in desk.jobs.runs()] == ["done", "cancelled"]
 
 
 def test_models_are_listed_with_their_sizes_and_an_unnamed_one_is_refused(engine: Engine, ollama: Script) -> None:

@@ -19,10 +19,12 @@ def verdict(text: str) -> LicenceVerdict:
     return decide(read_statements(text, "page"))
 
 
-@pytest.mark.parametrize("row", [row for row in STATEMENTS if row["light"] == "YELLOW"], ids=lambda row: row["text"])
-def test_a_licence_of_something_else_of_nothing_named_or_in_contradiction_frees_no_page(row: dict[str, str]) -> None:
+@pytest.mark.parametrize("row", [row for row in STATEMENTS if row["light"] != "GREEN"], ids=lambda row: row["text"])
+def test_what_only_sounds_free_speaks_of_something_else_or_contradicts_itself_frees_no_page(
+    row: dict[str, str],
+) -> None:
     found = verdict(row["text"])
-    assert (found.light, found.conflict) == ("YELLOW", row["conflict"] == "yes")
+    assert (found.light, found.conflict) == (row["light"], row["conflict"] == "yes")
 
 
 @pytest.mark.parametrize("row", [row for row in STATEMENTS if row["light"] == "GREEN"], ids=lambda row: row["text"])

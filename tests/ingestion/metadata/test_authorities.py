@@ -7,12 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.metadata.authorities import authority_of_host, canonical_authority, load_authorities, named_authorities
+from ingestion.metadata.authorities import (
+    Authority,
+    authority_of_host,
+    canonical_authority,
+    load_authorities,
+    named_authorities,
+)
 from ingestion.metadata.issuers import find_issuers
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.term_matching import cut_words
 from rag_engine.errors import InputError
 from tests.ingestion.texts import extracted_from
+
+
+def known(written: str) -> Authority:
+    found = canonical_authority(written)
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -30,9 +42,7 @@ from tests.ingestion.texts import extracted_from
     ],
 )
 def test_spellings_of_a_body_become_one_name(written: str, name: str) -> None:
-    found = canonical_authority(written)
-    assert found is not None
-    assert found.name == name
+    assert known(written).name == name
 
 
 @pytest.mark.parametrize(
@@ -53,17 +63,12 @@ def test_what_might_be_several_bodies_or_none_is_not_guessed(written: str) -> No
 
 
 def test_similar_names_of_different_bodies_stay_apart() -> None:
-    council, european = canonical_authority("Council of Europe"), canonical_authority("Council of the European Union")
-    assert council is not None
-    assert european is not None
-    assert council.name != european.name
+    assert known("Council of Europe").name != known("Council of the European Union").name
 
 
 @pytest.mark.parametrize("acronym", ["JRC", "EEA", "ECDC", "EFSA", "Cedefop"])
 def test_bodies_of_the_union_are_european_and_not_global(acronym: str) -> None:
-    found = canonical_authority(acronym)
-    assert found is not None
-    assert found.level == "European region"
+    assert known(acronym).level == "European region"
 
 
 @pytest.mark.parametrize(

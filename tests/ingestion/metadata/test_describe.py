@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from datetime import date
 
 import pytest
 
 from ingestion.config import IngestionConfig
 from ingestion.metadata.phase import describe_source
-from ingestion.paced_model import PacedModel
 from ingestion.protocols import LanguageModel
 from ingestion.types import Description, Extraction, FieldName, FileProperties, Outcome, SeedSource
 from rag_engine.errors import BackendError
@@ -20,14 +17,12 @@ from tests.ingestion.metadata.test_rules import FLOOD
 from tests.ingestion.texts import extracted_from
 
 
-def _describe(
-    language_model: LanguageModel | None, *, source: SeedSource | None = None, seconds: float = 5.0
-) -> Outcome:
+def _describe(language_model: LanguageModel | None, *, source: SeedSource | None = None) -> Outcome:
     extracted = extracted_from(FLOOD, title="Flood plan of Milltown")
     extraction = Extraction("h", "text/plain", 1, 0, 0, len(FLOOD), len(FLOOD), extracted.title, "en", len(FLOOD))
     return describe_source(
         source or SeedSource("A1"), extracted, extraction, FileProperties(), language_model,
-        gazetteer=load_gazetteer(), config=IngestionConfig(model_seconds=seconds), today=lambda: date(2026, 3, 2),
+        gazetteer=load_gazetteer(), config=IngestionConfig(), today=lambda: date(2026, 3, 2),
     )  # fmt: skip
 
 
@@ -58,18 +53,6 @@ def test_a_model_that_fails_costs_nothing_and_is_named(bad: object) -> None:
         assert _values(outcome, field) == _values(rules, field)
 
 
-def test_a_model_that_never_answers_is_waited_for_no_longer_than_told() -> None:
-    before, released = time.monotonic(), threading.Event()
-
-    def silent() -> dict[str, object]:
-        released.wait(60)
-        return {}
-
-    assert _describe(PacedModel(FakeJudge(silent, silent)), seconds=0.1).status == "done"
-    assert time.monotonic() - before < 2.5
-    released.set()
-
-
 def test_a_model_adds_what_it_can_quote_and_nothing_else() -> None:
     quoted = {"value": "Community-based approach", "quote": "which carries it out with volunteers"}
     outcome = _describe(FakeJudge(answer(tags=[quoted, {"value": "Gender", "quote": "women and men"}])))
@@ -77,12 +60,3 @@ def test_a_model_adds_what_it_can_quote_and_nothing_else() -> None:
     assert "Gender" not in _values(outcome, "tags")
     assert isinstance(outcome.evidence, Description)
     assert any("Gender" in warning for warning in outcome.evidence.warnings)
-
-
-def test_what_the_list_says_is_marked_as_the_lists() -> None:
-    outcome = _describe(None, source=SeedSource("A1", title="The plan of Milltown", authority="FEMA"))
-    assert isinstance(outcome.evidence, Description)
-    found = {value.field: value for value in outcome.evidence.values}
-    assert found["authority"].source == found["title"].source == "seed"
-    assert found["authority"].value == "Federal Emergency Management Agency"
-    assert found["title"].value == "The plan of Milltown"

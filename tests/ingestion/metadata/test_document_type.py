@@ -1,5 +1,3 @@
-"""Document types by title, opening and build."""
-
 from __future__ import annotations
 
 import pytest

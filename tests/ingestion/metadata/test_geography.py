@@ -1,5 +1,3 @@
-"""Where a document belongs."""
-
 from __future__ import annotations
 
 import pytest

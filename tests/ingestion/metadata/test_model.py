@@ -130,14 +130,6 @@ def test_a_broken_answer_is_asked_for_once_more_with_the_fault_named() -> None:
     assert len(warnings) == 1
 
 
-@pytest.mark.parametrize("bad", [BackendError("away"), ValueError("half"), {"a": 1}])
-def test_two_bad_answers_end_it(bad: object) -> None:
-    language_model = FakeJudge(bad, bad, answer())
-    reply, warnings = _ask(language_model)
-    assert reply is None
-    assert len(language_model.asked) == len(warnings) == 2
-
-
 def test_a_model_that_never_answers_is_left_behind_in_time() -> None:
     free = threading.Event()
     language_model = FakeJudge(lambda: free.wait(30) and {}, lambda: free.wait(30) and {})

@@ -1,5 +1,3 @@
-"""Loading the taxonomy."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -17,7 +17,7 @@ BODY = "The services prepare for floods, warn the people and bring them to safet
 
 
 def sized(*lines: tuple[float, str]) -> list[DraftBlock]:
-    """Lines of a first page with their sizes, headings where they exceed the body's 10 points, then body text."""
+    """Lines of a first page with their sizes, headings where above the body's 10 points, then body text."""
     kinds: list[BlockKind] = ["heading" if size > 10 else "text" for size, _ in lines]
     heads = [DraftBlock(1, kind, (DraftLine(said),), size) for kind, (size, said) in zip(kinds, lines, strict=True)]
     return [*heads, DraftBlock(1, "text", (DraftLine(BODY),), 10.0), DraftBlock(2, "text", (DraftLine(BODY),), 10.0)]
@@ -171,15 +171,10 @@ def test_a_pages_title_loses_the_name_of_its_site(title: str, text: str, without
 
 def test_what_the_analyst_wrote_comes_first_and_a_files_name_last() -> None:
     text, lines, blocks = assemble([paragraph("12")])
-    extracted = ExtractedText(
-        text, 1, lines, blocks, "text/plain", choose_title("", text, blocks, Path("flood_plan.txt"))
-    )
-    assert [
-        one.confidence for one in find_titles(extracted, SeedSource("A", title="Flood plan 2020"), FileProperties())
-    ] == [
-        1.0,
-        0.2,
-    ]
+    named = choose_title("", text, blocks, Path("de_flood-plan.txt"))
+    extracted = ExtractedText(text, 1, lines, blocks, "text/plain", named)
+    found = find_titles(extracted, SeedSource("A", title="Flood plan 2020"), FileProperties())
+    assert [(one.value, one.confidence) for one in found] == [("Flood plan 2020", 1.0), ("de flood plan", 0.2)]
 
 
 def test_the_day_of_adoption_below_a_title_is_no_part_of_it() -> None:
@@ -213,6 +208,31 @@ def test_what_is_no_title_of_a_document_is_none(line: str) -> None:
     extracted = replace(extracted_from(f"# {line}\n\n{BODY}"), title="")
     found = find_titles(extracted, SeedSource("A"), FileProperties(title=line))
     assert line not in [value.value for value in found]
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "untitled",
+        "Microsoft Word - Flood plan",
+        "flood plan of the region.doc",
+        "M:\\WPF\\INPUT\\G9860815.WPD",
+        "FCCC/CP/1999/6/Add.1",
+        "L13709",
+        "5.4.9 Comparison of Criteria with Values Derived in this Report",
+    ],
+)
+def test_file_names_document_numbers_and_sections_that_are_declared_are_no_titles(declared: str) -> None:
+    assert best([paragraph(BODY)], declared) == "x9"
+
+
+def test_the_end_of_a_captions_line_is_no_title() -> None:
+    drafts = [
+        DraftBlock(1, "heading", (DraftLine("Notification rates of reported cases (cases"),), 11.0),
+        DraftBlock(1, "heading", (DraftLine("per 100,000 population), 2004-2007"),), 14.0),
+        DraftBlock(1, "text", (DraftLine("In 2007, a smaller proportion of confirmed cases was reported."),), 10.0),
+    ]
+    assert "population" not in best(drafts)
 
 
 @pytest.mark.parametrize("line", ["11. Kalkınma Planı (2019-2023)", "6. Bericht der Landesregierung zur Dürre"])

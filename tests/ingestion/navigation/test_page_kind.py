@@ -1,5 +1,3 @@
-"""Page kinds: directories, landing pages and documents, told apart in several languages."""
-
 from __future__ import annotations
 
 import pytest

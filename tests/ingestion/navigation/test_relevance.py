@@ -1,5 +1,3 @@
-"""The relevance gate: yes or no to a link, with the reason."""
-
 from __future__ import annotations
 
 import pytest

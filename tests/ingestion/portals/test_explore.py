@@ -268,12 +268,6 @@ def test_what_lies_deeper_than_the_limit_is_told() -> None:
     assert "Links not followed, below 2 levels: 2." in findings.left_out
 
 
-def test_documents_in_a_table_are_called_by_their_row() -> None:
-    rows = "<table><tr><td>National flood plan</td><td><a href='/1.pdf'>PDF</a></td></tr></table>"
-    _, findings, _ = explored({"list": page(rows)})
-    assert [(found.url, found.title) for found in findings.found] == [(f"{AT}1.pdf", "National flood plan")]
-
-
 def test_a_file_behind_an_address_without_a_name_is_found_and_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,3 @@
-"""Text read by OCR: real words against letters in a wrong order."""
-
 from __future__ import annotations
 
 import json
@@ -72,8 +70,3 @@ def test_a_language_that_nothing_is_known_of_is_not_judged(text: str, language: 
 @pytest.mark.parametrize("text", ["", "12 34 § 5", "xqz"])
 def test_too_few_words_are_not_judged(text: str) -> None:
     assert readability(text, "en") == 1
-
-
-def test_a_long_text_is_judged_by_a_sample() -> None:
-    text = "The mayor orders the evacuation and the fire service carries it out. " * 50_000
-    assert readability(text, "en") > 0.95

@@ -1,5 +1,3 @@
-"""Quality: what is kept, what is not, and why."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -51,11 +49,15 @@ def _judge(
     return judge_quality(SeedSource("A1"), extraction, extracted, extracted.text, config or PROFILES["default"])
 
 
+def _quality(outcome: Outcome) -> Quality:
+    assert isinstance(outcome.evidence, Quality)
+    return outcome.evidence
+
+
 def test_a_plan_of_some_length_passes_with_its_score() -> None:
     outcome = _judge(PARAGRAPH * 20)
     assert outcome.passes
-    assert isinstance(outcome.evidence, Quality)
-    quality = outcome.evidence
+    quality = _quality(outcome)
     assert quality.score == pytest.approx(quality.length + quality.chunks + quality.sections + quality.cleaning)
 
 
@@ -74,7 +76,7 @@ def test_what_misses_a_threshold_is_rejected_with_both_figures(
     outcome = _judge(PARAGRAPH * 20, PROFILES[profile], **changes)  # type: ignore[index]
     assert (outcome.status, outcome.reason) == ("rejected", reason)
     assert all(figure in outcome.message for figure in figures)
-    assert isinstance(outcome.evidence, Quality)
+    assert _quality(outcome)
 
 
 @pytest.mark.parametrize(
@@ -96,9 +98,7 @@ def test_the_papers_profile_scores_by_the_papers_formula(
 
 
 def test_each_profile_scores_by_its_own_formula() -> None:
-    ours, published = (_judge(PARAGRAPH * 40, PROFILES[name]).evidence for name in ("default", "paper"))
-    assert isinstance(ours, Quality)
-    assert isinstance(published, Quality)
+    ours, published = (_quality(_judge(PARAGRAPH * 40, PROFILES[name])) for name in ("default", "paper"))
     assert (published.length, published.cleaning) == (50, 5)
     assert (ours.length < 50, ours.cleaning) == (True, 15)
 
@@ -206,11 +206,9 @@ def test_heavy_cleaning_costs_points() -> None:
     extracted = _extracted(PARAGRAPH * 40)
     extraction = _extraction(extracted)
     kept, cut = (
-        judge_quality(SeedSource("A1"), extraction, extracted, extracted.text[:size], PROFILES["default"]).evidence
+        _quality(judge_quality(SeedSource("A1"), extraction, extracted, extracted.text[:size], PROFILES["default"]))
         for size in (len(extracted.text), len(extracted.text) // 2)
     )
-    assert isinstance(kept, Quality)
-    assert isinstance(cut, Quality)
     assert kept.cleaning == 15
     assert cut.cleaning == pytest.approx(3, abs=0.2)
 
@@ -218,9 +216,7 @@ def test_heavy_cleaning_costs_points() -> None:
 @given(st.text(max_size=300))
 def test_the_score_stays_within_its_maxima(text: str) -> None:
     extracted = ExtractedText(text, 1, (), (), "text/plain")
-    outcome = judge_quality(SeedSource("A1"), _extraction(extracted), extracted, text, PROFILES["default"])
-    assert isinstance(outcome.evidence, Quality)
-    quality = outcome.evidence
+    quality = _quality(judge_quality(SeedSource("A1"), _extraction(extracted), extracted, text, PROFILES["default"]))
     assert 0 <= quality.length <= 50
     assert 0 <= quality.chunks <= 20
     assert 0 <= quality.sections <= 15
@@ -232,7 +228,7 @@ def test_a_law_has_its_sections_and_a_high_score(corpus: Path) -> None:
     extraction = _extraction(extracted, pages=extracted.pages, title=extracted.title, language="de", size=73_881)
     outcome = judge_quality(SeedSource("A1"), extraction, extracted, extracted.text, PROFILES["default"])
     assert outcome.passes
-    assert isinstance(outcome.evidence, Quality)
-    assert outcome.evidence.score > 80
-    assert {"governance", "financing"} <= set(outcome.evidence.sections_found)
-    assert "bevölkerung" in outcome.evidence.key_terms
+    quality = _quality(outcome)
+    assert quality.score > 80
+    assert {"governance", "financing"} <= set(quality.sections_found)
+    assert "bevölkerung" in quality.key_terms

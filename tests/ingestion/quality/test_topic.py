@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -12,28 +11,15 @@ from ingestion.extraction.extract import extract
 from ingestion.quality.topic import Scope, TopicVerdict, judge_topic, read_scope
 from ingestion.types import ExtractionLimits
 from rag_engine.protocols import Embedder
+from tests.ingestion.small_web import SmallJudge
 
 FLOODS = "Dykes are raised before winter, sirens are tested, and volunteers learn how to fill bags with sand. " * 30
 TAXES = "Income tax is paid by the end of March. Married couples may declare together what they earned. " * 30
 
 
-@dataclass
-class Answering:
-    """A language model that gives one answer, and remembers what it was asked."""
-
-    answer: dict[str, object]
-    name: str = "answering"
-    asked: list[str] = field(default_factory=list)
-
-    def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        del system, schema, seconds
-        self.asked.append(user)
-        return self.answer
-
-
 @pytest.fixture
 def judged(meaning: Embedder) -> Callable[..., TopicVerdict]:
-    def judge(scope: Scope, title: str, text: str, model: Answering | None = None) -> TopicVerdict:
+    def judge(scope: Scope, title: str, text: str, model: SmallJudge | None = None) -> TopicVerdict:
         return judge_topic(scope, title, text, encode=meaning.encode_passages, model=model, seconds=5.0)
 
     return judge
@@ -59,12 +45,12 @@ def test_a_scope_in_one_language_finds_documents_in_another(judged: Callable[...
 
 def test_a_model_is_asked_only_in_doubt_and_what_stays_in_doubt_is_kept(judged: Callable[..., TopicVerdict]) -> None:
     scope, text = read_scope("protection of towns from high water"), f"{FLOODS} {TAXES[:600]}"
-    model = Answering({"relevant": False, "reason": "It is about taxes."})
+    model = SmallJudge({"relevant": False, "reason": "It is about taxes."})
     verdict = judged(scope, "The year in review", text, model)
     assert (verdict.within, len(model.asked)) == (False, 1)
-    assert verdict.why.endswith("answering: It is about taxes.")
+    assert verdict.why.endswith("small-model: It is about taxes.")
     assert judged(scope, "The year in review", text).why.endswith("It is kept.")
-    assert judged(scope, "The year in review", text, Answering({"relevant": "perhaps"})).within
+    assert judged(scope, "The year in review", text, SmallJudge({"relevant": "perhaps"})).within
     assert model.asked[0].count("protection of towns") == 1
     judged(scope, "Towns before winter", FLOODS, model)
     assert len(model.asked) == 1

@@ -1,5 +1,3 @@
-"""The list of sources and what became of each, in a real catalog."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""Columns are found by what people call them, and by what stands below where a name can mean two things."""
-
 from __future__ import annotations
 
 import pytest

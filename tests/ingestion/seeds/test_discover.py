@@ -1,5 +1,3 @@
-"""Discovery in a small web of pages held in memory."""
-
 from __future__ import annotations
 
 import gzip

@@ -1,5 +1,3 @@
-"""Sitemaps and feeds from bytes alone, hostile ones included."""
-
 from __future__ import annotations
 
 import gzip

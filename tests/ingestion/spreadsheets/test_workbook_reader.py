@@ -1,5 +1,3 @@
-"""Workbooks row by row, with what stands behind their cells, and what is refused."""
-
 from __future__ import annotations
 
 import datetime

@@ -1,5 +1,3 @@
-"""Coverage: what is counted, and which gaps are worth telling."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The funnel counts sources once, where they are."""
-
 from __future__ import annotations
 
 from ingestion.records.source_record import SourceRecord

@@ -1,5 +1,3 @@
-"""An administrator's views, made from source records and events."""
-
 from __future__ import annotations
 
 from dataclasses import replace

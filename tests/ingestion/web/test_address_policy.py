@@ -44,16 +44,11 @@ def test_an_address_of_the_public_internet_may_be_connected_to(address: str) -> 
 
 
 @pytest.mark.parametrize("address", CLOSED)
-def test_any_other_address_is_refused(address: str) -> None:
-    with pytest.raises(Refusal) as refused:
-        checked("example.org", 443, [address], ())
-    assert (refused.value.reason, refused.value.rejected) == ("address_forbidden", True)
-
-
-@pytest.mark.parametrize("address", CLOSED)
-def test_one_such_address_among_public_ones_refuses_the_host(address: str) -> None:
-    with pytest.raises(Refusal, match="may not be fetched"):
-        checked("example.org", 443, [*PUBLIC, address], ())
+def test_any_other_address_is_refused_also_among_public_ones(address: str) -> None:
+    for addresses in ([address], [*PUBLIC, address]):
+        with pytest.raises(Refusal, match="may not be fetched") as refused:
+            checked("example.org", 443, addresses, ())
+        assert (refused.value.reason, refused.value.rejected) == ("address_forbidden", True)
 
 
 @pytest.mark.parametrize("url", HIDING)
@@ -68,19 +63,14 @@ def test_an_address_that_hides_where_it_leads_is_refused_unresolved(url: str) ->
     "url",
     [
         *("http://", "http:///a", "http://h:99999/", "http://h:0/", "http://a b.org/", "http://[::1", "http://h_.-/"),
+        "  ",
         *("http://a..b/", "http://[fe80::1%25eth0]/x\n", "http://" + "a" * 64 + ".org/", "http://h.org:x/"),
     ],
 )
 def test_a_text_that_is_no_address_is_invalid(url: str) -> None:
     with pytest.raises(Refusal) as refused:
         read_target(url)
-    assert refused.value.reason in ("url_invalid", "address_forbidden")
-
-
-def test_an_empty_address_is_missing() -> None:
-    with pytest.raises(Refusal) as refused:
-        read_target("  ")
-    assert refused.value.reason == "url_missing"
+    assert refused.value.reason in (("url_invalid", "address_forbidden") if url.strip() else ("url_missing",))
 
 
 def test_an_address_is_brought_into_normal_form() -> None:
@@ -159,16 +149,6 @@ def test_every_text_is_read_or_refused(text: str) -> None:
         assert target.scheme in ("http", "https")
         assert target.host
         assert read_target(target.url) == target
-
-
-@given(st.ip_addresses())
-def test_without_exemptions_only_public_addresses_pass(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
-    try:
-        checked("example.org", 80, [str(address)], ())
-    except Refusal:
-        assert not is_public(address)
-    else:
-        assert is_public(address)
 
 
 def test_a_name_without_an_address_may_be_tried_again() -> None:

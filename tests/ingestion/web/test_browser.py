@@ -123,7 +123,10 @@ def test_a_page_that_draws_itself_after_a_while_is_waited_for(site: Site, browse
 
 @pytest.mark.parametrize(
     ("path", "content"),
-    [("/plan.pdf", PDF), ("/attached", b"zip"), ("/packed", PDF), ("/challenge", PDF), ("/blob", b"made by a script")],
+    [
+        *((path, PDF) for path in ("/plan.pdf", "/packed", "/challenge", "/moved", "/sent-on")),
+        *(("/attached", b"zip"), ("/blob", b"made by a script")),
+    ],
 )
 def test_a_file_is_downloaded_however_it_is_served(
     site: Site, browser: ChromiumBrowser, tmp_path: Path, path: str, content: bytes
@@ -132,12 +135,9 @@ def test_a_file_is_downloaded_however_it_is_served(
     assert (tmp_path / "file").read_bytes() == content
     assert (fetched.size, fetched.sha256) == (len(content), hashlib.sha256(content).hexdigest())
     assert fetched.file_name == {"/attached": "all plans.zip", "/blob": "made.txt"}.get(path, "")
+    if path in ("/moved", "/sent-on"):
+        assert fetched.urls == (site.url(path), site.url("/plan.pdf"))
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.mark.parametrize("path", ["/moved", "/sent-on"])
-def test_all_navigations_to_a_file_are_told(site: Site, browser: ChromiumBrowser, tmp_path: Path, path: str) -> None:
-    assert browser.download(site.url(path), tmp_path / "file").urls == (site.url(path), site.url("/plan.pdf"))
 
 
 @pytest.mark.parametrize(
@@ -381,26 +381,14 @@ def test_one_visit_asks_for_what_the_page_names_and_for_nothing_else(site: Site)
         assert browser.asked == (document, document, f"GET {site.url('/form.js')}")
 
 
-def test_chromium_itself_is_given_no_way_out(site: Site, browser: ChromiumBrowser) -> None:
+def test_chromium_itself_is_given_no_way_out_and_its_own_sandbox_is_given_up_only_for_root(
+    site: Site, browser: ChromiumBrowser
+) -> None:
     browser.render(site.url("/"))
-    arguments = psutil.Process(browser.process_ids[0]).cmdline()
+    arguments, switch = psutil.Process(browser.process_ids[0]).cmdline(), "--disable-features="
     assert [one for one in arguments if one.startswith("--proxy-server")] == ["--proxy-server=http://127.0.0.1:1"]
-
-
-def test_what_playwright_switches_off_stays_off(site: Site, browser: ChromiumBrowser) -> None:
-    browser.render(site.url("/"))
-    switch = "--disable-features="
-    given = [one for one in psutil.Process(browser.process_ids[0]).cmdline() if one.startswith(switch)]
-    first, last = (set(one.removeprefix(switch).split(",")) for one in (given[0], given[-1]))
-    assert len(given) == 2
-    assert first < last
-
-
-def test_the_browsers_own_sandbox_is_given_up_only_for_root() -> None:
+    assert ("--no-sandbox" in arguments) == (os.geteuid() == 0)
     assert ("--no-sandbox" in launch_flags(0), "--no-sandbox" in launch_flags(1000)) == (True, False)
-
-
-def test_the_flags_of_the_running_browser_are_those_of_its_user(site: Site, browser: ChromiumBrowser) -> None:
-    browser.render(site.url("/"))
-    running = psutil.Process(browser.process_ids[0]).cmdline()
-    assert ("--no-sandbox" in running) == (os.geteuid() == 0)
+    # What Playwright switches off stays off.
+    first, last = (set(one.removeprefix(switch).split(",")) for one in arguments if one.startswith(switch))
+    assert first < last

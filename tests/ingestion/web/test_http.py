@@ -192,11 +192,8 @@ def test_a_failure_has_its_reason_and_leaves_nothing_behind(
 ) -> None:
     refused = refusal_of(web, site.url(path), into=tmp_path / "file", max_bytes=1_000_000)
     assert (refused.reason, refused.retryable, refused.rejected) == (reason, retryable, not retryable)
+    assert ("10,000,000,000 bytes" in str(refused)) == (path == "/huge"), "refused by its announcement"
     assert list(tmp_path.iterdir()) == []
-
-
-def test_ten_gigabytes_are_refused_by_their_announcement(site: Site, web: HttpWeb) -> None:
-    assert "10,000,000,000 bytes" in str(refusal_of(web, site.url("/huge")))
 
 
 @pytest.mark.parametrize("path", ["/drip", "/dripping-head"])
@@ -300,27 +297,24 @@ def test_a_dead_server_is_a_failed_connection() -> None:
     assert (refused.reason, refused.retryable) == ("connection_failed", True)
 
 
-def test_what_robots_txt_forbids_is_never_asked_for(site: Site) -> None:
+def test_what_robots_txt_forbids_is_never_asked_for(site: Site, web: HttpWeb) -> None:
     site.answers["/robots.txt"] = page("User-agent: sextant\nDisallow: /plan.pdf\n", "text/plain")
-    with HttpWeb(site.config()) as web:
-        for path in ("/plan.pdf", "/moved"):
-            refused = refusal_of(web, site.url(path))
-            assert (refused.reason, refused.rejected) == ("robots_forbidden", True)
-        assert web.fetch(site.url("/")).status == 200
+    for path in ("/plan.pdf", "/moved"):
+        refused = refusal_of(web, site.url(path))
+        assert (refused.reason, refused.rejected) == ("robots_forbidden", True)
+    assert web.fetch(site.url("/")).status == 200
     assert (site.asked["/plan.pdf"], site.asked["/robots.txt"]) == (0, 1)
 
 
-def test_while_robots_txt_cannot_be_read_nothing_is_asked_for(site: Site) -> None:
+def test_while_robots_txt_cannot_be_read_nothing_is_asked_for(site: Site, web: HttpWeb) -> None:
     site.answers["/robots.txt"] = page("", status=503)
-    with HttpWeb(site.config()) as web:
-        refused = refusal_of(web, site.url("/"))
+    refused = refusal_of(web, site.url("/"))
     assert (refused.reason, refused.retryable, site.asked["/"]) == ("robots_forbidden", True, 0)
 
 
-def test_an_endless_robots_txt_is_read_to_its_limit(site: Site) -> None:
+def test_an_endless_robots_txt_is_read_to_its_limit(site: Site, web: HttpWeb) -> None:
     site.answers["/robots.txt"] = _endless_body
-    with HttpWeb(site.config()) as web:
-        assert web.fetch(site.url("/")).status == 200
+    assert web.fetch(site.url("/")).status == 200
 
 
 def test_requests_to_one_host_keep_their_distance(site: Site) -> None:

@@ -1,5 +1,3 @@
-"""Certificates: which are believed, and for which name."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

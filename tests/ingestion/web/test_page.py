@@ -1,5 +1,3 @@
-"""Pages: content without furniture, saved so that nothing changes while the page does not."""
-
 from __future__ import annotations
 
 import time

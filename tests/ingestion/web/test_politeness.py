@@ -1,5 +1,3 @@
-"""robots.txt, how long it is cached, and the rate limiter of a host."""
-
 from __future__ import annotations
 
 import threading

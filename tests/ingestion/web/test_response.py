@@ -1,5 +1,3 @@
-"""File names from Content-Disposition, whatever the server makes of the rules."""
-
 from __future__ import annotations
 
 import pytest

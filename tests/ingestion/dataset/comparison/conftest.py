@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ingestion.add_files import add_paths
+from ingestion.operations.desk import Desk, open_desk
 from rag_engine.config import read_config
+from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.types import Prompt
@@ -35,7 +38,7 @@ PLANS = {
 
 
 class WritingModel:
-    """A model that writes one sentence for every question, and fails when it is told to; `reading` is called first."""
+    """A model that writes one sentence, and fails when it is told to; `reading` is called first."""
 
     name = "writing model"
     quotes_only = False
@@ -91,6 +94,12 @@ def engine(plans: Path, tmp_path: Path) -> Iterator[ComparingEngine]:
     engine = ComparingEngine(unread(copy), embedder=CountingEmbedder())
     yield engine
     engine.close()
+
+
+@pytest.fixture
+def desk(engine: ComparingEngine) -> Desk:
+    """Return a desk at which nobody starts a worker."""
+    return replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
 
 
 @pytest.fixture

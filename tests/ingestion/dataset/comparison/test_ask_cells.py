@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,21 +19,15 @@ from ingestion.operations.comparisons import (
     remove_comparison,
     restore_comparison,
 )
-from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.desk import Desk
 from ingestion.operations.documents import erase
 from ingestion.types import Progress
-from rag_engine.conversations.person import LOCAL
 from rag_engine.errors import BackendError
-from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
+from tests.ingestion.dataset.comparison.conftest import WritingModel
 from tests.ingestion.left_behind import files_holding, forms
 
 WHO = "Who pays for the heat plan?"
 WHEN = "Who opens the cooling centres?"
-
-
-@pytest.fixture
-def desk(engine: ComparingEngine) -> Desk:
-    return open_desk(engine, LOCAL)
 
 
 def begin(desk: Desk, questions: Sequence[str] = (WHO,), by: ColumnKind = "country") -> Comparison:
@@ -235,7 +228,7 @@ def test_an_answer_that_does_not_cite_an_erased_document_stays_and_names_it_no_m
 def test_what_a_server_repeated_of_an_erased_document_goes_with_it(desk: Desk, model: WritingModel) -> None:
     model.failing = {"heat plan": BackendError("It was given: The prefecture of France pays.", retryable=True)}
     begun = begin(desk, [WHO, "Who is paying for the heat plan?"])
-    queue = ask_comparison(replace(desk, start_worker=lambda _: None), begun.id)
+    queue = ask_comparison(desk, begun.id)
     assert queue is not None
     work(desk.engine)
     ended = desk.jobs.find(queue.id)

@@ -1,5 +1,3 @@
-"""Questions, columns and places of a comparison, without asking any."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,12 +39,6 @@ WHEN = "Who opens the cooling centres?"
 
 
 @pytest.fixture
-def desk(engine: ComparingEngine) -> Desk:
-    """Return a desk at which nobody starts a worker."""
-    return replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
-
-
-@pytest.fixture
 def begun(desk: Desk) -> Comparison:
     return begin_comparison(desk, [WHO, WHEN], "country", {})
 
@@ -55,10 +48,15 @@ def worked(desk: Desk, begun: Comparison) -> Run:
     """Return the run that has asked all of a comparison."""
     queued = ask_comparison(desk, begun.id)
     assert queued is not None
+    return ended(desk, queued)
+
+
+def ended(desk: Desk, run: Run) -> Run:
+    """Return a run after all work is done."""
     work(desk.engine)
-    ended = desk.jobs.find(queued.id)
-    assert ended is not None
-    return ended
+    found = desk.jobs.find(run.id)
+    assert found is not None
+    return found
 
 
 def now(desk: Desk, comparison: Comparison) -> Comparison:
@@ -103,10 +101,7 @@ def test_cancelling_keeps_the_cells_that_are_there(desk: Desk, model: WritingMod
             threading.Event().wait(0.05)
 
     model.reading = cancel
-    work(desk.engine)
-    ended = desk.jobs.find(queued.id)
-    assert ended is not None
-    assert ended.status == "cancelled"
+    assert ended(desk, queued).status == "cancelled"
     assert len(model.read) == 1
     assert 0 < len(now(desk, begun).cells) < 6
     rest = ask_comparison(desk, begun.id)
@@ -116,22 +111,15 @@ def test_cancelling_keeps_the_cells_that_are_there(desk: Desk, model: WritingMod
 
 def test_one_cell_is_asked_again_by_itself(desk: Desk, begun: Comparison, worked: Run) -> None:
     before = now(desk, begun).cells
-    run = ask_cell_again(desk, begun.id, WHO, "Spain")
-    work(desk.engine)
+    assert ended(desk, ask_cell_again(desk, begun.id, WHO, "Spain")).results[0]["asked"] == 1
     after = now(desk, begun).cells
-    ended = desk.jobs.find(run.id)
-    assert ended is not None
-    assert ended.results[0]["asked"] == 1
     assert [place for place in after if after[place].asked != before[place].asked] == [(WHO, "Spain")]
 
 
 def test_a_model_that_fails_at_one_cell_asked_again_says_so(desk: Desk, model: WritingModel, begun: Comparison) -> None:
     model.failing = {"": BackendError("out of memory")}
-    run = ask_cell_again(desk, begun.id, WHO, "Spain")
-    work(desk.engine)
-    ended = desk.jobs.find(run.id)
-    assert ended is not None
-    assert (ended.status, ended.message) == ("failed", "out of memory")
+    run = ended(desk, ask_cell_again(desk, begun.id, WHO, "Spain"))
+    assert (run.status, run.message) == ("failed", "out of memory")
     assert now(desk, begun).cells[WHO, "Spain"].status == "failed"
 
 
@@ -168,9 +156,7 @@ def test_a_deleted_comparison_ends_its_runs_and_comes_back_with_its_cells(
     assert removed == before
     assert list_comparisons(desk) == []
     assert comparison_runs(desk, begun.id) == []
-    ended = desk.jobs.find(queued.id)
-    assert ended is not None
-    assert ended.status == "cancelled"
+    assert ended(desk, queued).status == "cancelled"
     restore_comparison(desk, removed)
     assert now(desk, begun) == before
 

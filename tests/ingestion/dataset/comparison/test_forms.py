@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,15 +24,15 @@ from ingestion.operations.comparisons import (
     extend_comparison,
     list_comparisons,
 )
-from ingestion.operations.desk import Desk, open_desk
+from ingestion.operations.desk import Desk
 from ingestion.operations.documents import erase
 from rag_engine.answering.structured.answer_schema import AnswerSchema, parse_schema
 from rag_engine.config import read_config
-from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError
 from rag_engine.storage.catalog import describe_document
 from rag_engine.types import Attribute
+from tests.ingestion.dataset.comparison.conftest import ComparingEngine, WritingModel
 from tests.rag_engine.conftest import CountingEmbedder, unread
 
 QUESTION = "When do residents near the dyke leave their homes?"
@@ -67,20 +67,8 @@ SCHEMA = parse_schema(
 EVACUATION = {"measure": "The mayor orders the evacuation", "metres": 4.5, "citation": 1}
 
 
-class FormModel:
-    """A model that finds an evacuation in every document, and stops when it is told to."""
-
-    name = "form model"
-    quotes_only = False
-    context_window = 8192
-
-    def __init__(self) -> None:
-        self.read: list[str] = []
-        self.failing: dict[str, BaseException] = {}
-        self.reading: Callable[[], None] = lambda: None
-
-    def stream(self, prompt: object) -> Iterator[str]:
-        raise BackendError("not asked")
+class FormModel(WritingModel):
+    """A model that finds an evacuation in every document, and fails when it is told to."""
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
         if "measures" not in schema["required"]:  # type: ignore[operator]
@@ -91,15 +79,6 @@ class FormModel:
             if word in user:
                 raise failure
         return {"measures": [EVACUATION], "note": "=the mayor orders."}
-
-
-class EngineOfForms(Engine):
-    """An engine with the model of a test, or none."""
-
-    forms: FormModel | None = None
-
-    def language_model(self) -> tuple[FormModel | None, str]:
-        return self.forms, ""
 
 
 @pytest.fixture(scope="module")
@@ -116,23 +95,16 @@ def towns(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def engine(towns: Path, tmp_path: Path) -> Iterator[EngineOfForms]:
-    engine = EngineOfForms(unread(shutil.copytree(towns, tmp_path / "workspace")), embedder=CountingEmbedder())
-    engine.forms = FormModel()
+def engine(towns: Path, tmp_path: Path) -> Iterator[ComparingEngine]:
+    engine = ComparingEngine(unread(shutil.copytree(towns, tmp_path / "workspace")), embedder=CountingEmbedder())
     yield engine
     engine.close()
 
 
-@pytest.fixture
-def model(engine: EngineOfForms) -> FormModel:
-    assert engine.forms is not None
-    return engine.forms
-
-
-@pytest.fixture
-def desk(engine: EngineOfForms) -> Desk:
-    """Return a desk at which nobody starts a worker."""
-    return replace(open_desk(engine, LOCAL), start_worker=lambda _: None)
+@pytest.fixture(autouse=True)
+def model(engine: ComparingEngine) -> FormModel:
+    engine.writer = FormModel()
+    return engine.writer
 
 
 @pytest.fixture
@@ -158,7 +130,9 @@ def evidence(desk: Desk, begun: Comparison) -> dict[str, dict[str, Any]]:
     return {str(row["Column"]).removeprefix("Flood plan of "): row for row in rows}
 
 
-def test_each_document_fills_in_the_form_from_its_own_passages(desk: Desk, begun: Comparison, model: FormModel) -> None:
+def test_each_document_fills_in_the_form_from_its_own_passages(
+    desk: Desk, begun: Comparison, model: WritingModel
+) -> None:
     done = ask(desk, begun)
     assert (done.asked, done.failed, done.counts) == (3, 0, {"answered": 2, "nothing found": 1})
     read = [[town for town in TOWNS if town in one] for one in model.read]
@@ -193,24 +167,7 @@ def test_the_evidence_has_a_row_for_each_record_and_a_column_for_each_value(desk
     assert "left out" in found["Galway"]["Warnings"]
 
 
-def test_no_cell_is_a_formula(desk: Desk, begun: Comparison) -> None:
-    ask(desk, begun)
-    cells = [cell for sheet in workbook(desk, begun) for row in sheet.iter_rows() for cell in row]
-    assert not [cell for cell in cells if cell.data_type == "f"]
-    assert "=the mayor orders." in {cell.value for cell in cells}
-
-
-def test_a_run_that_breaks_off_keeps_its_cells_and_goes_on(desk: Desk, begun: Comparison, model: FormModel) -> None:
-    model.failing = {"Galway": KeyboardInterrupt()}
-    with pytest.raises(KeyboardInterrupt):
-        ask(desk, begun)
-    kept = len(ComparisonStore(desk.engine.catalog).require(begun.id).cells)
-    model.failing = {}
-    model.read.clear()
-    assert ask(desk, begun).asked == len(model.read) == 3 - kept
-
-
-def test_a_document_that_failed_is_asked_again(desk: Desk, begun: Comparison, model: FormModel) -> None:
+def test_a_document_that_failed_is_asked_again(desk: Desk, begun: Comparison, model: WritingModel) -> None:
     model.failing = {"Galway": BackendError("too long")}
     assert ask(desk, begun).failed == 1
     model.failing = {}
@@ -218,8 +175,8 @@ def test_a_document_that_failed_is_asked_again(desk: Desk, begun: Comparison, mo
     assert (done.asked, done.failed) == (1, 0)
 
 
-def test_without_a_model_no_form_is_begun_or_asked(desk: Desk, begun: Comparison, engine: EngineOfForms) -> None:
-    engine.forms = None
+def test_without_a_model_no_form_is_begun_or_asked(desk: Desk, begun: Comparison, engine: ComparingEngine) -> None:
+    engine.writer = None
     with pytest.raises(BackendError, match="need a language model"):
         begin_comparison(desk, [QUESTION], "document", {}, form=SCHEMA)
     with pytest.raises(BackendError, match="need a language model"):
@@ -228,7 +185,7 @@ def test_without_a_model_no_form_is_begun_or_asked(desk: Desk, begun: Comparison
 
 
 def test_what_is_being_asked_of_a_document_while_it_is_erased_is_not_kept(
-    desk: Desk, begun: Comparison, model: FormModel
+    desk: Desk, begun: Comparison, model: WritingModel
 ) -> None:
     cork = desk.engine.catalog.find_document("cork.md").document_id
 

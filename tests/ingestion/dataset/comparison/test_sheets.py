@@ -1,5 +1,3 @@
-"""The workbook of a comparison: its table, and the evidence of each cell."""
-
 from __future__ import annotations
 
 import io

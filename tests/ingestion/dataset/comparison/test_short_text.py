@@ -1,5 +1,3 @@
-"""The few words of an answer that a cell shows."""
-
 from __future__ import annotations
 
 import pytest

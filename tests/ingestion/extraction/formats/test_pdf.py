@@ -15,31 +15,15 @@ from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.types import ExtractionLimits, OcrLine, Picture, Refusal
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
-from rag_engine.types import Box, ExtractedText
-from tests.ingestion.documents import pdf
+from rag_engine.types import ExtractedText
+from tests.ingestion.documents import ReadingOcr, drawing, pdf
 
 LIMITS = ExtractionLimits()
+BLANK = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
 
 
-class _Reading:
-    """An engine that reads the same line on every picture."""
-
-    name = "reading"
-    note = ""
-
-    def __init__(self, text: str) -> None:
-        self._line = OcrLine(text, Box(10, 10, 200, 30), 0)
-
-    def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        for _ in pictures:
-            yield (self._line,)
-
-
-class _Broken:
+class _Broken(ReadingOcr):
     """An engine that is installed and does not run."""
-
-    name = "broken"
-    note = ""
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
         raise BackendError("no engine", help="Install one.")
@@ -62,13 +46,11 @@ def test_the_words_of_every_page_come_back_in_order_and_on_their_page(tmp_path: 
 
 
 def test_the_box_of_a_line_encloses_its_words_on_a_turned_and_cropped_page(tmp_path: Path) -> None:
-    path = tmp_path / "turned.pdf"
-    with pymupdf.open() as document:
+    with drawing(path := tmp_path / "turned.pdf") as document:
         page = document.new_page()
         page.insert_text((100, 200), "Evacuation order")
         page.set_cropbox(pymupdf.Rect(50, 60, 500, 700))
         page.set_rotation(90)
-        document.save(path)
     extracted = extract(path, LIMITS, None)
     box = extracted.lines[0].box
     assert box is not None
@@ -80,26 +62,22 @@ def test_the_box_of_a_line_encloses_its_words_on_a_turned_and_cropped_page(tmp_p
 
 
 def test_running_heads_and_page_numbers_are_left_out_but_the_text_stays(tmp_path: Path) -> None:
-    path = tmp_path / "heads.pdf"
-    with pymupdf.open() as document:
+    with drawing(path := tmp_path / "heads.pdf") as document:
         for number in range(1, 6):
             page = document.new_page()
             page.insert_text((72, 40), "Civil Protection Bulletin")
             page.insert_text((72, 300), f"Measure {number} applies")
             page.insert_text((290, 810), f"{number} / 5")
-        document.save(path)
     text = extract(path, LIMITS, None).text
     assert text == "\n\n".join(f"Measure {number} applies" for number in range(1, 6))
 
 
 def test_headings_are_told_by_their_size_and_notes_by_theirs(tmp_path: Path) -> None:
-    path = tmp_path / "sizes.pdf"
-    with pymupdf.open() as document:
+    with drawing(path := tmp_path / "sizes.pdf") as document:
         page = document.new_page()
         page.insert_text((72, 80), "Flood Risk Management", fontsize=20)
         page.insert_textbox((72, 120, 500, 400), "Each region shall keep a plan of its rivers. " * 8, fontsize=11)
         page.insert_text((72, 750), "1 See the annex on rivers.", fontsize=8)
-        document.save(path)
     extracted = extract(path, LIMITS, None)
     assert extracted.title == "Flood Risk Management"
     assert block_texts(extracted, "heading") == ["Flood Risk Management"]
@@ -107,13 +85,11 @@ def test_headings_are_told_by_their_size_and_notes_by_theirs(tmp_path: Path) -> 
 
 
 def test_the_cells_of_a_table_are_told_apart(tmp_path: Path) -> None:
-    path = tmp_path / "table.pdf"
-    with pymupdf.open() as document:
+    with drawing(path := tmp_path / "table.pdf") as document:
         page = document.new_page()
         for row, cells in enumerate([("Region", "Floods", "Fires"), ("North", "12", "3"), ("South", "4", "9")]):
             for column, cell in enumerate(cells):
                 page.insert_text((72 + 120 * column, 200 + 14 * row), cell)
-        document.save(path)
     assert extract(path, LIMITS, None).text == (
         "Region | Floods | Fires\n\nRegion: North; Floods: 12; Fires: 3\n\nRegion: South; Floods: 4; Fires: 9"
     )
@@ -174,24 +150,21 @@ def test_a_table_goes_on_under_its_names_on_the_next_page(corpus: Path) -> None:
 
 def test_a_frame_around_prose_is_no_table(tmp_path: Path) -> None:
     prose = "Every town keeps a plan for floods and shows it to those who ask. " * 4
-    with pymupdf.open() as document:
+    with drawing(tmp_path / "framed.pdf") as document:
         page = document.new_page()
         page.draw_rect((60, 90, 500, 300))
         page.draw_line((60, 200), (500, 200))
         for top in (100, 210):
             page.insert_textbox((70, top, 490, top + 90), prose, fontsize=10)
-        document.save(tmp_path / "framed.pdf")
     extracted = extract(tmp_path / "framed.pdf", LIMITS, None)
     assert {block.kind for block in extracted.blocks} == {"text"}
 
 
 def test_the_raised_number_of_a_note_does_not_become_part_of_its_word(tmp_path: Path) -> None:
-    path = tmp_path / "raised.pdf"
-    with pymupdf.open() as document:
+    with drawing(path := tmp_path / "raised.pdf") as document:
         document.new_page().insert_htmlbox(
             (72, 100, 400, 200), "The region<sup>12</sup> has 30 km<sup>2</sup> of rivers."
         )
-        document.save(path)
     assert extract(path, LIMITS, None).text == "The region 12 has 30 km2 of rivers."
 
 
@@ -238,13 +211,10 @@ def test_a_scan_on_its_side_is_read_upright_in_its_own_language(tmp_path: Path, 
 
 
 def test_scanned_pages_beside_text_are_named_when_no_ocr_can_read_them(tmp_path: Path) -> None:
-    path = tmp_path / "mixed.pdf"
-    with pymupdf.open() as document:
+    with drawing(path := tmp_path / "mixed.pdf") as document:
         document.new_page().insert_text((72, 200), "A page with a text layer of its own.")
-        blank = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
         page = document.new_page()
-        page.insert_image(page.rect, pixmap=blank)
-        document.save(path)
+        page.insert_image(page.rect, pixmap=BLANK)
     extracted = extract(path, LIMITS, None)
     assert extracted.unread_pages == (2,)
     assert "no OCR" in extracted.warnings[0]
@@ -252,7 +222,9 @@ def test_scanned_pages_beside_text_are_named_when_no_ocr_can_read_them(tmp_path:
 
 def test_embedded_text_that_is_not_language_loses_to_ocr_and_that_is_said(corpus: Path) -> None:
     sentence = "The Conference of the Parties invites the subsidiary bodies to consider the further implementation"
-    extracted = extract(corpus / "en_unfccc_cop5_scan_with_ocr_layer.pdf", LIMITS, _Reading("\n".join([sentence] * 30)))
+    extracted = extract(
+        corpus / "en_unfccc_cop5_scan_with_ocr_layer.pdf", LIMITS, ReadingOcr("\n".join([sentence] * 30))
+    )
     scrambled = (2, 3, 25, 26, 27, 29, 34, 35, 42, 47, 48, 49)
     assert extracted.ocr_pages == scrambled
     assert "3DUWLHV" not in extracted.text
@@ -267,37 +239,29 @@ def test_embedded_text_that_is_not_language_is_said_without_ocr(corpus: Path) ->
 
 
 def test_a_page_whose_letters_are_control_characters_is_read_by_ocr(tmp_path: Path) -> None:
-    path = tmp_path / "controls.pdf"
-    with pymupdf.open() as document:
+    with drawing(path := tmp_path / "controls.pdf") as document:
         document.new_page().insert_text((72, 200), "A page with a text layer of its own.")
         document.new_page().insert_text((72, 200), "".join(chr(1 + at % 7) for at in range(60)))
-        document.save(path)
-    extracted = extract(path, LIMITS, _Reading("Read by OCR"))
+    extracted = extract(path, LIMITS, ReadingOcr("Read by OCR"))
     assert extracted.ocr_pages == (2,)
     assert extracted.text.endswith("Read by OCR")
     assert extract(path, LIMITS, None).unread_pages == (2,)
 
 
 def test_a_scanned_page_too_large_to_draw_stays_unread_and_the_others_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "poster.pdf"
-    with pymupdf.open() as document:
+    with drawing(path := tmp_path / "poster.pdf") as document:
         document.new_page().insert_text((72, 200), "A page with a text layer of its own.")
-        blank = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
-        document.new_page(width=1_000_000, height=1_000_000).insert_image((0, 0, 100, 100), pixmap=blank)
-        document.new_page().insert_image((0, 0, 100, 100), pixmap=blank)
-        document.save(path)
-    extracted = extract(path, LIMITS, _Reading("Read by OCR"))
+        document.new_page(width=1_000_000, height=1_000_000).insert_image((0, 0, 100, 100), pixmap=BLANK)
+        document.new_page().insert_image((0, 0, 100, 100), pixmap=BLANK)
+    extracted = extract(path, LIMITS, ReadingOcr("Read by OCR"))
     assert extracted.text == "A page with a text layer of its own.\n\nRead by OCR"
     assert (extracted.unread_pages, extracted.ocr_pages) == ((2,), (3,))
     assert "Page 2 could not be drawn" in extracted.warnings[0]
 
 
 def test_an_engine_that_does_not_run_is_our_failure_and_names_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "scan.pdf"
-    with pymupdf.open() as document:
-        blank = pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 50, 50), False)
-        document.new_page().insert_image((0, 0, 100, 100), pixmap=blank)
-        document.save(path)
+    with drawing(path := tmp_path / "scan.pdf") as document:
+        document.new_page().insert_image((0, 0, 100, 100), pixmap=BLANK)
     with pytest.raises(Refusal, match=r"scan\.pdf .* no engine") as caught:
         extract(path, LIMITS, _Broken())
     assert (caught.value.reason, caught.value.status) == ("ocr_missing", "failed")

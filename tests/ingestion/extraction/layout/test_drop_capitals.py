@@ -1,4 +1,4 @@
-"""Drop capitals as pages show them: the letter belongs to the first of the lines that it stands beside."""
+"""Drop capitals belong to the first of the lines that they stand beside."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.types import ExtractionLimits
+from tests.ingestion.documents import drawing
 
 BESIDE = (
     "he river authority publishes maps of floods every six years and",
@@ -19,7 +20,7 @@ BELOW = ("the end of the year in which the next map is due.", "The fire service 
 
 
 def _page(path: Path, letter: str, first: str, *, size: float = 40, sunk: float = 26) -> str:
-    with pymupdf.open() as document:
+    with drawing(path) as document:
         page = document.new_page()
         page.insert_text((72, 72), "Flood hazard maps", fontsize=16, fontname="hebo")
         page.insert_text((72, 110 + sunk), letter, fontsize=size)
@@ -28,7 +29,6 @@ def _page(path: Path, letter: str, first: str, *, size: float = 40, sunk: float 
             page.insert_text((indent, 110 + 13 * row), line)
         for row, line in enumerate(BELOW, start=3):
             page.insert_text((72, 110 + 13 * row), line)
-        document.save(path)
     return extract(path, ExtractionLimits(), None).text
 
 
@@ -49,9 +49,8 @@ def test_a_letter_that_is_a_word_stays_one_where_the_page_knows_the_next_word(tm
 
 
 def test_a_large_letter_beside_nothing_stays_by_itself(tmp_path: Path) -> None:
-    with pymupdf.open() as document:
+    with drawing(tmp_path / "x.pdf") as document:
         page = document.new_page()
         page.insert_text((72, 100), "A", fontsize=40)
         page.insert_text((72, 160), "The annex lists the pumps of each town.")
-        document.save(tmp_path / "x.pdf")
     assert "The annex lists" in extract(tmp_path / "x.pdf", ExtractionLimits(), None).text

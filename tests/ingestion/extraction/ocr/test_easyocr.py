@@ -1,5 +1,3 @@
-"""EasyOCR with its English weights, and without any."""
-
 from __future__ import annotations
 
 import subprocess
