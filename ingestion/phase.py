@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ingestion.config import IngestionConfig
+from ingestion.own_disk import raise_of_own_disk
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry, SourceStore
 from ingestion.tools import Tools
-from ingestion.types import ControlSignal, Outcome, Phase, Progress, RunRequest
+from ingestion.types import ControlSignal, Outcome, Phase, Progress, Refusal, RunRequest
 from rag_engine.engine import Engine
+from rag_engine.errors import SextantError
+from rag_engine.storage.indexer import IndexingStopped
+
+_Done = TypeVar("_Done")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +41,31 @@ class SourcePhase:
     asks_model: Callable[[Outcome], bool] = field(default=lambda _: False)
     used_model: Callable[[Outcome], bool] = field(default=lambda _: False)
     follow_up: Callable[[SourceRecord, Outcome, SourceStore], None] = field(default=lambda *_: None)
+
+
+def attempt(
+    work: Callable[[], _Done],
+    said: Callable[[str], str] = str,
+    *,
+    ends: tuple[type[Exception], ...] = (IndexingStopped,),
+) -> _Done | Outcome:
+    """Return what comes of a step of one file or source, or the outcome that is its failure.
+
+    It never stops the others, unless the disk takes nothing more or the error is one that `ends` all of them. `said`
+    makes the message of an error that is no refusal.
+    """
+    try:
+        return work()
+    except Refusal as refusal:
+        raise_of_own_disk(refusal)
+        return refusal.outcome()
+    except ends:
+        raise
+    except Exception as error:
+        raise_of_own_disk(error)
+        cause = str(error) if isinstance(error, SextantError | OSError) else f"{type(error).__name__}: {error}"
+        retryable = error.retryable if isinstance(error, SextantError) else True
+        return Outcome("failed", "unexpected", said(cause), retryable=retryable)
 
 
 # So many of the sources that come next are named.

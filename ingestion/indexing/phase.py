@@ -9,19 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from ingestion.book_index.read import index_of_document
+from ingestion.file_names import file_hash
 from ingestion.fingerprints import hash_of
-from ingestion.own_disk import raise_of_own_disk
-from ingestion.phase import Batch, CollectionPhase, CollectionRun, source_progress
+from ingestion.phase import Batch, CollectionPhase, CollectionRun, attempt, source_progress
 from ingestion.records.quarantine import file_of
 from ingestion.records.refused_files import WorkerStops
 from ingestion.records.source_record import FROM_LIST, SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import Download, Indexed, Outcome, Progress, Refusal
+from ingestion.types import FileReading, Indexed, Outcome, Progress
 from ingestion.workspace import refused
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.engine import Engine
-from rag_engine.errors import SextantError
 from rag_engine.storage.catalog import metadata_json
 from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, former_version
 from rag_engine.storage.stores import stored_name
@@ -126,22 +125,14 @@ def _try(
     record: SourceRecord, known: tuple[DocumentRecord, str] | None, print_: str, indexer: Indexer, tools: Tools
 ) -> Outcome:
     """Index one source; whatever goes wrong, the others are indexed, unless the disk takes nothing more."""
-    try:
-        stops = WorkerStops(refused(tools.workspace), again=tools.again)
+    stops = WorkerStops(refused(tools.workspace), again=tools.again)
+
+    def work() -> Outcome:
         content = record.download.sha256 if record.download else ""
         with stops.at(f"indexing {record.source.code} {content}", record.source.code):
             return _index(record, known, print_, indexer, tools)
-    except Refusal as refusal:
-        return refusal.outcome()
-    except IndexingStopped:
-        raise
-    except Exception as error:
-        raise_of_own_disk(error)
-        cause = str(error) if isinstance(error, SextantError | OSError) else f"{type(error).__name__}: {error}"
-        retryable = error.retryable if isinstance(error, SextantError) else True
-        return Outcome(
-            "failed", "unexpected", kept_sentence("It was not indexed: {error}", error=cause), retryable=retryable
-        )
+
+    return attempt(work, lambda error: kept_sentence("It was not indexed: {error}", error=error))
 
 
 def _index(
@@ -157,31 +148,45 @@ def _index(
         return Outcome("done", "", "", Indexed(document_id, children, print_))
     reading, path = tools.read(record), file_of(tools.workspace, download)
     assert path is not None, "a file that was read is there"
-    _store(path, stored_name(paths.files(tools.workspace), download.sha256, path.name))
     document = Document(FROM_LIST + record.source.code, path.name, download.sha256, metadata, reading.extracted)
+    before = known[0] if known is not None else None
+    former = former_of(before, download.sha256, download.retrieved[:10], metadata.work or record.source.code)
+    children, warnings = index_file(document, reading.file, path, print_, former, indexer, tools.workspace)
+    return Outcome("done", "", " ".join(warnings), Indexed(document_id, children, print_))
+
+
+def index_file(
+    document: Document,
+    reading: FileReading,
+    path: Path,
+    print_: str,
+    former: FormerVersion | None,
+    indexer: Indexer,
+    workspace: Path,
+) -> tuple[int, tuple[str, ...]]:
+    """Index a document of the file at a path; return the number of its children and what its own index warns of."""
+    keep_original(path, stored_name(paths.files(workspace), document.sha256, document.file), document.sha256)
     # Here, because most documents have no index and what is in the index already never comes so far.
-    own = index_of_document(reading.file)
-    former = _former_version(known[0], download, metadata) if known is not None else None
-    children = indexer.add(document, print_, own.records, former)
-    return Outcome("done", "", " ".join(own.warnings), Indexed(document_id, children, print_))
+    own = index_of_document(reading)
+    return indexer.add(document, print_, own.records, former), own.warnings
 
 
-def _former_version(known: DocumentRecord, download: Download, metadata: Metadata) -> FormerVersion | None:
+def former_of(known: DocumentRecord | None, sha256: str, since: str, work: str = "") -> FormerVersion | None:
     """Return what stays of the document of before; None where it is the same file read anew."""
-    if known.sha256 == download.sha256:
+    if known is None or known.sha256 == sha256:
         return None
-    return former_version(known, download.retrieved[:10], metadata.work or code_of(known))
+    return former_version(known, since, work)
 
 
-def _store(path: Path, stored: Path) -> None:
+def keep_original(path: Path, stored: Path, sha256: str) -> None:
     """Put the file where pages are drawn from, as a link to save its room on the disk where that can be."""
-    if stored.exists():
+    if stored.exists() and file_hash(stored) == sha256:
         return
     stored.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(path, stored)
-    except OSError:
-        with replacing(stored) as temporary:
+    with replacing(stored) as temporary:
+        try:
+            os.link(path, temporary)
+        except OSError:
             shutil.copyfile(path, temporary)
 
 
