@@ -356,7 +356,8 @@ FieldName = Literal[
     "date", "geographical_level", "countries", "notes", "licence", "source_url",
 ]  # fmt: skip
 ALL_FIELDS: tuple[FieldName, ...] = get_args(FieldName)
-FIELDS, STATED_FIELDS = ALL_FIELDS[:-2], ALL_FIELDS[-2:]  # Stated by a person, but for sources: those have the list's.
+# Licence and address are stated by a person, but of sources of the list: those have the list's.
+FIELDS, STATED_FIELDS = ALL_FIELDS[:-2], ALL_FIELDS[-2:]
 LIST_FIELDS: frozenset[FieldName] = frozenset({"hazards", "key_criteria", "tags", "countries"})
 
 
@@ -387,10 +388,14 @@ def surest(values: Iterable[FieldValue]) -> list[FieldValue]:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A source described in the controlled taxonomy; `warnings` say what the model did not do."""
+    """A source described in the controlled taxonomy; `warnings` say what the model did not do.
+
+    `year` is one that was given without a date.
+    """
 
     values: tuple[FieldValue, ...]
     warnings: tuple[str, ...] = ()
+    year: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

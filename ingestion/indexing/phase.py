@@ -11,7 +11,7 @@ from pathlib import Path
 from ingestion.book_index.read import index_of_document
 from ingestion.file_names import file_hash
 from ingestion.fingerprints import hash_of
-from ingestion.phase import Batch, CollectionPhase, CollectionRun, attempt, source_progress
+from ingestion.phase import Batch, CollectionPhase, CollectionRun, attempt, said_of, source_progress
 from ingestion.records.quarantine import file_of
 from ingestion.records.refused_files import WorkerStops
 from ingestion.records.source_record import FROM_LIST, SourceRecord
@@ -77,8 +77,12 @@ def _fingerprint(record: SourceRecord, engine: Engine) -> str:
 
 
 def described_anew(print_: str, metadata: Metadata) -> str:
-    """Return the fingerprint of a document of the list whose text is that of before and whose metadata is this."""
-    return f"{print_.partition('.')[0]}.{hash_of(metadata_json(metadata))}"
+    """Return the fingerprint of a document whose text is that of before and whose metadata is this.
+
+    That of a file, and of a former version, does not hold the metadata.
+    """
+    text, dot, _ = print_.partition(".")
+    return f"{text}.{hash_of(metadata_json(metadata))}" if dot else print_
 
 
 def indexed_metadata(record: SourceRecord) -> Metadata:
@@ -126,13 +130,12 @@ def _try(
 ) -> Outcome:
     """Index one source; whatever goes wrong, the others are indexed, unless the disk takes nothing more."""
     stops = WorkerStops(refused(tools.workspace), again=tools.again)
-
-    def work() -> Outcome:
-        content = record.download.sha256 if record.download else ""
-        with stops.at(f"indexing {record.source.code} {content}", record.source.code):
-            return _index(record, known, print_, indexer, tools)
-
-    return attempt(work, lambda error: kept_sentence("It was not indexed: {error}", error=error))
+    content = record.download.sha256 if record.download else ""
+    return attempt(
+        lambda: _index(record, known, print_, indexer, tools),
+        lambda error: kept_sentence("It was not indexed: {error}", error=said_of(error)),
+        stops.at(f"indexing {record.code} {content}", record.code),
+    )
 
 
 def _index(

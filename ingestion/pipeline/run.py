@@ -199,14 +199,9 @@ def _counted(counts: Counter[tuple[str, str]], place: int) -> Counter[str]:
 def _timed(
     name: Phase, phase: SourcePhase, record: SourceRecord, tools: Tools, stops: WorkerStops
 ) -> tuple[Outcome, float]:
-    started = time.monotonic()
-
-    def work() -> Outcome:
-        content = record.download.sha256 if record.download else ""
-        with stops.at(f"{name} {record.source.code} {content}", record.source.code):
-            return phase.run(record, tools)
-
-    return attempt(work), time.monotonic() - started
+    started, content = time.monotonic(), record.download.sha256 if record.download else ""
+    at = stops.at(f"{name} {record.code} {content}", record.code)
+    return attempt(lambda: phase.run(record, tools), at=at), time.monotonic() - started
 
 
 def _chosen(request: RunRequest, records: Mapping[str, SourceRecord]) -> frozenset[str]:

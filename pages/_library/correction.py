@@ -10,7 +10,8 @@ import streamlit as st
 
 from ingestion.operations.corrections import correct, describe_records, undo, vocabulary
 from ingestion.records.document_corrections import Correction
-from ingestion.status.document_fields import Described, shown_values
+from ingestion.records.source_record import SourceRecord
+from ingestion.status.document_fields import shown_values
 from ingestion.types import ALL_FIELDS, FieldName
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, in_own_place, known_author, translated_dialog
@@ -122,7 +123,7 @@ def describe_corrected(entered: Sequence[Correction]) -> str:
     )
 
 
-def _common(described: Sequence[Described]) -> dict[FieldName, Counter[_Values]]:
+def _common(described: Sequence[SourceRecord]) -> dict[FieldName, Counter[_Values]]:
     """Return the values of each field that all of the documents have, with the number of documents that have them."""
     shown = [shown_values(one) for one in described]
     fields = [field for field in ALL_FIELDS if all(field in one for one in shown)]

@@ -11,7 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.operations.library import choose_columns, chosen_columns
-from ingestion.status.document_fields import Described, unchecked_fields
+from ingestion.records.source_record import SourceRecord
+from ingestion.status.document_fields import unchecked_fields
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text
@@ -119,7 +120,7 @@ def find(documents: Sequence[DocumentRecord], words: str) -> dict[int, tuple[str
 
 def draw_table(
     documents: Sequence[DocumentRecord],
-    described: Mapping[int, Described],
+    described: Mapping[int, SourceRecord],
     columns: Sequence[str],
     found: Mapping[int, tuple[str, ...]] | None,
 ) -> list[DocumentRecord]:
@@ -186,7 +187,7 @@ def _version(document: DocumentRecord, works: AbstractSet[str]) -> str:
 
 def _row(
     document: DocumentRecord,
-    described: Described,
+    described: SourceRecord,
     columns: Sequence[str],
     found: Mapping[int, tuple[str, ...]] | None,
     works: AbstractSet[str],

@@ -294,16 +294,6 @@ class Indexer:
             return key, keys
 
 
-def fingerprint(sha256: str, described: str, chunking: ChunkingConfig) -> str:
-    """Return a hash of what decides how a file is indexed: its content, its description, the chunking."""
-    # In the order in which the catalogs that exist have them: another one would index every document again.
-    sizes = asdict(chunking.sizes)
-    last = {"header": chunking.header, "section_size": sizes.pop("section_size")}
-    settings = {"strategy": chunking.strategy, **sizes, **last}
-    text = f"ChunkingConfig({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
-    return hashlib.sha256("\n".join((sha256, described, text)).encode()).hexdigest()
-
-
 def _insert_children(
     connection: Connection, document: int, parents: Sequence[Parent], rows: Keys, lines: Sequence[Line]
 ) -> tuple[int, Keys]:
