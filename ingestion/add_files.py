@@ -1,4 +1,4 @@
-"""Files into the collection: read in a child process, described, indexed; each ends with a status and a reason."""
+"""Files into the collection: read in a child process, described, indexed; each has an outcome."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from tempfile import mkdtemp
@@ -56,7 +55,10 @@ _FULL = 2**25
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """Outcome of adding one file: `reason` says why it was not indexed, or what was not done with one that was."""
+    """Outcome of adding one file.
+
+    `reason` says why it was not indexed, or what was not done with one that was.
+    """
 
     path: str
     document_id: str
@@ -153,7 +155,7 @@ def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
 
 
 class _Lane:
-    """The way of the files of one addition, each read from a copy; knows what the collection holds already."""
+    """The way of the files of one addition; knows what the collection holds already."""
 
     def __init__(
         self, engine: Engine, files: Sequence[Path], refused: Mapping[Path, str], extractor: Extractor, *, again: bool
@@ -201,7 +203,7 @@ class _Lane:
         self._by_content[sha256] = source, added
 
     def source(self, path: Path) -> str:
-        """Return the identity of a file over the versions of its content; every upload is a file of its own."""
+        """Return the identity of a file over the versions of its content; every upload is another file."""
         return f"upload:{path.parent.name}/{_shown(path.name)}" if self._is_upload(path) else _shown(path)
 
     def _is_upload(self, path: Path) -> bool:
@@ -223,7 +225,7 @@ class _Lane:
         return replace(added, path=_shown(path), status="unchanged", reason=reason)
 
     def _put_back(self, unchanged: FileOutcome, path: Path, sha256: str) -> FileOutcome:
-        """Return the entry for an unchanged file, with the workspace's copies of this content where they were lost.
+        """Return the entry for an unchanged file, and put back lost copies of this content.
 
         A copy of other bytes is lost as well.
         """
@@ -240,7 +242,7 @@ class _Lane:
         return replace(unchanged, reason=f"{unchanged.reason} {_PUT_BACK}".strip())
 
     def read_all(self) -> Generator[_Read | FileOutcome, None, None]:
-        """Yield every file read or refused, in order; some are read side by side while another is being indexed."""
+        """Yield every file read or refused, in order; some are read while another is being indexed."""
         if self._stops.one_at_a_time:
             yield from map(self._read, self._files)
             return
@@ -260,7 +262,9 @@ class _Lane:
             pool.shutdown(cancel_futures=True)
 
     def _read(self, path: Path) -> _Read | FileOutcome:
-        said = partial(_said, "{file} cannot be read: {error}.", _shown(path.name))
+        def said(error: Exception) -> str:
+            return kept_sentence("{file} cannot be read: {error}.", file=_shown(path.name), error=_cause(error))
+
         return _ended(path, attempt(lambda: self._read_file(path), said))
 
     def _read_file(self, path: Path) -> _Read | FileOutcome:
@@ -295,7 +299,10 @@ class _Lane:
 
     def index(self, read: _Read, indexer: Indexer, replaces: DocumentRecord | None) -> FileOutcome:
         """Return what comes of a file that was read, unless two workers were stopped at it."""
-        said = partial(_said, "{file} was not indexed: {error}", read.document.file)
+
+        def said(error: Exception) -> str:
+            return kept_sentence("{file} was not indexed: {error}", file=read.document.file, error=_cause(error))
+
         at = self._stops.at(f"indexing {read.document.sha256}", read.document.file)
         try:
             return _ended(read.path, attempt(lambda: _index(read, indexer, self, replaces), said, at))
@@ -342,8 +349,9 @@ def _index(read: _Read, indexer: Indexer, lane: _Lane, replaces: DocumentRecord 
     return added
 
 
-def _said(template: str, file: str, error: Exception) -> str:
-    return kept_sentence(template, file=file, error=getattr(error, "strerror", None) or said_of(error))
+def _cause(error: Exception) -> str:
+    """Return what an error says of a file that is named beside it."""
+    return getattr(error, "strerror", None) or said_of(error)
 
 
 def _ended(path: Path, ended: _Done | Outcome) -> _Done | FileOutcome:
@@ -360,9 +368,9 @@ def _is_new_version(added: FileOutcome, former: DocumentRecord) -> bool:
 def _among_versions(
     metadata: Metadata, known: DocumentRecord | None, former: bool, replaced: DocumentRecord | None
 ) -> Metadata:
-    """Return a file's metadata with its place among the versions of its work, which the collection alone knows.
+    """Return a file's metadata with its place among the versions of its work.
 
-    `known` is what the collection has of its source: a `former` version, else the file read anew.
+    `known` is what the collection has of its source: a `former` version, else the file read again.
     """
     before = replaced or known
     if before is None:
@@ -398,7 +406,7 @@ def _not_done(extracted: ExtractedText, language: str) -> str:
 
 
 def _shown(path: Path | str) -> str:
-    """Return a path as it can be shown and stored: without marks of direction; what is no UTF-8 is a question mark."""
+    """Return a path as it can be shown and stored: no marks of direction, and "?" for what is no UTF-8."""
     return without_direction_marks(os.fsencode(path).decode("utf-8", "replace"))
 
 
@@ -412,7 +420,7 @@ def _size(path: Path) -> int:
 def read_documents(
     names: Iterable[str], folder: Path, ocr: OcrChoice, progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> list[Document]:
-    """Return the named files of a folder in alphabetical order, described by its metadata.jsonl where there is one.
+    """Return the named files of a folder in alphabetical order, described by its metadata.jsonl.
 
     InputError names a file that is missing, Refusal one that cannot be read: without it the figures would not be
     those of the questions.

@@ -1,4 +1,4 @@
-"""Phase "indexing": documents with metadata into the index, and out of it what no longer belongs there."""
+"""Phase "indexing": documents into the index, and out of it what no longer belongs there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Known = Mapping[str, tuple[DocumentRecord, str]]
 
 
 def run_all(run: CollectionRun) -> Iterator[Batch]:
-    """Index every chosen source whose entry in the index is pending, and erase what is no longer to be there.
+    """Index every chosen source whose entry is pending, and erase what is no longer to be there.
 
     A document whose text is the same only gets its metadata anew. What is in the index already is kept up to date
     whatever was chosen: a version that is superseded by a chosen one, and what the list no longer lets pass, which
@@ -128,7 +128,7 @@ def _index_all(
 def _try(
     record: SourceRecord, known: tuple[DocumentRecord, str] | None, print_: str, indexer: Indexer, tools: Tools
 ) -> Outcome:
-    """Index one source; whatever goes wrong, the others are indexed, unless the disk takes nothing more."""
+    """Index one source, and return its failure as an outcome."""
     stops = WorkerStops(refused(tools.workspace), again=tools.again)
     content = record.download.sha256 if record.download else ""
     return attempt(
@@ -167,7 +167,7 @@ def index_file(
     indexer: Indexer,
     workspace: Path,
 ) -> tuple[int, tuple[str, ...]]:
-    """Index a document of the file at a path; return the number of its children and what its own index warns of."""
+    """Index a document of a file; return the number of its children, and warnings of the index in it."""
     keep_original(path, stored_name(paths.files(workspace), document.sha256, document.file), document.sha256)
     # Here, because most documents have no index and what is in the index already never comes so far.
     own = index_of_document(reading)
@@ -175,7 +175,7 @@ def index_file(
 
 
 def former_of(known: DocumentRecord | None, sha256: str, since: str, work: str = "") -> FormerVersion | None:
-    """Return what stays of the document of before; None where it is the same file read anew."""
+    """Return what stays of the document of before; None where it is the same file read again."""
     if known is None or known.sha256 == sha256:
         return None
     return former_version(known, since, work)

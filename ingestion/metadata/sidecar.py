@@ -35,7 +35,7 @@ def describe(
     file: str = "",
     declared: FileProperties | None = None,
 ) -> tuple[Metadata, Description]:
-    """Return a document's metadata and description: what was given, the rest as rules describe a source of the list.
+    """Return a document's metadata and description: what was given, for the rest what rules find.
 
     `file` is its name, `declared` its properties.
     """

@@ -1,4 +1,4 @@
-"""Corrections of what is known of documents: a person's value, agreement, undoing, and what each says at once."""
+"""Corrections of what is known of documents: a person's value, agreement or undoing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def correct(desk: Desk, values: NamedValues, author: str, note: str = "") -> tup
 
 @act("curator", "Confirming values", on="")
 def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldName] = ()) -> tuple[Correction, ...]:
-    """Record that the extracted values of these fields are right, of all that nobody has confirmed where none is named.
+    """Record that the extracted values of these fields are right.
+
+    Where none is named, those of all fields that nobody has confirmed.
 
     An agreed value is a correction with the same value: what an extractor reads later does not change it.
     """

@@ -173,7 +173,7 @@ def finish_erasures(desk: Desk) -> int:
 
 @act("reader")
 def resume_erasures(desk: Desk) -> None:
-    """Have the worker finish what a killed process has begun to erase, or erasures left to it, where there is any."""
+    """Have the worker finish erasures that a killed process has begun, or that are left to it."""
     if unfinished_erasures(desk) or desk.engine.collection.left_by_erasures():
         desk.start_worker(desk.workspace)
 

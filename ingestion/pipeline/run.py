@@ -157,8 +157,9 @@ class _Run:
     def _work(
         self, name: Phase, phase: SourcePhase, todo: Sequence[SourceRecord], tools: Tools
     ) -> Generator[tuple[str, Outcome, float], None, None]:
-        """Yield outcomes as they come; no more sources are begun than can be worked on, so that a signal counts soon.
+        """Yield outcomes as they come.
 
+        No more sources are begun than can be worked on, so that a signal counts soon.
         What a cancelled run breaks off has no outcome: it is as if it had not been begun.
         """
         stops = WorkerStops(refused(tools.workspace), again=tools.again)

@@ -94,7 +94,10 @@ class SourceRecord:
 
     @property
     def verdict(self) -> LicenceVerdict | None:
-        """Return the licence verdict; what the document reserves wins over its page, other evidence is a conflict."""
+        """Return the licence verdict.
+
+        What the document reserves wins over its page; other evidence against it is a conflict.
+        """
         verdict, extraction = self.page_verdict, self.extraction
         if verdict is None or self.licence_decided or extraction is None or not extraction.licence_marks:
             return verdict
@@ -174,7 +177,7 @@ def described_metadata(record: SourceRecord, before: Metadata) -> Metadata:
 
 def as_extracted(metadata: Metadata) -> Description:
     """Return metadata of which only the values are known, as extracted ones."""
-    values = (FieldValue(field, value, "rule") for field in FIELDS for value in field_texts(metadata, field))
+    values = (FieldValue(field, value, "rule") for field in ALL_FIELDS for value in field_texts(metadata, field))
     return Description(tuple(values), year=None if metadata.date else metadata.year)
 
 

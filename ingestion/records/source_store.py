@@ -1,4 +1,4 @@
-"""The sources and what became of each in every phase, with all decisions; in the same database as the catalog.
+"""The sources, what became of each in every phase, and all decisions; in the catalog's database.
 
 Only the latest outcome of a phase counts; every one that ever was stays in the history.
 """
@@ -98,7 +98,7 @@ kept = sql.Table("kept", TABLES, *_texts("name", "code", key=True), *_texts("fin
 
 @dataclass(frozen=True, slots=True)
 class PhaseEntry:
-    """A stored outcome: made from what (`fingerprint`), by which model if any, at which attempt in a row, when."""
+    """A stored outcome: made from what (`fingerprint`), by which model, at which attempt in a row, when."""
 
     outcome: Outcome
     fingerprint: str
@@ -202,13 +202,16 @@ class SourceStore:
         return sorted(listed, key=lambda one: (place.get(one.parent, place[one.code]), bool(one.parent), _number(one)))
 
     def last_child(self, code: str) -> int:
-        """Return the highest number that a document under this portal ever had, so no decision falls on another."""
+        """Return the highest number that a document under this portal ever had."""
         under = sql.select(history.c.code).where(history.c.code.startswith(f"{code}.", autoescape=True)).distinct()
         numbers = (str(row[0]).removeprefix(f"{code}.") for row in self._catalog.read(under))
         return max((int(number) for number in numbers if number.isdigit()), default=0)
 
     def remove(self, codes: Sequence[str], author: str) -> int:
-        """Take sources off the list with their outcomes, and return their number; decisions and the history stay."""
+        """Take sources off the list with their outcomes, and return their number.
+
+        Decisions and the history stay.
+        """
         with self._catalog.begin() as connection:
             for code in codes:
                 for table in (outcomes, kept, source_files, sources):
@@ -256,8 +259,9 @@ class SourceStore:
         return [SourceFile(*row) for row in self._catalog.read(sql.select(source_files))]
 
     def erase(self, code: str) -> None:
-        """Remove what the phases learnt of the document, from the history too; that they ran stays, and the licence.
+        """Remove what the phases learnt of the document, from the history too.
 
+        That they ran stays, and the licence.
         Of the evidence on the licence, which may quote the document, the words go.
         """
         phases = [phase for phase in PHASES if phase != "licence"]
@@ -354,7 +358,7 @@ class SourceStore:
     # --- all of it
 
     def records(self) -> dict[str, SourceRecord]:
-        """Everything known of every source by code, in order; outcomes are those that people's decisions leave."""
+        """Return every source by code, in order, with the outcomes that people's decisions leave."""
         by_code: defaultdict[str, dict[Phase, Outcome]] = defaultdict(dict)
         for (code, phase), entry in self.entries().items():
             by_code[code][phase] = entry.outcome
@@ -465,7 +469,7 @@ def _unquoted(evidence: object) -> object:
 
 
 def _scrubbed(value: Any) -> Any:
-    """Return the value without marks of direction, and with a question mark for every half of a character pair."""
+    """Return the value without marks of direction, with a question mark for half a character pair."""
     if isinstance(value, str):
         return without_direction_marks(value.encode("utf-8", "replace").decode())
     if isinstance(value, dict):

@@ -28,7 +28,7 @@ def shown_values(record: SourceRecord) -> dict[FieldName, tuple[str, ...]]:
 
 
 def unchecked_fields(record: SourceRecord) -> list[FieldName]:
-    """Return the fields with a value that was extracted and that nobody has confirmed; remarks need no confirmation."""
+    """Return the fields with an extracted value that nobody has confirmed; remarks need none."""
     said = {one.field for one in record.values if one.source in ("person", "seed")}
     known = {"notes", *STATED_FIELDS, *said}
     return [field for field, values in shown_values(record).items() if values and field not in known]
@@ -62,7 +62,7 @@ def changed_fields(
     vocabulary: Mapping[FieldName, Sequence[str]],
     note: str = "",
 ) -> list[Correction]:
-    """Return what a person changed of a document's fields; InputError for a value that the field cannot have."""
+    """Return what a person changed of a document's fields; InputError for an impossible value."""
     before = shown_values(record)
     changed: list[Correction] = []
     for field, values in after.items():

@@ -1,4 +1,4 @@
-"""Metadata of a document with where each value comes from, its confirmation and correction, and the deletion."""
+"""Metadata of a document: origin, confirmation and correction of each value, and the deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of the documents: its columns, the words that narrow it, and the document that a click on a title opens."""
+"""Table of the documents: its columns, the words that narrow it, and what a click on a title opens."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _column(name: str, texts: Sequence[str]) -> Any:
 
 
 def shown_width(least: int, texts: Sequence[str]) -> int:
-    """Return the width of a column, at least so many pixels, in which no word is broken and no list is cut.
+    """Return the width in pixels of a column in which no word is broken and no list is cut.
 
     Words are as long as the language of the interface has them.
     """
@@ -176,7 +176,7 @@ def shown_width(least: int, texts: Sequence[str]) -> int:
 
 
 def _version(document: DocumentRecord, works: AbstractSet[str]) -> str:
-    """Return whether a document is superseded, or the newest of a work of which a superseded one is listed."""
+    """Return whether a document is superseded, or the newest of a work with a superseded one listed."""
     metadata = document.metadata
     if metadata.superseded == UNDATED:
         return _("Superseded")

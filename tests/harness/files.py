@@ -1,4 +1,4 @@
-"""Hostile files through the sandbox: each is read or refused with its reason, and the good ones are indexed."""
+"""Hostile files through the sandbox: each is refused with its reason, and the good ones are indexed."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _added(home: Path, tried: list[HostileFile]) -> dict[str, list[str]]:
 
 
 def _described(home: Path, tried: list[HostileFile]) -> Iterator[str]:
-    """Yield what is wrong where such a thing bears the name of the descriptions: it is named, or as if not there."""
+    """Yield what is wrong where such a thing bears the name of the descriptions."""
     engine = Engine(read_config(home / "workspace"), embedder=CountingEmbedder())
     for one in tried:
         folder = replace(one, kind=one.name, name=NAME).write(home).parent
@@ -114,7 +114,7 @@ def _not_survived(name: str, result: FileOutcome | None, late: set[str]) -> Iter
 
 
 def _outside(home: Path) -> Iterator[str]:
-    """Yield what was written where nothing may be: beside the workspace, or where a name in a package leads."""
+    """Yield what was written beside the workspace, or where a name in a package leads."""
     if extra := {one.name for one in home.iterdir()} - {"in", "workspace"}:
         yield f"beside the workspace: {sorted(extra)}"
     for place in (Path(tempfile.gettempdir()), Path.home(), Path.cwd(), ROOT, Path("/")):
