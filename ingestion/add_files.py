@@ -1,45 +1,42 @@
-"""Files into the collection: read in a child process, described, indexed; each ends with a status and a reason."""
+"""Files into the collection: read in a child process, described, indexed; each has an outcome."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from functools import partial
+from itertools import groupby
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ingestion import workspace as folders
-from ingestion.book_index.read import index_of_document
 from ingestion.config import read_ingestion_config
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.file_names import check_size, file_hash
+from ingestion.fingerprints import hash_of
+from ingestion.indexing.phase import former_of, index_file, keep_original
 from ingestion.metadata.rules import METADATA_VERSION
 from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
-from ingestion.own_disk import raise_of_own_disk
+from ingestion.phase import attempt, said_of
 from ingestion.protocols import Extractor
-from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
-from ingestion.records.file_descriptions import DescribedFile, FileDescription, FileDescriptions
 from ingestion.records.refused_files import RefusedFiles, WorkerStops
+from ingestion.records.source_record import ADDED, SourceRecord, described_metadata
+from ingestion.records.source_store import SourceStore, now
 from ingestion.tools import open_reader, open_readers, reader_of
-from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal
+from ingestion.types import Description, ExtractionLimits, FileReading, Outcome, Progress, Refusal, SeedSource
 from rag_engine import workspace as paths
-from rag_engine.atomic_write import replacing
 from rag_engine.backends.language_identification import identify_language
-from rag_engine.book_index.anchors import IndexRecord
 from rag_engine.config import OcrChoice
 from rag_engine.engine import Engine
-from rag_engine.errors import BackendError, InputError
+from rag_engine.errors import InputError
 from rag_engine.geography import Gazetteer, load_gazetteer
-from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, fingerprint, former_version
+from rag_engine.storage.indexer import Indexer, IndexingStopped, former_version
 from rag_engine.storage.stores import stored_name
 from rag_engine.text.analyzer import has_analyser
 from rag_engine.text.control_characters import without_direction_marks
@@ -47,24 +44,25 @@ from rag_engine.text.file_kinds import is_of_system, why_no_file
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Document, DocumentRecord, ExtractedText, Metadata
 
-Status = Literal["indexed", "unchanged", "rejected", "failed"]
+_Done = TypeVar("_Done")
 
 _PUT_BACK = kept_sentence("The workspace's copy of it was missing or damaged and was put back.")
 _FORMER_KEPT = kept_sentence("Its earlier text is kept as a former version.")
-
-_Descriptions = Mapping[Path, Mapping[str, dict[str, Any]]]
 
 # Bytes; a disk with less room is full, whatever is added to it.
 _FULL = 2**25
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """Result of adding one file. `reason` says why it was not indexed, or what was not done with one that was."""
+class FileOutcome:
+    """Outcome of adding one file.
+
+    `reason` says why it was not indexed, or what was not done with one that was.
+    """
 
     path: str
     document_id: str
-    status: Status
+    status: Literal["indexed", "unchanged", "rejected", "failed"]
     reason: str
     pages: int = 0
     ocr_pages: int = 0
@@ -74,14 +72,14 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A file that was read in full."""
+    """A file that was read in full, as a source; every byte of the document is of `copy`."""
 
     path: Path
     copy: Path
     fingerprint: str
     document: Document
-    described: FileDescription
-    records: tuple[IndexRecord, ...]
+    source: SourceRecord
+    reading: FileReading
 
 
 def add_paths(
@@ -92,7 +90,7 @@ def add_paths(
     again: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> list[Added]:
+) -> list[FileOutcome]:
     """Add every file of the paths, in order; folders are walked, hidden files left out.
 
     One bad file never stops the others; one that broke its reader before is tried only with `again`, unless it has
@@ -107,33 +105,34 @@ def add_paths(
             count=len(files),
             file=replaces.file,
         )
-    # All before the first file: a wrong line shall not end a long addition in its middle.
-    descriptions = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
     sizes = [_size(path) for path in files]
-    results: list[Added] = []
+    results: list[FileOutcome] = []
     with engine.indexer() as indexer, open_readers(engine) as extractor:
-        reader = _Reader(engine, files, refused, descriptions, extractor, again=again)
+        lane = _Lane(engine, files, refused, extractor, again=again)
         indexer.stopped = cancelled
-        with _nothing_left(engine.config.workspace), closing(reader.read_all()) as reading:
-            for position, read in enumerate(reading):
-                progress(_progress(results, sizes, files[position].name))
-                if cancelled():
-                    break
-                if not isinstance(read, _Read):
-                    results.append(read)
-                    continue
-                try:
-                    results.append(reader.watched(read, partial(_index, read, indexer, engine, reader, replaces)))
-                except IndexingStopped:
-                    break
+        try:
+            with closing(lane.read_all()) as reading:
+                for position, read in enumerate(reading):
+                    progress(_progress(results, sizes, files[position].name))
+                    if cancelled():
+                        break
+                    results.append(lane.index(read, indexer, replaces) if isinstance(read, _Read) else read)
+        except IndexingStopped:
+            pass
+        finally:
+            # Copies of files that are the same as others, or were read when the addition was broken off.
+            shutil.rmtree(lane.incoming, ignore_errors=True)
         if replaces is not None and any(_is_new_version(one, replaces) for one in results):
-            _supersede(replaces, indexer)
+            # The former version answers only questions about a day before this one.
+            indexer.flush()
+            metadata = former_version(replaces, now()[:10]).metadata
+            indexer.redescribe(replaces, metadata, f"superseded {replaces.sha256}")
         indexer.finish()
     progress(_progress(results, sizes, ""))
     return results
 
 
-def _progress(results: Sequence[Added], sizes: Sequence[int], current: str) -> Progress:
+def _progress(results: Sequence[FileOutcome], sizes: Sequence[int], current: str) -> Progress:
     done = len(results)
     pages = sum(one.pages for one in results if one.status == "indexed")
     return Progress(done, len(sizes), sum(sizes[:done]), sum(sizes), current, pages=pages)
@@ -155,62 +154,62 @@ def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
     return list(found), refused
 
 
-class _Reader:
-    """Reads the files of one addition, each from a copy of its own, and knows what the collection holds already."""
+class _Lane:
+    """The way of the files of one addition; knows what the collection holds already."""
 
     def __init__(
-        self,
-        engine: Engine,
-        files: Sequence[Path],
-        refused: Mapping[Path, str],
-        descriptions: _Descriptions,
-        extractor: Extractor,
-        *,
-        again: bool,
+        self, engine: Engine, files: Sequence[Path], refused: Mapping[Path, str], extractor: Extractor, *, again: bool
     ) -> None:
         folder = folders.refused(engine.config.workspace)
+        self.workspace = engine.config.workspace
+        self.incoming = paths.files(self.workspace) / ".incoming"
+        self.store = SourceStore(engine.catalog)
         self._refused_before = RefusedFiles(folder, reader_of(engine.config.ocr, ExtractionLimits()), again=again)
         self._stops = WorkerStops(folder, again=again)
-        self._workspace = engine.config.workspace
-        self._chunking = engine.config.chunking
+        self._engine = engine
         self._files = files
         self._refused = refused
-        self._descriptions = descriptions
+        # All before the first file: a wrong line shall not end a long addition in its middle.
+        self._given = {folder: read_descriptions(folder) for folder in dict.fromkeys(path.parent for path in files)}
         self._extractor = extractor
-        self._readers = read_ingestion_config(engine.config.workspace).extraction_processes
+        self._readers = read_ingestion_config(self.workspace).extraction_processes
         self._gazetteer = load_gazetteer()
-        self.descriptions = FileDescriptions(engine.catalog)
         # What people corrected of a file holds when it is read again.
-        self._corrections: dict[str, list[Correction]] = {}
-        for one in standing(CorrectionJournal(engine.catalog).entries()):
-            self._corrections.setdefault(one.code, []).append(one)
-        self._by_source: dict[str, tuple[str, Added]] = {}
-        self._records: dict[str, DocumentRecord] = {}
-        self._by_content: dict[str, tuple[str, Added]] = {}
+        corrections = groupby(self.store.corrections(), key=lambda one: one.code)
+        self._corrections = {code: tuple(some) for code, some in corrections}
         self._of_this_run = {self.source(path): path for path in files}
+        self.known: dict[str, DocumentRecord] = {}
+        self._by_source: dict[str, tuple[str, FileOutcome]] = {}
+        self._by_content: dict[str, tuple[str, FileOutcome]] = {}
         for record, print_ in engine.catalog.fingerprints():
-            self._records[record.source] = record
+            self.known[record.source] = record
             if not record.is_former:
                 # A former version answers no question of today: what has its content is a document of its own.
-                self.remember(record.source, record.sha256, print_, _added(record))
+                added = FileOutcome(
+                    record.source,
+                    record.document_id,
+                    "indexed",
+                    "",
+                    record.pages,
+                    record.ocr_pages,
+                    record.children,
+                    record.metadata.language,
+                )
+                self.remember(record.source, record.sha256, print_, added)
 
-    def remember(self, source: str, sha256: str, print_: str, added: Added) -> None:
+    def remember(self, source: str, sha256: str, print_: str, added: FileOutcome) -> None:
         """Record that the collection has this content for this source."""
         self._by_source[source] = print_, added
         self._by_content[sha256] = source, added
 
-    def known(self, source: str) -> DocumentRecord | None:
-        """Return the document that the collection had of this source before the addition."""
-        return self._records.get(source)
-
     def source(self, path: Path) -> str:
-        """Return the identity of a file over the versions of its content; every upload is a file of its own."""
+        """Return the identity of a file over the versions of its content; every upload is another file."""
         return f"upload:{path.parent.name}/{_shown(path.name)}" if self._is_upload(path) else _shown(path)
 
     def _is_upload(self, path: Path) -> bool:
-        return path.parent.parent == folders.uploads(self._workspace)
+        return path.parent.parent == folders.uploads(self.workspace)
 
-    def unchanged(self, path: Path, sha256: str, print_: str) -> Added | None:
+    def unchanged(self, path: Path, sha256: str, print_: str) -> FileOutcome | None:
         """Return the entry for a file that need not be read again, or None."""
         print_before, added = self._by_source.get(self.source(path), ("", None))
         reason = ""
@@ -225,38 +224,30 @@ class _Reader:
             reason = kept_sentence("Same content as {file}.", file=shown)
         return replace(added, path=_shown(path), status="unchanged", reason=reason)
 
-    def _put_back(self, unchanged: Added, path: Path, sha256: str) -> Added:
-        """Return the entry for an unchanged file, with the workspace's copies of this content where they were lost.
+    def _put_back(self, unchanged: FileOutcome, path: Path, sha256: str) -> FileOutcome:
+        """Return the entry for an unchanged file, and put back lost copies of this content.
 
         A copy of other bytes is lost as well.
         """
-        files = paths.files(self._workspace)
-        lost = [stored_name(files, sha256, record.file) for record in self._records.values() if record.sha256 == sha256]
+        files = paths.files(self.workspace)
+        lost = [stored_name(files, sha256, record.file) for record in self.known.values() if record.sha256 == sha256]
         lost = [copy for copy in lost if not copy.exists() or file_hash(copy) != sha256]
-        for copy in lost:
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(copy, durable=True) as temporary:
-                shutil.copyfile(path, temporary)
-                if file_hash(temporary) != sha256:
-                    raise OSError(f"{path.name} was changed while it was read")
-        return replace(unchanged, reason=f"{unchanged.reason} {_PUT_BACK}".strip()) if lost else unchanged
+        if not lost:
+            return unchanged
+        copy, copied = self._keep_copy(path)
+        if copied != sha256:
+            raise OSError(f"{path.name} was changed while it was read")
+        for stored in lost:
+            keep_original(copy, stored, sha256)
+        return replace(unchanged, reason=f"{unchanged.reason} {_PUT_BACK}".strip())
 
-    def watched(self, read: _Read, work: Callable[[], Added]) -> Added:
-        """Return what comes of a file that was read, unless two workers were stopped at it."""
-        try:
-            with self._stops.at(f"indexing {read.document.sha256}", read.document.file):
-                return work()
-        except Refusal as refusal:
-            shutil.rmtree(read.copy.parent, ignore_errors=True)
-            return Added(_shown(read.path), "", refusal.status, str(refusal))
-
-    def read_all(self) -> Generator[_Read | Added, None, None]:
-        """Yield every file read or refused, in order; some are read side by side while another is being indexed."""
+    def read_all(self) -> Generator[_Read | FileOutcome, None, None]:
+        """Yield every file read or refused, in order; some are read while another is being indexed."""
         if self._stops.one_at_a_time:
             yield from map(self._read, self._files)
             return
         pool = ThreadPoolExecutor(self._readers)
-        ahead: deque[Future[_Read | Added]] = deque()
+        ahead: deque[Future[_Read | FileOutcome]] = deque()
         try:
             for path in self._files:
                 ahead.append(pool.submit(self._read, path))
@@ -270,36 +261,26 @@ class _Reader:
                 self._extractor.abort()
             pool.shutdown(cancel_futures=True)
 
-    def _read(self, path: Path) -> _Read | Added:
-        try:
-            if path in self._refused:
-                raise Refusal("unsupported_type", "{why}.", help="Add the file itself.", why=self._refused[path])
-            check_size(path, ExtractionLimits())
-            return self._read_copy(path)
-        except Refusal as refusal:
-            return Added(_shown(path), "", refusal.status, str(refusal))
-        except (OSError, UnicodeError) as error:
-            raise_of_own_disk(error)
-            cause = error.strerror if isinstance(error, OSError) and error.strerror else error
-            return Added(
-                _shown(path),
-                "",
-                "failed",
-                kept_sentence("{file} cannot be read: {error}.", file=_shown(path.name), error=cause),
-            )
+    def _read(self, path: Path) -> _Read | FileOutcome:
+        def said(error: Exception) -> str:
+            return kept_sentence("{file} cannot be read: {error}.", file=_shown(path.name), error=_cause(error))
 
-    def _read_copy(self, path: Path) -> _Read | Added:
-        given = self._descriptions[path.parent].get(path.name, {})
+        return _ended(path, attempt(lambda: self._read_file(path), said))
+
+    def _read_file(self, path: Path) -> _Read | FileOutcome:
+        if path in self._refused:
+            raise Refusal("unsupported_type", "{why}.", help="Add the file itself.", why=self._refused[path])
+        check_size(path, ExtractionLimits())
+        source, given = self.source(path), self._given[path.parent].get(path.name, {})
         # Of an upload its name alone: the folder that it came into says nothing of it.
-        name = f"upload:{_shown(path.name)}" if self._is_upload(path) else self.source(path)
-        described = f"{json.dumps(given, sort_keys=True)}{EXTRACTION_VERSION}{METADATA_VERSION} {name}"
+        name = f"upload:{_shown(path.name)}" if self._is_upload(path) else source
+        made_of = [given, EXTRACTION_VERSION, METADATA_VERSION, name, repr(self._engine.config.chunking)]
         sha256 = file_hash(path)
-        unchanged = self.unchanged(path, sha256, fingerprint(sha256, described, self._chunking))
+        unchanged = self.unchanged(path, sha256, hash_of([sha256, *made_of]))
         if unchanged:
             return self._put_back(unchanged, path, sha256)
         # Hash, text and page images are all of this copy, whatever becomes of the file meanwhile.
-        copy = _keep_copy(path, paths.files(self._workspace))
-        sha256 = copy.parent.name.rpartition("-")[2]
+        copy, sha256 = self._keep_copy(path)
         try:
             with self._stops.at(f"reading {sha256}", _shown(path.name)):
                 reading = self._refused_before.read(self._extractor, copy, sha256)
@@ -307,95 +288,108 @@ class _Reader:
             shutil.rmtree(copy.parent, ignore_errors=True)
             raise
         # A title may be made of the file's name.
-        title, table = _shown(reading.extracted.title), index_of_document(reading)
-        warnings = (*reading.extracted.warnings, *table.warnings)
-        reading = replace(reading, extracted=replace(reading.extracted, title=title, warnings=warnings))
-        found = _describe(reading, given, self._gazetteer, path)
-        metadata = DescribedFile(self.source(path), found, tuple(self._corrections.get(self.source(path), ()))).metadata
-        document = Document(self.source(path), _shown(path.name), sha256, metadata, reading.extracted)
-        return _Read(path, copy, fingerprint(sha256, described, self._chunking), document, found, table.records)
+        extracted = replace(reading.extracted, title=_shown(reading.extracted.title))
+        reading = replace(reading, extracted=extracted)
+        found, description = _describe(reading, given, self._gazetteer, path)
+        file = SeedSource(source, path=str(copy), title=_shown(path.name), origin=ADDED)
+        outcomes = {"metadata": Outcome("done", "", evidence=description)}
+        record = SourceRecord(file, outcomes, self._corrections.get(source, ()))
+        document = Document(source, file.title, sha256, described_metadata(record, found), extracted)
+        return _Read(path, copy, hash_of([sha256, *made_of]), document, record, reading)
+
+    def index(self, read: _Read, indexer: Indexer, replaces: DocumentRecord | None) -> FileOutcome:
+        """Return what comes of a file that was read, unless two workers were stopped at it."""
+
+        def said(error: Exception) -> str:
+            return kept_sentence("{file} was not indexed: {error}", file=read.document.file, error=_cause(error))
+
+        at = self._stops.at(f"indexing {read.document.sha256}", read.document.file)
+        try:
+            return _ended(read.path, attempt(lambda: _index(read, indexer, self, replaces), said, at))
+        finally:
+            shutil.rmtree(read.copy.parent, ignore_errors=True)
+
+    def _keep_copy(self, path: Path) -> tuple[Path, str]:
+        """Return a copy of the file under its own name, and the hash of what was copied."""
+        self.incoming.mkdir(parents=True, exist_ok=True)
+        size, free = path.stat().st_size, shutil.disk_usage(self.incoming).free
+        if _FULL < free < size:
+            raise Refusal(
+                "too_large",
+                "{file} has {size:,} bytes; the disk of the workspace has room for {free:,}.",
+                help="Free space on it, then add the file again.",
+                file=path.name,
+                size=size,
+                free=free,
+            )
+        kept = Path(mkdtemp(dir=self.incoming)) / path.name
+        with path.open("rb") as original, kept.open("wb") as copy:
+            shutil.copyfileobj(original, copy, 1 << 20)
+        return kept, file_hash(kept)
 
 
-def _index(
-    read: _Read, indexer: Indexer, engine: Engine, reader: _Reader, replaces: DocumentRecord | None = None
-) -> Added:
+def _index(read: _Read, indexer: Indexer, lane: _Lane, replaces: DocumentRecord | None) -> FileOutcome:
     # Again, because a file before this one in the same run may have had the same content.
     document, path = read.document, _shown(read.path)
-    unchanged = reader.unchanged(read.path, document.sha256, read.fingerprint)
+    unchanged = lane.unchanged(read.path, document.sha256, read.fingerprint)
     if unchanged:
         return unchanged
-    known = reader.known(document.source)
-    former = former_version(known, _today()) if known is not None and known.sha256 != document.sha256 else None
-    document = replace(document, metadata=_among_versions(document.metadata, known, former, replaces))
-    try:
-        kept = stored_name(paths.files(engine.config.workspace), document.sha256, document.file)
-        kept.parent.mkdir(exist_ok=True)
-        read.copy.replace(kept)
-        reader.descriptions.put(document.source, read.described)
-        children = indexer.add(document, read.fingerprint, read.records, former)
-    except (BackendError, OSError) as error:
-        raise_of_own_disk(error)
-        return Added(
-            path,
-            document.document_id,
-            "failed",
-            kept_sentence("{file} was not indexed: {error}", file=document.file, error=error),
-        )
-    finally:
-        shutil.rmtree(read.copy.parent, ignore_errors=True)
-    added = Added(
-        path=path,
-        document_id=document.document_id,
-        status="indexed",
-        reason=f"{_FORMER_KEPT if former else ''} {_not_done(document.extracted, document.metadata.language)}".strip(),
-        pages=document.extracted.pages,
-        ocr_pages=len(document.extracted.ocr_pages),
-        children=children,
-        language=document.metadata.language,
+    known = lane.known.get(document.source)
+    former = former_of(known, document.sha256, now()[:10])
+    document = replace(document, metadata=_among_versions(document.metadata, known, former is not None, replaces))
+    lane.store.put_description(read.source)
+    children, warnings = index_file(
+        document, read.reading, read.copy, read.fingerprint, former, indexer, lane.workspace
     )
-    reader.remember(document.source, document.sha256, read.fingerprint, added)
+    extracted, language = document.extracted, document.metadata.language
+    notes = (_FORMER_KEPT if former else "", *extracted.warnings, *warnings, _not_done(extracted, language))
+    reason, read_by_ocr = " ".join(filter(None, notes)), len(extracted.ocr_pages)
+    added = FileOutcome(path, document.document_id, "indexed", reason, extracted.pages, read_by_ocr, children, language)
+    lane.remember(document.source, document.sha256, read.fingerprint, added)
     return added
 
 
-def _is_new_version(added: Added, former: DocumentRecord) -> bool:
+def _cause(error: Exception) -> str:
+    """Return what an error says of a file that is named beside it."""
+    return getattr(error, "strerror", None) or said_of(error)
+
+
+def _ended(path: Path, ended: _Done | Outcome) -> _Done | FileOutcome:
+    if not isinstance(ended, Outcome):
+        return ended
+    return FileOutcome(_shown(path), "", "rejected" if ended.status == "rejected" else "failed", ended.message)
+
+
+def _is_new_version(added: FileOutcome, former: DocumentRecord) -> bool:
     """Return whether the file is in the collection, as another document than the one it replaces."""
     return added.status == "indexed" or (added.status == "unchanged" and added.document_id != former.document_id)
 
 
-def _supersede(former: DocumentRecord, indexer: Indexer) -> None:
-    """Have the former version answer only questions about a day before this one."""
-    indexer.flush()
-    indexer.redescribe(former, former_version(former, _today()).metadata, f"superseded {former.sha256}")
-
-
 def _among_versions(
-    metadata: Metadata, known: DocumentRecord | None, former: FormerVersion | None, replaced: DocumentRecord | None
+    metadata: Metadata, known: DocumentRecord | None, former: bool, replaced: DocumentRecord | None
 ) -> Metadata:
-    """Return a file's metadata with its place among the versions of its work, which the collection alone knows.
+    """Return a file's metadata with its place among the versions of its work.
 
-    `known` is what the collection has of its source: `former` where its content was another, else the file read anew.
+    `known` is what the collection has of its source: a `former` version, else the file read again.
     """
-    if replaced is not None:
-        return replace(metadata, work=former_version(replaced, "").metadata.work)
-    if former is not None:
-        return replace(metadata, work=former.metadata.work)
-    if known is None:
+    before = replaced or known
+    if before is None:
         return metadata
-    return replace(metadata, work=known.metadata.work, superseded=known.metadata.superseded)
+    if replaced or former:
+        return replace(metadata, work=before.metadata.work or before.origin)
+    return replace(metadata, work=before.metadata.work, superseded=before.metadata.superseded)
 
 
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
-
-
-def _describe(reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, path: Path) -> FileDescription:
+def _describe(
+    reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, path: Path
+) -> tuple[Metadata, Description]:
     """Return the description of a file: what was given, and for the rest what rules find."""
     language = given.get("language") or identify_language(reading.extracted.text)
     return describe(given, reading.extracted, language, gazetteer, file=path.name, declared=reading.properties)
 
 
 def _not_done(extracted: ExtractedText, language: str) -> str:
-    messages = list(extracted.warnings)
+    messages: list[str] = []
     if extracted.unread_pages:
         messages.append(
             kept_sentence("No text could be read on pages {pages}.", pages=", ".join(map(str, extracted.unread_pages)))
@@ -411,57 +405,9 @@ def _not_done(extracted: ExtractedText, language: str) -> str:
     return " ".join(messages)
 
 
-@contextmanager
-def _nothing_left(workspace: Path) -> Iterator[None]:
-    """Remove the copies of files that are the same as others, or were read when the addition was broken off."""
-    try:
-        yield
-    finally:
-        shutil.rmtree(_incoming(paths.files(workspace)), ignore_errors=True)
-
-
-def _incoming(files: Path) -> Path:
-    return files / ".incoming"
-
-
-def _keep_copy(path: Path, files: Path) -> Path:
-    """Return a copy of the file under its own name, in a folder named by the hash of what was copied."""
-    incoming = _incoming(files)
-    incoming.mkdir(parents=True, exist_ok=True)
-    size, free = path.stat().st_size, shutil.disk_usage(incoming).free
-    if _FULL < free < size:
-        raise Refusal(
-            "too_large",
-            "{file} has {size:,} bytes; the disk of the workspace has room for {free:,}.",
-            help="Free space on it, then add the file again.",
-            file=path.name,
-            size=size,
-            free=free,
-        )
-    folder = Path(mkdtemp(dir=incoming))
-    with path.open("rb") as original, (folder / path.name).open("wb") as copy:
-        shutil.copyfileobj(original, copy, 1 << 20)
-    named = folder.with_name(f"{folder.name}-{file_hash(folder / path.name)}")
-    folder.rename(named)
-    return named / path.name
-
-
 def _shown(path: Path | str) -> str:
-    """Return a path as it can be shown and stored: without marks of direction; what is no UTF-8 is a question mark."""
+    """Return a path as it can be shown and stored: no marks of direction, and "?" for what is no UTF-8."""
     return without_direction_marks(os.fsencode(path).decode("utf-8", "replace"))
-
-
-def _added(record: DocumentRecord) -> Added:
-    return Added(
-        path=record.source,
-        document_id=record.document_id,
-        status="indexed",
-        reason="",
-        pages=record.pages,
-        ocr_pages=record.ocr_pages,
-        children=record.children,
-        language=record.metadata.language,
-    )
 
 
 def _size(path: Path) -> int:
@@ -474,7 +420,7 @@ def _size(path: Path) -> int:
 def read_documents(
     names: Iterable[str], folder: Path, ocr: OcrChoice, progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> list[Document]:
-    """Return the named files of a folder in alphabetical order, described by its metadata.jsonl where there is one.
+    """Return the named files of a folder in alphabetical order, described by its metadata.jsonl.
 
     InputError names a file that is missing, Refusal one that cannot be read: without it the figures would not be
     those of the questions.
@@ -493,6 +439,6 @@ def read_documents(
             progress(done, len(wanted), name)
             path, given = folder / name, descriptions.get(name, {})
             sha256, reading = file_hash(path), extractor.read(path)
-            metadata = _describe(reading, given, gazetteer, path).metadata
+            metadata, _ = _describe(reading, given, gazetteer, path)
             documents.append(Document(f"quoted:{name}", _shown(name), sha256, metadata, reading.extracted))
     return documents

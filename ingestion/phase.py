@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ingestion.config import IngestionConfig
+from ingestion.own_disk import raise_of_own_disk
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import PhaseEntry, SourceStore
 from ingestion.tools import Tools
-from ingestion.types import ControlSignal, Outcome, Phase, Progress, RunRequest
+from ingestion.types import ControlSignal, Outcome, Phase, Progress, Refusal, RunRequest
 from rag_engine.engine import Engine
+from rag_engine.errors import SextantError, WorkspaceError
+from rag_engine.storage.indexer import IndexingStopped
+
+_Done = TypeVar("_Done")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +42,36 @@ class SourcePhase:
     asks_model: Callable[[Outcome], bool] = field(default=lambda _: False)
     used_model: Callable[[Outcome], bool] = field(default=lambda _: False)
     follow_up: Callable[[SourceRecord, Outcome, SourceStore], None] = field(default=lambda *_: None)
+
+
+def said_of(error: Exception) -> str:
+    """Return what an error says; of one that nobody foresaw its kind as well."""
+    foreseen = isinstance(error, SextantError | OSError | UnicodeError)
+    return str(error) if foreseen else f"{type(error).__name__}: {error}"
+
+
+def attempt(
+    work: Callable[[], _Done],
+    said: Callable[[Exception], str] = said_of,
+    at: AbstractContextManager[None] | None = None,
+) -> _Done | Outcome:
+    """Return what comes of a step of one file or source, or the outcome that is its failure.
+
+    It never stops the others, unless the workspace itself fails or somebody stops them. `said` makes the message of an
+    error that is no refusal; `at` is the mark of what the worker is at.
+    """
+    try:
+        with at or nullcontext():
+            return work()
+    except Refusal as refusal:
+        raise_of_own_disk(refusal)
+        return refusal.outcome()
+    except (IndexingStopped, WorkspaceError):
+        raise
+    except Exception as error:
+        raise_of_own_disk(error)
+        retryable = error.retryable if isinstance(error, SextantError) else True
+        return Outcome("failed", "unexpected", said(error), retryable=retryable)
 
 
 # So many of the sources that come next are named.

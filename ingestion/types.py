@@ -92,7 +92,7 @@ class SeedSource:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """End of a phase for one source: a reason from the fixed list, a sentence for a person, and the evidence.
+    """End of a phase for one source: a reason from the fixed list, a sentence, and the evidence.
 
     `evidence` is a frozen dataclass of this module or None. A phase after this one runs only where it `passes`.
     `retryable` means that the same call may succeed later.
@@ -106,7 +106,7 @@ class Outcome:
 
     @property
     def passes(self) -> bool:
-        """Whether the source passes to the next phase: also with the file of before, where a newer was not got."""
+        """Whether the source passes to the next phase: also with the former file, if no newer was got."""
         if self.status == "failed":
             return isinstance(self.evidence, Download) and bool(self.evidence.path)
         return self.status == "done" or (self.status == "skipped" and self.reason in _PASSING)
@@ -268,7 +268,7 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document that a portal offers; becomes a source of its own with the portal's code as parent."""
+    """A document that a portal offers; becomes a source with the portal's code as parent."""
 
     url: str
     title: str = ""
@@ -279,7 +279,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class PortalFindings:
-    """Result of exploring a portal: documents in order, pages visited, and messages about what was left out."""
+    """Result of exploring a portal: documents in order, pages visited, and what was left out."""
 
     found: tuple[FoundDocument, ...]
     visited: tuple[str, ...]
@@ -291,7 +291,7 @@ class PortalFindings:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Summary of a file that was read; its whole text with positions is in the workspace's readings/ folder.
+    """Summary of a file that was read; its text with positions is in the workspace's readings/ folder.
 
     `text_hash` is the SHA-256 of the cleaned text (the paper's content hash); `characters` and
     `cleaned_characters` count the analyst's text and the encoder's. `licence_marks` is what the document says of its
@@ -314,8 +314,9 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The score 0-100 and its four parts (Buriasco 2026): length <= 50, chunks <= 20, sections <= 15, cleaning <= 15.
+    """The score 0-100 and its four parts (Buriasco 2026).
 
+    Length has at most 50, chunks 20, sections 15, cleaning 15.
     `readability` is the share 0..1 of words that look like words of the text's language; 1 where no OCR was used.
     """
 
@@ -356,13 +357,14 @@ FieldName = Literal[
     "date", "geographical_level", "countries", "notes", "licence", "source_url",
 ]  # fmt: skip
 ALL_FIELDS: tuple[FieldName, ...] = get_args(FieldName)
-FIELDS, STATED_FIELDS = ALL_FIELDS[:-2], ALL_FIELDS[-2:]  # Stated by a person, but for sources: those have the list's.
+# Licence and address are stated by a person, but of sources of the list: those have the list's.
+FIELDS, STATED_FIELDS = ALL_FIELDS[:-2], ALL_FIELDS[-2:]
 LIST_FIELDS: frozenset[FieldName] = frozenset({"hazards", "key_criteria", "tags", "countries"})
 
 
 @dataclass(frozen=True, slots=True)
 class FieldValue:
-    """One value of a field: where it comes from, the sentence that justifies it, and how sure it is (0..1).
+    """One value of a field: its origin, the sentence that justifies it, and how sure it is (0..1).
 
     A list field has one FieldValue for each of its elements. `page` is where the sentence is, None if nowhere.
     """
@@ -387,10 +389,14 @@ def surest(values: Iterable[FieldValue]) -> list[FieldValue]:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A source described in the controlled taxonomy; `warnings` say what the model did not do."""
+    """A source described in the controlled taxonomy; `warnings` say what the model did not do.
+
+    `year` is one that was given without a date.
+    """
 
     values: tuple[FieldValue, ...]
     warnings: tuple[str, ...] = ()
+    year: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +413,7 @@ Which = Literal["due", "failed", "all"]
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """Request for a run: phases, sources by code (none means all), which of them, whether to look for newer files.
+    """Request for a run: phases, sources by code (none means all), which of them.
 
     "due" takes what is new or changed and what may be tried again by now, "failed" only what failed, "all"
     everything. `refresh` asks the addresses of downloaded files whether they have changed. `without` are codes that
@@ -456,8 +462,9 @@ def check_field(name: str) -> FieldName:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionLimits:
-    """Limits on what one file may cost: sizes in bytes (`max_bytes` is the page's maxUploadSize), times in seconds.
+    """Limits on what one file may cost: sizes in bytes, times in seconds.
 
+    `max_bytes` is the page's maxUploadSize.
     The time grows with the size of the file, from `least_seconds` to `seconds`. `ocr_seconds` is added to it for every
     page that is read by OCR, as long as the file is large enough to hold so many scans. `unpacked_bytes` and
     `archive_entries` bound what a zip-based file may claim to hold, `archive_ratio` how much larger than itself it may
@@ -507,7 +514,7 @@ class OcrEngine(Protocol):
         """Return a note for the analyst on the engine that read; "" for none."""
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        """For each picture of one document its lines in reading order; BackendError when the engine is unavailable."""
+        """Yield the lines of each picture in reading order; BackendError when the engine is unavailable."""
         ...
 
 
@@ -533,7 +540,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class PlacedLine:
-    """A run of text on one baseline of a page; box and size in points. `bold` is how many characters begin in bold."""
+    """A run of text on one baseline of a page; box and size in points.
+
+    `bold` is how many characters begin in bold.
+    """
 
     text: str
     page: int

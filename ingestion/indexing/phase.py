@@ -1,4 +1,4 @@
-"""Phase "indexing": documents with metadata into the index, and out of it what no longer belongs there."""
+"""Phase "indexing": documents into the index, and out of it what no longer belongs there."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from ingestion.book_index.read import index_of_document
+from ingestion.file_names import file_hash
 from ingestion.fingerprints import hash_of
-from ingestion.own_disk import raise_of_own_disk
-from ingestion.phase import Batch, CollectionPhase, CollectionRun, source_progress
+from ingestion.phase import Batch, CollectionPhase, CollectionRun, attempt, said_of, source_progress
 from ingestion.records.quarantine import file_of
 from ingestion.records.refused_files import WorkerStops
 from ingestion.records.source_record import FROM_LIST, SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import Download, Indexed, Outcome, Progress, Refusal
+from ingestion.types import FileReading, Indexed, Outcome, Progress
 from ingestion.workspace import refused
 from rag_engine import workspace as paths
 from rag_engine.atomic_write import replacing
 from rag_engine.engine import Engine
-from rag_engine.errors import SextantError
 from rag_engine.storage.catalog import metadata_json
 from rag_engine.storage.indexer import FormerVersion, Indexer, IndexingStopped, former_version
 from rag_engine.storage.stores import stored_name
@@ -35,7 +34,7 @@ _Known = Mapping[str, tuple[DocumentRecord, str]]
 
 
 def run_all(run: CollectionRun) -> Iterator[Batch]:
-    """Index every chosen source whose entry in the index is pending, and erase what is no longer to be there.
+    """Index every chosen source whose entry is pending, and erase what is no longer to be there.
 
     A document whose text is the same only gets its metadata anew. What is in the index already is kept up to date
     whatever was chosen: a version that is superseded by a chosen one, and what the list no longer lets pass, which
@@ -78,8 +77,12 @@ def _fingerprint(record: SourceRecord, engine: Engine) -> str:
 
 
 def described_anew(print_: str, metadata: Metadata) -> str:
-    """Return the fingerprint of a document of the list whose text is that of before and whose metadata is this."""
-    return f"{print_.partition('.')[0]}.{hash_of(metadata_json(metadata))}"
+    """Return the fingerprint of a document whose text is that of before and whose metadata is this.
+
+    That of a file, and of a former version, does not hold the metadata.
+    """
+    text, dot, _ = print_.partition(".")
+    return f"{text}.{hash_of(metadata_json(metadata))}" if dot else print_
 
 
 def indexed_metadata(record: SourceRecord) -> Metadata:
@@ -125,23 +128,14 @@ def _index_all(
 def _try(
     record: SourceRecord, known: tuple[DocumentRecord, str] | None, print_: str, indexer: Indexer, tools: Tools
 ) -> Outcome:
-    """Index one source; whatever goes wrong, the others are indexed, unless the disk takes nothing more."""
-    try:
-        stops = WorkerStops(refused(tools.workspace), again=tools.again)
-        content = record.download.sha256 if record.download else ""
-        with stops.at(f"indexing {record.source.code} {content}", record.source.code):
-            return _index(record, known, print_, indexer, tools)
-    except Refusal as refusal:
-        return refusal.outcome()
-    except IndexingStopped:
-        raise
-    except Exception as error:
-        raise_of_own_disk(error)
-        cause = str(error) if isinstance(error, SextantError | OSError) else f"{type(error).__name__}: {error}"
-        retryable = error.retryable if isinstance(error, SextantError) else True
-        return Outcome(
-            "failed", "unexpected", kept_sentence("It was not indexed: {error}", error=cause), retryable=retryable
-        )
+    """Index one source, and return its failure as an outcome."""
+    stops = WorkerStops(refused(tools.workspace), again=tools.again)
+    content = record.download.sha256 if record.download else ""
+    return attempt(
+        lambda: _index(record, known, print_, indexer, tools),
+        lambda error: kept_sentence("It was not indexed: {error}", error=said_of(error)),
+        stops.at(f"indexing {record.code} {content}", record.code),
+    )
 
 
 def _index(
@@ -157,31 +151,45 @@ def _index(
         return Outcome("done", "", "", Indexed(document_id, children, print_))
     reading, path = tools.read(record), file_of(tools.workspace, download)
     assert path is not None, "a file that was read is there"
-    _store(path, stored_name(paths.files(tools.workspace), download.sha256, path.name))
     document = Document(FROM_LIST + record.source.code, path.name, download.sha256, metadata, reading.extracted)
+    before = known[0] if known is not None else None
+    former = former_of(before, download.sha256, download.retrieved[:10], metadata.work or record.source.code)
+    children, warnings = index_file(document, reading.file, path, print_, former, indexer, tools.workspace)
+    return Outcome("done", "", " ".join(warnings), Indexed(document_id, children, print_))
+
+
+def index_file(
+    document: Document,
+    reading: FileReading,
+    path: Path,
+    print_: str,
+    former: FormerVersion | None,
+    indexer: Indexer,
+    workspace: Path,
+) -> tuple[int, tuple[str, ...]]:
+    """Index a document of a file; return the number of its children, and warnings of the index in it."""
+    keep_original(path, stored_name(paths.files(workspace), document.sha256, document.file), document.sha256)
     # Here, because most documents have no index and what is in the index already never comes so far.
-    own = index_of_document(reading.file)
-    former = _former_version(known[0], download, metadata) if known is not None else None
-    children = indexer.add(document, print_, own.records, former)
-    return Outcome("done", "", " ".join(own.warnings), Indexed(document_id, children, print_))
+    own = index_of_document(reading)
+    return indexer.add(document, print_, own.records, former), own.warnings
 
 
-def _former_version(known: DocumentRecord, download: Download, metadata: Metadata) -> FormerVersion | None:
-    """Return what stays of the document of before; None where it is the same file read anew."""
-    if known.sha256 == download.sha256:
+def former_of(known: DocumentRecord | None, sha256: str, since: str, work: str = "") -> FormerVersion | None:
+    """Return what stays of the document of before; None where it is the same file read again."""
+    if known is None or known.sha256 == sha256:
         return None
-    return former_version(known, download.retrieved[:10], metadata.work or code_of(known))
+    return former_version(known, since, work)
 
 
-def _store(path: Path, stored: Path) -> None:
+def keep_original(path: Path, stored: Path, sha256: str) -> None:
     """Put the file where pages are drawn from, as a link to save its room on the disk where that can be."""
-    if stored.exists():
+    if stored.exists() and file_hash(stored) == sha256:
         return
     stored.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(path, stored)
-    except OSError:
-        with replacing(stored) as temporary:
+    with replacing(stored) as temporary:
+        try:
+            os.link(path, temporary)
+        except OSError:
             shutil.copyfile(path, temporary)
 
 

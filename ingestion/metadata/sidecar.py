@@ -12,12 +12,12 @@ from ingestion.extraction.layout.title import stem_words
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata_file import NAME
-from ingestion.records.file_descriptions import FileDescription, field_texts
-from ingestion.types import ALL_FIELDS, LIST_FIELDS, FieldValue, FileProperties, SeedSource
+from ingestion.records.source_record import field_texts
+from ingestion.types import ALL_FIELDS, LIST_FIELDS, Description, FieldValue, FileProperties, SeedSource
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.storage.catalog import read_metadata
 from rag_engine.text.folding import fold
-from rag_engine.types import ExtractedText
+from rag_engine.types import ExtractedText, Metadata
 
 # Fields of which one that is given speaks for the others: a year that is given is not a found date's.
 _TOGETHER = ({"geographical_level", "countries"}, {"date", "year"})
@@ -34,8 +34,8 @@ def describe(
     *,
     file: str = "",
     declared: FileProperties | None = None,
-) -> FileDescription:
-    """Return the document's description: what was given, and the rest as rules describe a source of the list.
+) -> tuple[Metadata, Description]:
+    """Return a document's metadata and description: what was given, for the rest what rules find.
 
     `file` is its name, `declared` its properties.
     """
@@ -59,7 +59,8 @@ def describe(
     ]
     if "title" not in given and fold(metadata.title) == fold(stem_words(Path(file))):
         said = [replace(one, sentence=_NAMED, confidence=_NAMED_SURE) if one.field == "title" else one for one in said]
-    return FileDescription(metadata, tuple(sorted([*said, *found], key=lambda one: ALL_FIELDS.index(one.field))))
+    described = sorted([*said, *found], key=lambda one: ALL_FIELDS.index(one.field))
+    return metadata, Description(tuple(described), year=None if metadata.date else metadata.year)
 
 
 def _by_rules(

@@ -22,7 +22,7 @@ from ingestion.operations.acts import ActingPlace, ClosedDesk, act, enter, enter
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import Desk, queue_once
 from ingestion.operations.documents import finish_erasures
-from ingestion.records import document_corrections, erasures, file_descriptions, source_store
+from ingestion.records import document_corrections, erasures, source_store
 from ingestion.records.audit import end_copied
 from ingestion.records.people import known_people
 from rag_engine.backends.sqlite_copy import keep_records
@@ -41,7 +41,6 @@ CATALOG_TABLES = (
     queue.TABLES,
     erasures.TABLES,
     document_corrections.TABLES,
-    file_descriptions.TABLES,
     source_store.TABLES,
 )
 

@@ -1,4 +1,4 @@
-"""Corrections of what is known of documents: a person's value, agreement, undoing, and what each says at once."""
+"""Corrections of what is known of documents: a person's value, agreement or undoing."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 
 from ingestion.dataset.allowed_values import CONTROLLED
 from ingestion.dataset.corrections import CorrectionReport, read_corrections
-from ingestion.indexing.phase import code_of, described_anew, indexed_metadata
+from ingestion.indexing.phase import described_anew
 from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.operations.acts import act, enter, name_act, signed
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk, queue_action
 from ingestion.records.document_corrections import Correction, standing, undoing
-from ingestion.records.file_descriptions import DescribedFile, FileDescriptions, as_extracted
+from ingestion.records.source_record import SourceRecord, described_metadata, document_code
 from ingestion.records.source_store import now
-from ingestion.status.document_fields import Described, changed_fields, shown_values, unchecked_fields
-from ingestion.types import ALL_FIELDS, FIELDS, FieldName
+from ingestion.status.document_fields import changed_fields, shown_values, unchecked_fields
+from ingestion.types import FieldName
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import describe_document
 from rag_engine.storage.stores import note_due
-from rag_engine.types import DocumentRecord, Metadata
+from rag_engine.types import DocumentRecord
 
 # The values of fields by document: code of a source, or id, file, title or source of a document of the collection.
 NamedValues = Mapping[str, Mapping[FieldName, Sequence[str]]]
@@ -49,7 +49,9 @@ def correct(desk: Desk, values: NamedValues, author: str, note: str = "") -> tup
 
 @act("curator", "Confirming values", on="")
 def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldName] = ()) -> tuple[Correction, ...]:
-    """Record that the extracted values of these fields are right, of all that nobody has confirmed where none is named.
+    """Record that the extracted values of these fields are right.
+
+    Where none is named, those of all fields that nobody has confirmed.
 
     An agreed value is a correction with the same value: what an extractor reads later does not change it.
     """
@@ -122,40 +124,25 @@ def vocabulary() -> dict[FieldName, tuple[str, ...]]:
 
 
 @act("reader")
-def find_described(desk: Desk, name: str) -> Described:
+def find_described(desk: Desk, name: str) -> SourceRecord:
     """Return a document by the code of its source, or by id, file, title or source; InputError for none."""
     return _find_all(desk, [name])[0]
 
 
-def _find_all(desk: Desk, names: Iterable[str]) -> list[Described]:
+def _find_all(desk: Desk, names: Iterable[str]) -> list[SourceRecord]:
     """Return the documents of these names, in their order."""
     listed, by_source = desk.store.records(), {one.source: one for one in desk.engine.collection.documents()}
-    found: list[Described | DocumentRecord] = [
+    found: list[SourceRecord | DocumentRecord] = [
         listed.get(name) or by_source.get(name) or desk.engine.catalog.find_document(name) for name in names
     ]
-    described = iter(describe_records(desk, [one for one in found if isinstance(one, DocumentRecord)]))
+    described = iter(desk.store.describe([one for one in found if isinstance(one, DocumentRecord)]))
     return [next(described) if isinstance(one, DocumentRecord) else one for one in found]
 
 
 @act("reader")
-def describe_record(desk: Desk, record: DocumentRecord) -> Described:
-    """Return what is known of a document of the collection, and who corrected it."""
-    return describe_records(desk, [record])[0]
-
-
-@act("reader")
-def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[Described]:
-    """Return what is known of documents of the collection, in their order."""
-    listed = desk.store.records() if any(map(code_of, records)) else {}
-    descriptions = FileDescriptions(desk.engine.catalog)
-    described = descriptions.find(records)
-    given = _by_code(desk.store.corrections())
-    found: list[Described] = []
-    for record, one in zip(records, described, strict=True):
-        source = listed.get(correction_code(record))
-        fields = FIELDS if code_of(record) else ALL_FIELDS
-        found.append(source or DescribedFile(record.source, one, tuple(given.get(record.source, ())), fields))
-    return found
+def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[SourceRecord]:
+    """Return what is known of documents of the collection, and who corrected them, in their order."""
+    return desk.store.describe(records)
 
 
 @act("curator", "Updating titles in the index")
@@ -193,36 +180,25 @@ def _apply(desk: Desk, codes: set[str], given: Sequence[Correction]) -> None:
     """Describe documents as the journal has it with these entries, in one transaction with entering them."""
     if not codes:
         return
-    catalog, descriptions = desk.engine.catalog, FileDescriptions(desk.engine.catalog)
-    sources, known = desk.store.records(), descriptions.all()
-    present = [(record, print_) for record, print_ in catalog.fingerprints() if correction_code(record) in codes]
+    catalog = desk.engine.catalog
+    present = [(record, print_) for record, print_ in catalog.fingerprints() if document_code(record) in codes]
+    described = desk.store.describe([record for record, _ in present])
+    for source in (one for (record, _), one in zip(present, described, strict=True) if record.is_former):
+        # Corrected, it no longer says what was extracted.
+        desk.store.put_description(source)
     changed: list[DocumentRecord] = []
     with catalog.begin() as connection:
         desk.store.enter(connection, given)
         # After the first change of this transaction, which keeps everybody else from changing them.
         counting = _by_code(standing(desk.store.journal.entries(connection=connection)))
-        for record, print_ in present:
-            code = correction_code(record)
-            corrections, source = tuple(counting.get(code, ())), sources.get(code)
-            if source is not None:
-                metadata = indexed_metadata(replace(source, corrections=corrections))
-                made_of = described_anew(print_, metadata)
-            else:
-                described = known.get(code) or as_extracted(record.metadata)
-                if code not in known:
-                    descriptions.put(code, described, connection)
-                metadata = _with_work_of(record, DescribedFile(code, described, corrections).metadata)
-                made_of = print_
+        for (record, print_), source in zip(present, described, strict=True):
+            given_now = replace(source, corrections=tuple(counting.get(source.code, ())))
+            metadata = described_metadata(given_now, record.metadata)
             if metadata != record.metadata:
-                describe_document(connection, record.key, metadata, made_of)
+                describe_document(connection, record.key, metadata, described_anew(print_, metadata))
                 changed.append(record)
         note_due(connection, [record.key for record in changed])
     _update_indexes(desk, changed)
-
-
-def correction_code(record: DocumentRecord) -> str:
-    """Return by what the corrections of a document are kept: a former version and a file have their own."""
-    return record.source if record.is_former else code_of(record) or record.source
 
 
 def _by_code(given: Iterable[Correction]) -> dict[str, list[Correction]]:
@@ -230,18 +206,6 @@ def _by_code(given: Iterable[Correction]) -> dict[str, list[Correction]]:
     for one in given:
         grouped.setdefault(one.code, []).append(one)
     return grouped
-
-
-def _with_work_of(record: DocumentRecord, metadata: Metadata) -> Metadata:
-    """Return the metadata with what the collection alone knows: the document's place among the versions of its work."""
-    kept = record.metadata
-    return replace(
-        metadata,
-        work=kept.work,
-        version=kept.version,
-        superseded=kept.superseded,
-        translation_of=kept.translation_of,
-    )
 
 
 def _update_indexes(desk: Desk, records: Sequence[DocumentRecord]) -> None:

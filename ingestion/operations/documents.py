@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from ingestion import workspace as folders
-from ingestion.add_files import Added, add_paths
+from ingestion.add_files import FileOutcome, add_paths
 from ingestion.backup.bring_back import originals_aside
 from ingestion.book_index import apply as book_index
 from ingestion.book_index.read import index_of_file
@@ -23,7 +23,6 @@ from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
 from ingestion.operations.sources import remove_kept_files
 from ingestion.records.erasures import BegunErasure, BegunErasures, erasing
-from ingestion.records.file_descriptions import FileDescriptions
 from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, SourceRecord
 from ingestion.records.source_store import now
@@ -58,7 +57,7 @@ def add_files(
     again: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
     cancelled: Callable[[], bool] = lambda: False,
-) -> list[Added]:
+) -> list[FileOutcome]:
     """Index files and folders now; return what became of each file.
 
     A file that `replaces` a document becomes its new version; else it is a document of its own, unless one was added
@@ -175,7 +174,7 @@ def finish_erasures(desk: Desk) -> int:
 
 @act("reader")
 def resume_erasures(desk: Desk) -> None:
-    """Have the worker finish what a killed process has begun to erase, or erasures left to it, where there is any."""
+    """Have the worker finish erasures that a killed process has begun, or that are left to it."""
     if unfinished_erasures(desk) or desk.engine.collection.left_by_erasures():
         desk.start_worker(desk.workspace)
 
@@ -415,9 +414,9 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     unread = empty_cache(folders.pages(desk.workspace))
     forget_examples(desk.engine)
     desk.jobs.forget_current()
-    FileDescriptions(desk.engine.catalog).forget(source)
-    desk.store.journal.forget(source)
-    desk.store.journal.forget(source.removeprefix(FROM_LIST))
+    code = source.removeprefix(FROM_LIST)
+    desk.store.forget(code, ("metadata",))
+    desk.store.journal.forget(code)
     kept = (one.relative_to(desk.workspace).as_posix() for one in unread)
     return [kept_sentence("its possible traces in {file}, which cannot be read", file=one) for one in kept]
 

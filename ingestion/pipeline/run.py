@@ -14,20 +14,18 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from ingestion.own_disk import raise_of_own_disk
-from ingestion.phase import CollectionPhase, CollectionRun, SourcePhase, source_progress
+from ingestion.phase import CollectionPhase, CollectionRun, SourcePhase, attempt, source_progress
 from ingestion.pipeline.scheduling import find_phase, fingerprint_of, is_ready, needs_run
 from ingestion.records.quarantine import sort_file
 from ingestion.records.refused_files import WorkerStops
 from ingestion.records.source_record import SourceRecord, decided
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import Tools
-from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, Progress, Refusal, RunRequest
+from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, Progress, RunRequest
 from ingestion.web.urls import normal_url
 from ingestion.workspace import refused
 from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.engine import Engine
-from rag_engine.errors import SextantError
 
 # How often it is looked whether the run shall end, while something is being worked on.
 _LISTEN_SECONDS = 0.5
@@ -159,8 +157,9 @@ class _Run:
     def _work(
         self, name: Phase, phase: SourcePhase, todo: Sequence[SourceRecord], tools: Tools
     ) -> Generator[tuple[str, Outcome, float], None, None]:
-        """Yield outcomes as they come; no more sources are begun than can be worked on, so that a signal counts soon.
+        """Yield outcomes as they come.
 
+        No more sources are begun than can be worked on, so that a signal counts soon.
         What a cancelled run breaks off has no outcome: it is as if it had not been begun.
         """
         stops = WorkerStops(refused(tools.workspace), again=tools.again)
@@ -201,25 +200,9 @@ def _counted(counts: Counter[tuple[str, str]], place: int) -> Counter[str]:
 def _timed(
     name: Phase, phase: SourcePhase, record: SourceRecord, tools: Tools, stops: WorkerStops
 ) -> tuple[Outcome, float]:
-    started = time.monotonic()
-    return _try(name, phase, record, tools, stops), time.monotonic() - started
-
-
-def _try(name: Phase, phase: SourcePhase, record: SourceRecord, tools: Tools, stops: WorkerStops) -> Outcome:
-    """Run the phase for a source. Whatever goes wrong ends here: one source never stops the others, but a full disk."""
-    try:
-        content = record.download.sha256 if record.download else ""
-        with stops.at(f"{name} {record.source.code} {content}", record.source.code):
-            return phase.run(record, tools)
-    except Refusal as refusal:
-        raise_of_own_disk(refusal)
-        return refusal.outcome()
-    except SextantError as error:
-        raise_of_own_disk(error)
-        return Outcome("failed", "unexpected", str(error), retryable=error.retryable)
-    except Exception as error:
-        raise_of_own_disk(error)
-        return Outcome("failed", "unexpected", f"{type(error).__name__}: {error}", retryable=True)
+    started, content = time.monotonic(), record.download.sha256 if record.download else ""
+    at = stops.at(f"{name} {record.code} {content}", record.code)
+    return attempt(lambda: phase.run(record, tools), at=at), time.monotonic() - started
 
 
 def _chosen(request: RunRequest, records: Mapping[str, SourceRecord]) -> frozenset[str]:

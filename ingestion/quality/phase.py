@@ -23,7 +23,15 @@ def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
 
 
 def run(record: SourceRecord, tools: Tools) -> Outcome:
-    """Score the text, compare it with the thresholds, and where a scope is set with that."""
+    """Score the text, compare it with the thresholds, and where a scope is set with that.
+
+    A file that the analyst has passes whatever is found, which is recorded.
+    """
+    outcome = _judged(record, tools)
+    return replace(outcome, status="done") if record.source.path else outcome
+
+
+def _judged(record: SourceRecord, tools: Tools) -> Outcome:
     extraction, reading = record.extraction, tools.read(record)
     assert extraction is not None, "quality follows extraction"
     outcome = judge_quality(record.source, extraction, reading.extracted, reading.cleaned, tools.config.quality)

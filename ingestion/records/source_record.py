@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from ingestion.records.document_corrections import Correction, corrected
 from ingestion.types import (
+    ALL_FIELDS,
     FIELDS,
     LIST_FIELDS,
     PHASES,
@@ -28,12 +29,14 @@ from ingestion.types import (
     SeedSource,
 )
 from rag_engine.text.templates import kept_sentence
-from rag_engine.types import Metadata
+from rag_engine.types import DocumentRecord, Metadata
 
 _Kind = TypeVar("_Kind")
 
 # Prefix of a source's code where the index names where a document came from.
 FROM_LIST = "list:"
+# Origin of a file that was added by itself: its code is where it came from.
+ADDED = "added"
 # The choice of a decision that keeps a source out of every phase: its document was erased.
 EXCLUDED = "withdraw"
 
@@ -77,8 +80,8 @@ class SourceRecord:
 
     @property
     def fields(self) -> tuple[FieldName, ...]:
-        """The fields that a person may correct: licence and address are the list's."""
-        return FIELDS
+        """The fields that a person may correct: licence and address of a source of the list are the list's."""
+        return ALL_FIELDS if self.source.origin == ADDED else FIELDS
 
     page_verdict = _Evidence("licence", LicenceVerdict)
     download = _Evidence("acquisition", Download)
@@ -91,7 +94,10 @@ class SourceRecord:
 
     @property
     def verdict(self) -> LicenceVerdict | None:
-        """Return the licence verdict; what the document reserves wins over its page, other evidence is a conflict."""
+        """Return the licence verdict.
+
+        What the document reserves wins over its page; other evidence against it is a conflict.
+        """
         verdict, extraction = self.page_verdict, self.extraction
         if verdict is None or self.licence_decided or extraction is None or not extraction.licence_marks:
             return verdict
@@ -140,25 +146,50 @@ class SourceRecord:
     def values(self) -> tuple[FieldValue, ...]:
         """The description with people's corrections in place of what they correct, in the order of the fields."""
         described = self.description.values if self.description else ()
-        return tuple(sorted(corrected(described, self.corrections), key=lambda one: FIELDS.index(one.field)))
+        return tuple(sorted(corrected(described, self.corrections), key=lambda one: ALL_FIELDS.index(one.field)))
 
     @property
     def metadata(self) -> Metadata:
         """The description as the index takes it; title and language fall back to extraction's and the list's."""
         values, extraction, source = self.values, self.extraction, self.source
-        described: dict[str, Any] = {field: _described(values, field) for field in FIELDS}
+        listed = {"licence": self.verdict.licence if self.verdict else source.licence, "source_url": source.url}
+        described: dict[str, Any] = listed | {field: _described(values, field) for field in self.fields}
         title, language = (extraction.title, extraction.language) if extraction else ("", "")
         described["title"] = described["title"] or source.title or title or source.code
         described["language"] = described["language"] or language
         described["authority"] = described["authority"] or source.authority
-        date = described["date"]
+        date, year = described["date"], self.description.year if self.description else None
         return Metadata(
             **described,
-            year=int(date[:4]) if date[:4].isdecimal() else None,
-            licence=self.verdict.licence if self.verdict else source.licence,
-            source_url=source.url,
+            year=int(date[:4]) if date[:4].isdecimal() else year,
             quality_score=self.quality.score if self.quality else None,
         )
+
+
+def described_metadata(record: SourceRecord, before: Metadata) -> Metadata:
+    """Return the metadata of a document as the source record describes it.
+
+    What the collection alone knows stays as `before`: its place among the versions of its work.
+    """
+    described = record.metadata
+    return replace(before, year=described.year, **{field: getattr(described, field) for field in record.fields})
+
+
+def as_extracted(metadata: Metadata) -> Description:
+    """Return metadata of which only the values are known, as extracted ones."""
+    values = (FieldValue(field, value, "rule") for field in ALL_FIELDS for value in field_texts(metadata, field))
+    return Description(tuple(values), year=None if metadata.date else metadata.year)
+
+
+def field_texts(metadata: Metadata, field: FieldName) -> tuple[str, ...]:
+    """Return the values of a field; none where it is empty."""
+    value: str | tuple[str, ...] = getattr(metadata, field)
+    return value if isinstance(value, tuple) else (value,) if value else ()
+
+
+def document_code(document: DocumentRecord) -> str:
+    """Return the code of the source that a document is a version of; a former version has its own."""
+    return document.source.removeprefix(FROM_LIST)
 
 
 # What a verdict is called by that found no licence.

@@ -1,4 +1,4 @@
-"""The sources and what became of each in every phase, with all decisions; in the same database as the catalog.
+"""The sources, what became of each in every phase, and all decisions; in the catalog's database.
 
 Only the latest outcome of a phase counts; every one that ever was stays in the history.
 """
@@ -18,7 +18,15 @@ from pydantic_core import PydanticSerializationError
 
 from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
 from ingestion.records.journal import enter_in_journal, read_journal
-from ingestion.records.source_record import Decision, SourceRecord, decided
+from ingestion.records.source_record import (
+    ADDED,
+    FROM_LIST,
+    Decision,
+    SourceRecord,
+    as_extracted,
+    decided,
+    document_code,
+)
 from ingestion.types import (
     PHASES,
     Description,
@@ -36,6 +44,7 @@ from ingestion.types import (
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog
 from rag_engine.text.control_characters import without_direction_marks
+from rag_engine.types import DocumentRecord
 
 _EVIDENCE: Mapping[Phase, TypeAdapter[Any]] = {
     "licence": TypeAdapter(LicenceVerdict),
@@ -89,7 +98,7 @@ kept = sql.Table("kept", TABLES, *_texts("name", "code", key=True), *_texts("fin
 
 @dataclass(frozen=True, slots=True)
 class PhaseEntry:
-    """A stored outcome: made from what (`fingerprint`), by which model if any, at which attempt in a row, when."""
+    """A stored outcome: made from what (`fingerprint`), by which model, at which attempt in a row, when."""
 
     outcome: Outcome
     fingerprint: str
@@ -133,10 +142,7 @@ class SourceStore:
         self._catalog = catalog
         self.journal = CorrectionJournal(catalog)
         with catalog.begin() as connection:
-            files_known = sql.inspect(connection).has_table(source_files.name)
             TABLES.create_all(connection)
-        if not files_known:
-            self._note_present_files()
 
     # --- sources
 
@@ -196,13 +202,16 @@ class SourceStore:
         return sorted(listed, key=lambda one: (place.get(one.parent, place[one.code]), bool(one.parent), _number(one)))
 
     def last_child(self, code: str) -> int:
-        """Return the highest number that a document under this portal ever had, so no decision falls on another."""
+        """Return the highest number that a document under this portal ever had."""
         under = sql.select(history.c.code).where(history.c.code.startswith(f"{code}.", autoescape=True)).distinct()
         numbers = (str(row[0]).removeprefix(f"{code}.") for row in self._catalog.read(under))
         return max((int(number) for number in numbers if number.isdigit()), default=0)
 
     def remove(self, codes: Sequence[str], author: str) -> int:
-        """Take sources off the list with their outcomes, and return their number; decisions and the history stay."""
+        """Take sources off the list with their outcomes, and return their number.
+
+        Decisions and the history stay.
+        """
         with self._catalog.begin() as connection:
             for code in codes:
                 for table in (outcomes, kept, source_files, sources):
@@ -213,9 +222,10 @@ class SourceStore:
     # --- outcomes
 
     def entries(self) -> dict[tuple[str, Phase], PhaseEntry]:
-        """Return the latest outcome of every source and phase, as the phases left it."""
+        """Return the latest outcome of every source of the list and phase, as the phases left it."""
         names = [column.name for column in outcomes.c]
-        rows = (dict(zip(names, row, strict=True)) for row in self._catalog.read(sql.select(outcomes)))
+        listed = sql.select(outcomes).where(outcomes.c.code.in_(sql.select(sources.c.code)))
+        rows = (dict(zip(names, row, strict=True)) for row in self._catalog.read(listed))
         return {(row["code"], row["phase"]): _entry(row) for row in rows}
 
     def record(
@@ -240,10 +250,7 @@ class SourceStore:
                 before = connection.execute(sql.select(outcomes.c.status, outcomes.c.attempts).where(where)).first()
                 attempts = before[1] + 1 if before and before[0] == outcome.status == "failed" else 1
                 ending = {"status": outcome.status, "reason": outcome.reason, "message": _scrubbed(outcome.message)}
-                made_of = {"fingerprint": fingerprints[code], "model": model, "retryable": outcome.retryable}
-                evidence = _evidence_json(phase, outcome)
-                row = ending | made_of | {"evidence": evidence, "attempts": attempts, "when": now()}
-                _put(connection, outcomes, row | {"code": code, "phase": phase})
+                _put_outcome(connection, code, phase, outcome, fingerprints[code], model, attempts)
                 _note(connection, code, phase, **ending, seconds=seconds)
                 _note_file(connection, code, outcome.evidence)
 
@@ -251,16 +258,10 @@ class SourceStore:
         """Return every file that was ever fetched for a source and not erased."""
         return [SourceFile(*row) for row in self._catalog.read(sql.select(source_files))]
 
-    def _note_present_files(self) -> None:
-        """Note the files of a workspace that was made before files were noted."""
-        entries = self.entries()
-        with self._catalog.begin() as connection:
-            for (code, _), entry in entries.items():
-                _note_file(connection, code, entry.outcome.evidence)
-
     def erase(self, code: str) -> None:
-        """Remove what the phases learnt of the document, from the history too; that they ran stays, and the licence.
+        """Remove what the phases learnt of the document, from the history too.
 
+        That they ran stays, and the licence.
         Of the evidence on the licence, which may quote the document, the words go.
         """
         phases = [phase for phase in PHASES if phase != "licence"]
@@ -357,7 +358,7 @@ class SourceStore:
     # --- all of it
 
     def records(self) -> dict[str, SourceRecord]:
-        """Everything known of every source by code, in order; outcomes are those that people's decisions leave."""
+        """Return every source by code, in order, with the outcomes that people's decisions leave."""
         by_code: defaultdict[str, dict[Phase, Outcome]] = defaultdict(dict)
         for (code, phase), entry in self.entries().items():
             by_code[code][phase] = entry.outcome
@@ -368,6 +369,30 @@ class SourceStore:
             )
             for source in self.sources()
         }
+
+    def describe(self, documents: Sequence[DocumentRecord]) -> list[SourceRecord]:
+        """Return the source records of documents, in their order.
+
+        Of a document that nothing is recorded of, what the catalog has counts as extracted.
+        """
+        listed = self.records() if any(one.source.startswith(FROM_LIST) for one in documents) else {}
+        statement = sql.select(outcomes.c.code, outcomes.c.evidence).where(outcomes.c.phase == "metadata")
+        rows = self._catalog.read_in(statement, outcomes.c.code, map(document_code, documents))
+        described = {code: _EVIDENCE["metadata"].validate_json(evidence) for code, evidence in rows if evidence}
+        given = _by_code(self.corrections())
+        found: list[SourceRecord] = []
+        for one in documents:
+            code = document_code(one)
+            origin = "" if one.source.startswith(FROM_LIST) else ADDED
+            known = Outcome("done", "", evidence=described.get(code) or as_extracted(one.metadata))
+            alone = SourceRecord(SeedSource(code, title=one.file, origin=origin), {"metadata": known})
+            found.append(listed.get(code) or replace(alone, corrections=tuple(given[code])))
+        return found
+
+    def put_description(self, record: SourceRecord) -> None:
+        """Record how a file was described that was added by itself, or a former version."""
+        with self._catalog.begin() as connection:
+            _put_outcome(connection, record.code, "metadata", record.outcomes["metadata"])
 
     def history(self, code: str) -> list[Event]:
         """Return what happened to a source, oldest first."""
@@ -444,7 +469,7 @@ def _unquoted(evidence: object) -> object:
 
 
 def _scrubbed(value: Any) -> Any:
-    """Return the value without marks of direction, and with a question mark for every half of a character pair."""
+    """Return the value without marks of direction, with a question mark for half a character pair."""
     if isinstance(value, str):
         return without_direction_marks(value.encode("utf-8", "replace").decode())
     if isinstance(value, dict):
@@ -456,6 +481,21 @@ def _entry(row: Mapping[str, Any]) -> PhaseEntry:
     evidence = _EVIDENCE[row["phase"]].validate_json(row["evidence"]) if row["evidence"] else None
     outcome = Outcome(row["status"], row["reason"], row["message"], evidence, row["retryable"])
     return PhaseEntry(outcome, row["fingerprint"], row["model"], row["attempts"], row["when"])
+
+
+def _put_outcome(
+    connection: sql.Connection,
+    code: str,
+    phase: Phase,
+    outcome: Outcome,
+    fingerprint: str = "",
+    model: str = "",
+    attempts: int = 1,
+) -> None:
+    ended = {"status": outcome.status, "reason": outcome.reason, "message": _scrubbed(outcome.message)}
+    evidence = {"evidence": _evidence_json(phase, outcome), "retryable": outcome.retryable, "when": now()}
+    made_of = {"code": code, "phase": phase, "fingerprint": fingerprint, "model": model, "attempts": attempts}
+    _put(connection, outcomes, ended | evidence | made_of)
 
 
 def _note_file(connection: sql.Connection, code: str, evidence: object) -> None:

@@ -6,41 +6,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Protocol
 
 from ingestion.licence.names import stated_licence
 from ingestion.records.document_corrections import Correction
-from ingestion.records.file_descriptions import field_texts
-from ingestion.records.source_record import SourceRecord
+from ingestion.records.source_record import SourceRecord, field_texts
 from ingestion.seeds.urls import addresses_in
 from ingestion.status.source_status import is_document
 from ingestion.types import FIELDS, LIST_FIELDS, STATED_FIELDS, FieldName, FieldValue
 from rag_engine.errors import InputError
-from rag_engine.types import Metadata
-
-
-class Described(Protocol):
-    """A document with its values and who corrected them: of the list, or a file that was added by itself."""
-
-    @property
-    def code(self) -> str:
-        """Code of the source, or where the file came from."""
-
-    @property
-    def fields(self) -> tuple[FieldName, ...]:
-        """The fields that a person may correct."""
-
-    @property
-    def corrections(self) -> tuple[Correction, ...]:
-        """The corrections that count."""
-
-    @property
-    def values(self) -> tuple[FieldValue, ...]:
-        """The values with where each comes from."""
-
-    @property
-    def metadata(self) -> Metadata:
-        """The metadata as the index takes it."""
 
 
 def documents(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
@@ -48,35 +21,32 @@ def documents(source_records: Iterable[SourceRecord]) -> list[SourceRecord]:
     return [one for one in source_records if is_document(one) and (one.description is not None or one.corrections)]
 
 
-def shown_values(record: Described) -> dict[FieldName, tuple[str, ...]]:
+def shown_values(record: SourceRecord) -> dict[FieldName, tuple[str, ...]]:
     """Return what a document has in each field, as the index takes it."""
     metadata = record.metadata
     return {field: field_texts(metadata, field) for field in record.fields}
 
 
-def unchecked_fields(record: Described) -> list[FieldName]:
-    """Return the fields with a value that was extracted and that nobody has confirmed.
-
-    Remarks need no confirmation.
-    """
+def unchecked_fields(record: SourceRecord) -> list[FieldName]:
+    """Return the fields with an extracted value that nobody has confirmed; remarks need none."""
     said = {one.field for one in record.values if one.source in ("person", "seed")}
     known = {"notes", *STATED_FIELDS, *said}
     return [field for field, values in shown_values(record).items() if values and field not in known]
 
 
-def field_values(record: Described, field: FieldName) -> list[FieldValue]:
+def field_values(record: SourceRecord, field: FieldName) -> list[FieldValue]:
     """Return the values of a field with where each comes from, the surest first."""
     return sorted((one for one in record.values if one.field == field), key=lambda one: -one.confidence)
 
 
-def missing_fields(record: Described) -> list[FieldName]:
+def missing_fields(record: SourceRecord) -> list[FieldName]:
     """Return the fields that are empty; remarks need none."""
     filled = {value.field for value in record.values if value.value}
     corrected = {one.field for one in record.corrections}
     return [field for field in FIELDS if field not in filled | corrected | {"notes"}]
 
 
-def unsure_fields(record: Described, below: float) -> list[FieldName]:
+def unsure_fields(record: SourceRecord, below: float) -> list[FieldName]:
     """Return the fields with a value below this confidence; a person's value never is."""
     return [
         field
@@ -86,16 +56,13 @@ def unsure_fields(record: Described, below: float) -> list[FieldName]:
 
 
 def changed_fields(
-    record: Described,
+    record: SourceRecord,
     after: Mapping[FieldName, Sequence[str]],
     author: str,
     vocabulary: Mapping[FieldName, Sequence[str]],
     note: str = "",
 ) -> list[Correction]:
-    """Return what a person changed of a document's fields.
-
-    InputError for a value that the field cannot have.
-    """
+    """Return what a person changed of a document's fields; InputError for an impossible value."""
     before = shown_values(record)
     changed: list[Correction] = []
     for field, values in after.items():
@@ -111,12 +78,15 @@ def changed_fields(
         if field == "licence":
             said_now = tuple(map(stated_licence, said_now))
         if set(said_now) != set(before[field]):
-            # A file that was added by itself is called by its title: its code is where it came from.
-            path = Path(record.code)
-            name = record.code if path.name == record.code else record.metadata.title or path.name
-            _check(name, field, said_now, vocabulary.get(field, ()))
+            _check(_shown_name(record), field, said_now, vocabulary.get(field, ()))
             changed.append(Correction(record.code, field, said_now, author, note))
     return changed
+
+
+def _shown_name(record: SourceRecord) -> str:
+    """Return the code of a source, or the title of a file, whose code is where it came from."""
+    path = Path(record.code)
+    return record.code if path.name == record.code else record.metadata.title or path.name
 
 
 def _check(code: str, field: FieldName, values: Sequence[str], allowed: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import cast, get_args
 import streamlit as st
 
 from ingestion.indexing.phase import code_of
-from ingestion.operations.corrections import correct, describe_record
+from ingestion.operations.corrections import correct, describe_records
 from ingestion.status.document_fields import shown_values
 from ingestion.types import STATED_FIELDS
 from pages._admin.source_detail import draw_licence, draw_relation
@@ -71,7 +71,7 @@ def draw_below(document: DocumentRecord, page: int) -> None:
 
 def _draw_stated_licence(document: DocumentRecord) -> None:
     """Draw the licence with what it forbids and who stated it, and the form to state it."""
-    described = describe_record(resources.desk(), document)
+    [described] = describe_records(resources.desk(), [document])
     draw_done(document.source)
     licence = document.metadata.licence
     stated = next((one for one in described.corrections if one.field == "licence"), None)

@@ -1,4 +1,4 @@
-"""Metadata of a document with where each value comes from, its confirmation and correction, and the deletion."""
+"""Metadata of a document: origin, confirmation and correction of each value, and the deletion."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ingestion.operations.corrections import agree, correction_history, describe_record, undo
+from ingestion.operations.corrections import agree, correction_history, describe_records, undo
 from ingestion.records.document_corrections import Correction, standing
-from ingestion.status.document_fields import Described, field_values, shown_values, unchecked_fields
+from ingestion.records.source_record import SourceRecord
+from ingestion.status.document_fields import field_values, shown_values, unchecked_fields
 from ingestion.types import FieldName
 from pages._admin.field_editor import draw_value
 from pages._library.correction import draw_correction, draw_done, forget_done, note_done
@@ -35,7 +36,7 @@ _FACETS: Mapping[FieldName, str] = {"hazards": "hazard", "countries": "country"}
 
 def draw_details(document: DocumentRecord) -> None:
     """Draw what is known of the document, with a mark on what was extracted and that nobody has confirmed."""
-    described = describe_record(resources.desk(), document)
+    [described] = describe_records(resources.desk(), [document])
     unchecked = unchecked_fields(described)
     draw_done(document.source)
     with st.container(horizontal=True, key="document acts"):
@@ -69,7 +70,7 @@ def draw_details(document: DocumentRecord) -> None:
     _draw_history(document)
 
 
-def _draw_values(document: DocumentRecord, described: Described, unchecked: Sequence[FieldName]) -> None:
+def _draw_values(document: DocumentRecord, described: SourceRecord, unchecked: Sequence[FieldName]) -> None:
     shown = shown_values(described)
     for field in _SHOWN:
         if not shown[field]:
@@ -97,7 +98,7 @@ def _agree(document: DocumentRecord, fields: Sequence[FieldName]) -> None:
         st.rerun()
 
 
-def _draw_justification(document: DocumentRecord, described: Described) -> None:
+def _draw_justification(document: DocumentRecord, described: SourceRecord) -> None:
     """Draw every value with the sentence that justifies it, and the way to its page."""
     with st.expander(_("Where these values come from"), icon=":material/fact_check:"):
         for field in described.fields:

@@ -10,7 +10,8 @@ import streamlit as st
 
 from ingestion.operations.corrections import correct, describe_records, undo, vocabulary
 from ingestion.records.document_corrections import Correction
-from ingestion.status.document_fields import Described, shown_values
+from ingestion.records.source_record import SourceRecord
+from ingestion.status.document_fields import shown_values
 from ingestion.types import ALL_FIELDS, FieldName
 from pages._shared import resources
 from pages._shared.elements import act_button, draw_author, in_own_place, known_author, translated_dialog
@@ -45,7 +46,7 @@ def forget_done(batch: str) -> None:
 
 @in_own_place
 def draw_done(source: str = "") -> None:
-    """Draw what was last done to documents, with the button to undo it; on the page of one only what was done to it."""
+    """Draw what was last done to documents, or to the one of the page, with the button to undo it."""
     if _DONE not in st.session_state:
         return
     sources, batch, what = st.session_state[_DONE]
@@ -65,7 +66,7 @@ def draw_done(source: str = "") -> None:
 
 @translated_dialog(to_translate("Correct"), width="large", icon=":material/edit:")
 def draw_correction(documents: Sequence[DocumentRecord]) -> None:
-    """Draw one form for the documents, in which only what is changed counts; where their values differ, it says so."""
+    """Draw one form for the documents, in which only what is changed counts; it tells of differing values."""
     described, labels = describe_records(resources.desk(), documents), vocabulary()
     if len(documents) == 1:
         st.markdown(f"**{escape(documents[0].metadata.title or documents[0].file)}**")
@@ -122,8 +123,8 @@ def describe_corrected(entered: Sequence[Correction]) -> str:
     )
 
 
-def _common(described: Sequence[Described]) -> dict[FieldName, Counter[_Values]]:
-    """Return the values of each field that all of the documents have, with the number of documents that have them."""
+def _common(described: Sequence[SourceRecord]) -> dict[FieldName, Counter[_Values]]:
+    """Return the values of each field that all documents have, each with its number of documents."""
     shown = [shown_values(one) for one in described]
     fields = [field for field in ALL_FIELDS if all(field in one for one in shown)]
     return {field: Counter(one[field] for one in shown) for field in fields}

@@ -1,4 +1,4 @@
-"""Table of the documents: its columns, the words that narrow it, and the document that a click on a title opens."""
+"""Table of the documents: its columns, the words that narrow it, and what a click on a title opens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from ingestion.operations.library import choose_columns, chosen_columns
-from ingestion.status.document_fields import Described, unchecked_fields
+from ingestion.records.source_record import SourceRecord
+from ingestion.status.document_fields import unchecked_fields
 from pages._shared import resources
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import display_text
@@ -119,7 +120,7 @@ def find(documents: Sequence[DocumentRecord], words: str) -> dict[int, tuple[str
 
 def draw_table(
     documents: Sequence[DocumentRecord],
-    described: Mapping[int, Described],
+    described: Mapping[int, SourceRecord],
     columns: Sequence[str],
     found: Mapping[int, tuple[str, ...]] | None,
 ) -> list[DocumentRecord]:
@@ -164,7 +165,7 @@ def _column(name: str, texts: Sequence[str]) -> Any:
 
 
 def shown_width(least: int, texts: Sequence[str]) -> int:
-    """Return the width of a column, at least so many pixels, in which no word is broken and no list is cut.
+    """Return the width in pixels of a column in which no word is broken and no list is cut.
 
     Words are as long as the language of the interface has them.
     """
@@ -175,7 +176,7 @@ def shown_width(least: int, texts: Sequence[str]) -> int:
 
 
 def _version(document: DocumentRecord, works: AbstractSet[str]) -> str:
-    """Return whether a document is superseded, or the newest of a work of which a superseded one is listed."""
+    """Return whether a document is superseded, or the newest of a work with a superseded one listed."""
     metadata = document.metadata
     if metadata.superseded == UNDATED:
         return _("Superseded")
@@ -186,7 +187,7 @@ def _version(document: DocumentRecord, works: AbstractSet[str]) -> str:
 
 def _row(
     document: DocumentRecord,
-    described: Described,
+    described: SourceRecord,
     columns: Sequence[str],
     found: Mapping[int, tuple[str, ...]] | None,
     works: AbstractSet[str],

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from ingestion.operations.corrections import agree
-from ingestion.status.document_fields import Described, unchecked_fields
+from ingestion.records.source_record import SourceRecord
+from ingestion.status.document_fields import unchecked_fields
 from pages._library.correction import draw_correction, note_done
 from pages._library.erasure import confirm_deletion
 from pages._shared import resources
@@ -19,7 +20,7 @@ from rag_engine.filters import DOCUMENT
 from rag_engine.types import DocumentRecord
 
 
-def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, Described]) -> None:
+def draw_selection(chosen: Sequence[DocumentRecord], described: Mapping[int, SourceRecord]) -> None:
     """Draw the acts on the selected documents."""
     unchecked = sum(len(unchecked_fields(described[one.key])) for one in chosen)
     with st.container(horizontal=True, vertical_alignment="center", key="library selection"):

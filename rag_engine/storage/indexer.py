@@ -1,4 +1,4 @@
-"""Documents into the catalog, the vectors and both indexes, so that a crash leaves the old state or the new.
+"""Documents into catalog, vectors and both indexes, so that a crash leaves the old state or the new.
 
 The order is what makes it safe: vectors to disk, then the document's rows as `pending`, then both indexes, then
 one transaction that makes the group visible and marks what it replaces as deleting, then its removal.
@@ -58,7 +58,7 @@ _PORTION = 512
 
 @dataclass(frozen=True, slots=True)
 class FormerVersion:
-    """A document that stays when another takes its source: what it is called and described by from then on."""
+    """A document that stays when another takes its source: how it is called and described from then on."""
 
     record: DocumentRecord
     source: str
@@ -83,7 +83,7 @@ class IndexingStopped(Exception):  # noqa: N818 no error: a person asked for it
 
 
 class Indexer:
-    """The one writer of a workspace; whoever makes it holds the workspace's write lock."""
+    """The one writer of a workspace; its maker holds the workspace's write lock."""
 
     def __init__(self, stores: Stores, embedder: Embedder, chunking: ChunkingConfig, *, whole: bool = False) -> None:
         """`whole` keeps every document back until `finish`, so that all become visible at once."""
@@ -107,7 +107,7 @@ class Indexer:
         records: Sequence[IndexRecord] = (),
         former: FormerVersion | None = None,
     ) -> int:
-        """Index a document and return the number of its children; it becomes visible with its group or at `flush`.
+        """Index a document, visible with its group or at `flush`, and return the number of its children.
 
         IndexingStopped where `stopped` turns true; the vectors that it has by then are found by the next addition.
 
@@ -175,7 +175,7 @@ class Indexer:
         return len(children)
 
     def redescribe(self, record: DocumentRecord, metadata: Metadata, fingerprint: str) -> int:
-        """Describe a document of the collection anew, and return the number of its children.
+        """Give a document of the collection other metadata, and return the number of its children.
 
         Where what the encoder reads of the description is the same, only the catalog and Chroma's facets change.
         """
@@ -194,7 +194,7 @@ class Indexer:
         self._stores.sparse.commit()
 
     def flush(self, also: Callable[[Connection], None] = lambda _: None) -> None:
-        """Make every document added so far visible, with `also` in the same transaction, and remove the replaced."""
+        """Make the documents added so far visible, `also` in one transaction, and remove the replaced."""
         self.prepare()
         with self._stores.catalog.begin() as connection:
             _keep(connection, self._former)
@@ -294,16 +294,6 @@ class Indexer:
             return key, keys
 
 
-def fingerprint(sha256: str, described: str, chunking: ChunkingConfig) -> str:
-    """Return a hash of what decides how a file is indexed: its content, its description, the chunking."""
-    # In the order in which the catalogs that exist have them: another one would index every document again.
-    sizes = asdict(chunking.sizes)
-    last = {"header": chunking.header, "section_size": sizes.pop("section_size")}
-    settings = {"strategy": chunking.strategy, **sizes, **last}
-    text = f"ChunkingConfig({', '.join(f'{name}={value!r}' for name, value in settings.items())})"
-    return hashlib.sha256("\n".join((sha256, described, text)).encode()).hexdigest()
-
-
 def _insert_children(
     connection: Connection, document: int, parents: Sequence[Parent], rows: Keys, lines: Sequence[Line]
 ) -> tuple[int, Keys]:
@@ -343,7 +333,7 @@ def _keep(connection: Connection, former: Iterable[FormerVersion]) -> None:
 
 
 def activate(connection: Connection, keys: Iterable[int]) -> None:
-    """Make documents visible, each in the place of that of the same source, and of a former version of its content."""
+    """Make documents visible, each in the place of its source's and of a former version of its content."""
     d = tables.documents
     for key in keys:
         source, sha256 = connection.execute(sql.select(d.c.source, d.c.sha256).where(d.c.key == key)).one()

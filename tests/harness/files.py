@@ -1,4 +1,4 @@
-"""Hostile files through the sandbox: each is read or refused with its reason, and the good ones are indexed."""
+"""Hostile files through the sandbox: each is refused with its reason, and the good ones are indexed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from ingestion.add_files import Added, add_paths
+from ingestion.add_files import FileOutcome, add_paths
 from ingestion.extraction.sandbox.sandbox import time_for
 from ingestion.metadata_file import NAME
 from ingestion.seeds.read import read_seeds
@@ -73,7 +73,7 @@ def _added(home: Path, tried: list[HostileFile]) -> dict[str, list[str]]:
 
 
 def _described(home: Path, tried: list[HostileFile]) -> Iterator[str]:
-    """Yield what is wrong where such a thing bears the name of the descriptions: it is named, or as if not there."""
+    """Yield what is wrong where such a thing bears the name of the descriptions."""
     engine = Engine(read_config(home / "workspace"), embedder=CountingEmbedder())
     for one in tried:
         folder = replace(one, kind=one.name, name=NAME).write(home).parent
@@ -88,7 +88,7 @@ def _described(home: Path, tried: list[HostileFile]) -> Iterator[str]:
     engine.close()
 
 
-def _late(results: list[Added], begun: list[float]) -> Iterator[str]:
+def _late(results: list[FileOutcome], begun: list[float]) -> Iterator[str]:
     """Yield the files after which the next one had to wait for longer than both may take.
 
     A file is read while the one before it is indexed.
@@ -103,7 +103,7 @@ def _size(path: Path) -> int:
     return min(path.stat().st_size, ExtractionLimits().max_bytes) if path.is_file() else 0
 
 
-def _not_survived(name: str, result: Added | None, late: set[str]) -> Iterator[str]:
+def _not_survived(name: str, result: FileOutcome | None, late: set[str]) -> Iterator[str]:
     """Yield at most one sentence on what is wrong with the end of one file."""
     if result is None:
         yield f"{name!r}: nothing was said of it"
@@ -114,7 +114,7 @@ def _not_survived(name: str, result: Added | None, late: set[str]) -> Iterator[s
 
 
 def _outside(home: Path) -> Iterator[str]:
-    """Yield what was written where nothing may be: beside the workspace, or where a name in a package leads."""
+    """Yield what was written beside the workspace, or where a name in a package leads."""
     if extra := {one.name for one in home.iterdir()} - {"in", "workspace"}:
         yield f"beside the workspace: {sorted(extra)}"
     for place in (Path(tempfile.gettempdir()), Path.home(), Path.cwd(), ROOT, Path("/")):

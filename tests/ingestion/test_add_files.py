@@ -18,7 +18,7 @@ import pymupdf
 import pytest
 
 from cli.doctor import examine
-from ingestion.add_files import Added, add_paths
+from ingestion.add_files import FileOutcome, add_paths
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.types import FileReading
 from rag_engine.config import read_config
@@ -53,7 +53,7 @@ def texts(engine: Engine) -> dict[str, str]:
     return {record.file: engine.catalog.text(record.key).split()[1] for record in engine.collection.documents()}
 
 
-def outcomes(added: list[Added]) -> dict[str, str]:
+def outcomes(added: list[FileOutcome]) -> dict[str, str]:
     return {Path(one.path).name: one.status for one in added}
 
 

@@ -1,4 +1,4 @@
-"""Corrections of documents of every kind: they count at once, survive what is run again, and can be undone."""
+"""Corrections of documents: they count at once, survive what is run again, and can be undone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def embedder() -> CountingEmbedder:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a collection of one file that was added by itself and one document of the list, A1."""
+    """Return a folder with a collection of one added file and one document of the list, A1."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "own.md").write_text(HARBOUR, encoding="utf-8")
     (folder / "plan.md").write_text(f"# {FLOOD.plain}", encoding="utf-8")
@@ -103,6 +103,18 @@ def test_a_stated_licence_and_address_stay_when_the_file_changes(desk: Desk, fol
     documents.add_files(desk, [folder / "own.md"])
     metadata = of(desk, "own.md").metadata
     assert (metadata.licence, metadata.source_url) == ("CC BY-NC 4.0", "https://port.example/rules")
+
+
+def test_a_former_version_keeps_its_licence_and_goes_back_to_what_it_said(desk: Desk, folder: Path) -> None:
+    corrections.correct(desk, {"own.md": {"licence": ["CC BY 4.0"]}}, ADA)
+    (folder / "own.md").write_text(HARBOUR + "And one more.", encoding="utf-8")
+    documents.add_files(desk, [folder / "own.md"])
+    [former] = [one for one in desk.engine.collection.documents() if one.is_former]
+    corrections.correct(desk, {former.source: {"title": ["The old rules"], "date": ["2001"]}}, ADA)
+    [corrected] = [one.metadata for one in desk.engine.collection.documents() if one.is_former]
+    assert (corrected.title, corrected.year, corrected.licence) == ("The old rules", 2001, "CC BY 4.0")
+    corrections.undo(desk, [former.source], ADA)
+    assert [one for one in desk.engine.collection.documents() if one.is_former] == [former]
 
 
 def test_an_answer_refers_to_a_document_with_the_licence_that_was_stated(desk: Desk) -> None:

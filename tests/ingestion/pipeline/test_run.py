@@ -30,7 +30,6 @@ from ingestion.seeds.read import read_seeds
 from ingestion.tools import Tools, open_tools
 from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, RunRequest
 from ingestion.workspace import refused
-from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
@@ -146,21 +145,16 @@ def test_a_pause_ends_the_run_between_two_sources_and_the_next_run_goes_on(
     assert len(engine.collection.documents()) == 3
 
 
-def test_what_is_rejected_lies_in_quarantine_until_it_is_restored(
+def test_a_local_file_is_indexed_whatever_is_found_and_its_outcome_says_it(
     store: SourceStore, engine: Engine, tools: Tools
 ) -> None:
-    workspace, code = engine.config.workspace, _code(store, "heat")
     strict = replace(tools, config=replace(tools.config, quality=QualityConfig(minimum_characters=650)))
-    _run(store, engine, strict)
-    assert _titles(engine) == [FLOOD.title]
-    assert len(list((workspace / "quarantine").iterdir())) == 2
-    decide(_desk(store, engine), [code], "restore", "Ada", "It is short and it is the law.")
-    _run(store, engine, strict)
-    assert _titles(engine) == sorted([FLOOD.title, HEAT.title])
-    assert [path.name for path in (workspace / "downloads").iterdir() if "heat" in path.name or code in path.name]
-    decide(_desk(store, engine), [code], "undo", "Ada")
-    _run(store, engine, strict)
-    assert _titles(engine) == [FLOOD.title]
+    assert _run(store, engine, strict)["quality"].reasons == {"too_little_text": 2}
+    assert len(_titles(engine)) == 3
+    ended = store.records()[_code(store, "heat")].outcomes
+    assert (ended["quality"].status, ended["quality"].reason) == ("done", "too_little_text")
+    assert "the least is 650" in ended["quality"].message
+    assert (ended["licence"].status, ended["licence"].reason) == ("done", "licence_unclear")
 
 
 def test_corrections_reach_the_index_and_outlive_every_run(store: SourceStore, engine: Engine, tools: Tools) -> None:
@@ -488,22 +482,3 @@ def test_the_index_that_a_source_carries_leads_to_its_passages(
     ).values()
     assert {child.document_key for child in found} == {book.key}
     assert all(child.page <= 3 <= child.last_page and "avalanche plan" in child.text for child in found)
-
-
-def test_what_is_out_of_the_scope_is_set_aside_and_can_be_brought_back(
-    store: SourceStore, engine: Engine, tools: Tools
-) -> None:
-    encode = load_encoder("multilingual-e5-small").encode_passages
-    scoped = replace(tools, encode=encode, config=replace(tools.config, scope="taxes and pensions"))
-    assert _run(store, engine, scoped)["quality"].reasons["out_of_scope"] >= 2
-    assert FLOOD.title not in _titles(engine)
-    record = store.records()[_code(store, "flood")]
-    assert record.outcomes["quality"].reason == "out_of_scope"
-    assert "rather than “taxes and pensions”" in record.outcomes["quality"].message
-    assert record.quality is not None
-
-    decide(_desk(store, engine), [_code(store, "flood")], "restore", "Ada", "Cited by us")
-    _run(store, engine, scoped)
-    assert FLOOD.title in _titles(engine)
-    _run(store, engine, replace(scoped, config=replace(tools.config, scope="")))
-    assert len(_titles(engine)) == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
-from ingestion.config import IngestionConfig
+from ingestion.config import IngestionConfig, QualityConfig
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.decisions import decide
@@ -23,8 +23,9 @@ from ingestion.operations.sources import remove_sources
 from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
-from ingestion.tools import open_tools
+from ingestion.tools import Tools, open_tools
 from ingestion.types import ControlSignal, FileReading, RunRequest, SeedSource
+from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL
 from rag_engine.engine import Engine
@@ -32,7 +33,7 @@ from tests.ingestion.left_behind import files_holding, forms
 from tests.ingestion.web_server import Answer, Site, page, serving
 from tests.portal import files
 from tests.portal.site import META_CC_BY, PDF, RESERVED
-from tests.portal.texts import about
+from tests.portal.texts import DROUGHT, FLOOD, HEAT, about
 from tests.rag_engine.conftest import CountingEmbedder
 
 
@@ -56,14 +57,19 @@ def other() -> Iterator[Site]:
 
 
 def _run(
-    engine: Engine, *sites: Site, request: RunRequest | None = None, parallel: int = 4, **limits: float
+    engine: Engine,
+    *sites: Site,
+    request: RunRequest | None = None,
+    parallel: int = 4,
+    made: Callable[[Tools], Tools] = lambda tools: tools,
+    **limits: float,
 ) -> SourceStore:
     intranet = tuple(f"127.0.0.1:{site.port}" for site in sites)
     config = IngestionConfig(use_model=False, web=sites[0].config(browser=False, **limits))
     config = replace(config, web=replace(config.web, intranet=intranet, parallel=parallel))
     store = SourceStore(engine.catalog)
     with open_tools(engine, config) as tools:
-        run_phases(store, engine, replace(tools, encode=None), request or RunRequest())
+        run_phases(store, engine, made(replace(tools, encode=None)), request or RunRequest())
     return store
 
 
@@ -316,3 +322,56 @@ def test_what_failed_is_left_alone_for_a_while_and_tried_at_once_when_asked(engi
             connection.execute(sql.update(outcomes).values(when=later.isoformat(timespec="seconds")))
         _run(engine, site)
         assert len(engine.collection.documents()) == documents
+
+
+def _list_plans(engine: Engine, site: Site) -> None:
+    for code, text in {"FLOOD": FLOOD, "HEAT": HEAT, "DROUGHT": DROUGHT}.items():
+        site.answers[f"/{code}.pdf"] = page(files.pdf(text), PDF)
+        SourceStore(engine.catalog).add([SeedSource(code, site.url(f"/{code}.pdf"))])
+
+
+def _titles(engine: Engine) -> list[str]:
+    return sorted(record.metadata.title for record in engine.collection.documents())
+
+
+def _restore(engine: Engine, code: str, choice: str, note: str = "") -> None:
+    decide(Desk(engine, SourceStore(engine.catalog), JobQueue(engine.catalog), LOCAL), [code], choice, "Ada", note)
+
+
+def test_what_is_rejected_lies_in_quarantine_until_it_is_restored(engine: Engine, site: Site) -> None:
+    def strict(tools: Tools) -> Tools:
+        return replace(tools, config=replace(tools.config, quality=QualityConfig(minimum_characters=910)))
+
+    workspace = engine.config.workspace
+    _list_plans(engine, site)
+    _run(engine, site, made=strict)
+    assert _titles(engine) == [FLOOD.title]
+    assert len(list((workspace / "quarantine").iterdir())) == 2
+    _restore(engine, "HEAT", "restore", "It is short and it is the law.")
+    _run(engine, site, made=strict)
+    assert _titles(engine) == sorted([FLOOD.title, HEAT.title])
+    assert [path.name for path in (workspace / "downloads").iterdir() if "HEAT" in path.name]
+    _restore(engine, "HEAT", "undo")
+    _run(engine, site, made=strict)
+    assert _titles(engine) == [FLOOD.title]
+
+
+def test_what_is_out_of_the_scope_is_set_aside_and_can_be_brought_back(engine: Engine, site: Site) -> None:
+    encode = load_encoder("multilingual-e5-small").encode_passages
+
+    def scoped(tools: Tools) -> Tools:
+        return replace(tools, encode=encode, config=replace(tools.config, scope="taxes and pensions"))
+
+    _list_plans(engine, site)
+    records = _run(engine, site, made=scoped).records()
+    assert sum(one.outcomes["quality"].reason == "out_of_scope" for one in records.values()) >= 2
+    assert FLOOD.title not in _titles(engine)
+    assert records["FLOOD"].outcomes["quality"].reason == "out_of_scope"
+    assert "rather than “taxes and pensions”" in records["FLOOD"].outcomes["quality"].message
+    assert records["FLOOD"].quality is not None
+
+    _restore(engine, "FLOOD", "restore", "Cited by us")
+    _run(engine, site, made=scoped)
+    assert FLOOD.title in _titles(engine)
+    _run(engine, site)
+    assert len(_titles(engine)) == 3
