@@ -1,4 +1,4 @@
-"""The analyst's task on real documents: one question in many languages finds the decision and its page."""
+"""One question in many languages finds the decision and its page in real documents."""
 
 from __future__ import annotations
 
