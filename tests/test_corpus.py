@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -32,27 +31,12 @@ FOUR = (
 )
 
 
-def opened(shared: Path, workspace: Path, files: Sequence[str]) -> Engine:
-    engine = open_engine(read_config(workspace))
-    added = add_paths([shared / "data" / "corpus" / name for name in files], engine)
-    assert [one.status for one in added] == ["indexed"] * len(files), added
-    return engine
-
-
 @pytest.fixture(scope="module")
 def engine(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    return opened(shared, tmp_path_factory.mktemp("corpus") / "workspace", FILES)
-
-
-@pytest.fixture(scope="module")
-def four(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    return opened(shared, tmp_path_factory.mktemp("four") / "workspace", FOUR)
-
-
-def answer_of(engine: Engine, question: str) -> Answer:
-    *_, answer = engine.ask(question)
-    assert isinstance(answer, Answer)
-    return answer
+    engine = open_engine(read_config(tmp_path_factory.mktemp("corpus") / "workspace"))
+    added = add_paths([shared / "data" / "corpus" / name for name in FILES], engine)
+    assert [one.status for one in added] == ["indexed"] * len(FILES), added
+    return engine
 
 
 @pytest.mark.parametrize(
@@ -65,7 +49,8 @@ def answer_of(engine: Engine, question: str) -> Answer:
     ],
 )
 def test_the_warsaw_decision_is_cited_with_its_page_in_every_language(engine: Engine, question: str) -> None:
-    answer = answer_of(engine, question)
+    answer = list(engine.ask(question))[-1]
+    assert isinstance(answer, Answer)
     assert answer.status == "answered"
     pages = {citation.page for citation in answer.citations if citation.file == FILES[0]}
     assert pages & set(DECISION), answer.text
@@ -79,7 +64,17 @@ def test_real_documents_suggest_questions_that_their_own_words_answer(engine: En
     assert len(suggested) >= 2
     for one in suggested:
         assert "„" not in one.question
-        assert answer_of(engine, one.question).citations[0].document_id == one.document_id
+        *_, answer = engine.ask(one.question)
+        assert isinstance(answer, Answer)
+        assert answer.citations[0].document_id == one.document_id
+
+
+@pytest.fixture(scope="module")
+def four(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    engine = open_engine(read_config(tmp_path_factory.mktemp("four") / "workspace"))
+    added = add_paths([shared / "data" / "corpus" / name for name in FOUR], engine)
+    assert [one.status for one in added] == ["indexed"] * len(FOUR), added
+    return engine
 
 
 @pytest.mark.parametrize(
@@ -96,7 +91,8 @@ def test_real_documents_suggest_questions_that_their_own_words_answer(engine: En
     ],
 )
 def test_what_the_documents_answer_in_their_language_is_answered_in_another(four: Engine, question: str) -> None:
-    answer = answer_of(four, question)
+    answer = list(four.ask(question))[-1]
+    assert isinstance(answer, Answer)
     assert answer.status == "answered"
     assert answer.citations[0].file == FOUR[0]
     assert answer.citations[0].page in DECISION
@@ -112,5 +108,6 @@ def test_what_the_documents_answer_in_their_language_is_answered_in_another(four
     ],
 )
 def test_a_place_that_the_documents_name_answers_nothing_by_itself(four: Engine, question: str) -> None:
-    answer = answer_of(four, question)
+    answer = list(four.ask(question))[-1]
+    assert isinstance(answer, Answer)
     assert answer.status == "insufficient_evidence"
