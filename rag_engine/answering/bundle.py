@@ -34,7 +34,7 @@ _SHOWN = 120  # characters of a text that is shown
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question as it was asked; `top_k`, `profile` and `mmr` are None or empty where the settings decided."""
+    """A question as it was asked; `top_k`, `profile` and `mmr` are empty where the settings decided."""
 
     question: str
     filters: Mapping[str, tuple[str, ...]]

@@ -1,4 +1,4 @@
-"""Runtimes of exported models, OpenVINO and ONNX Runtime, and the choice of the fastest that agrees with torch.
+"""Runtimes of exported models, and the choice of the fastest that agrees with torch.
 
 OpenVINO computes a graph without the table of word embeddings, its weights in no more bits than it uses. Four fifths of
 a small multilingual model are that table, of which a text needs a few hundred rows. It is taken out of the graph into a

@@ -1,4 +1,4 @@
-"""The tokenizer in the folder of an exported model, by the library of Hugging Face or by SentencePiece."""
+"""The tokenizer of an exported model, by the library of Hugging Face or by SentencePiece."""
 
 from __future__ import annotations
 

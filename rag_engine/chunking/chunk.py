@@ -1,4 +1,4 @@
-"""One document to parents and children, by the strategy that was asked for or by the one that fits its structure."""
+"""One document to parents and children, by a named strategy or the one that fits its structure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the first search of a question to the evidence of its parts: whether the controller runs, and its result."""
+"""The loop of the controller: from the first search of a question to the evidence of its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The building of the knowledge base, entry by entry; broken off at any moment, it goes on where it was.
+"""The building of the knowledge base, entry by entry; an interrupted one goes on where it was.
 
 An entry is done again where its passages or its sentences have changed, and where it was quoted for want of a language
 model and one answers now.

@@ -1,4 +1,4 @@
-"""The knowledge base in the catalog: entries of indexes, their grounds, and what was written about them."""
+"""The knowledge base in the catalog: entries of indexes, their grounds, and the texts on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of a document by its pages, with the place of every line, cut where marks and links begin and end."""
+"""Text of a document by its pages, cut where marks and links begin and end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words, places and kinds of answer of a question, and texts that say or give them, in other languages too."""
+"""Words, places and kinds of answer of a question, and texts that say or give them."""
 
 from __future__ import annotations
 

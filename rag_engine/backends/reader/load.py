@@ -1,4 +1,4 @@
-"""The reader: an adapter on the packaged encoder, on the fastest runtime that agrees with torch, or one of choice."""
+"""The reader: an adapter on the packaged encoder, on the fastest runtime, or one of choice."""
 
 from __future__ import annotations
 

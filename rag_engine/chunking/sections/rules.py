@@ -1,4 +1,4 @@
-"""Rules of each language for headings and citations of sections, from data/sections.toml, and labels in one form."""
+"""Rules of each language for headings and citations of sections, and their labels in one form."""
 
 from __future__ import annotations
 
