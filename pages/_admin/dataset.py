@@ -15,11 +15,11 @@ from pages._admin.add_sources import draw_rejected
 from pages._admin.field_editor import draw_applied
 from pages._admin.uploaded_file import draw_uploader, leave, stored_preview
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_author, draw_table
+from pages._shared.elements import act_button, draw_author, draw_download, draw_table
 from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.field_inputs import heading_of
 from pages._shared.filter_widgets import WORDING
-from pages._shared.interface_language import _, in_this_language, to_translate
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from pages._shared.shown_names import shown_name
@@ -57,17 +57,9 @@ def draw_dataset() -> None:
     st.markdown(" ".join((counted("{n} document.", "{n} documents.", count), others)))
     with st.container(horizontal=True):
         for suffix, (label, icon, help) in _FORMATS.items():
-            st.download_button(
-                _(label),
-                # Written when it is asked for, not whenever the page is drawn.
-                in_this_language(partial(exported_bytes, resources.desk(), suffix, WORDING)),
-                f"sextant-dataset{suffix}",
-                "application/octet-stream",
-                key=f"export {suffix}",
-                icon=icon,
-                help=_(help),
-                on_click="ignore",
-            )
+            written = partial(exported_bytes, resources.desk(), suffix, WORDING)
+            name = f"sextant-dataset{suffix}"
+            draw_download(_(label), written, name, f"export {suffix}", icon=icon, type="secondary", help=_(help))
     st.header(_("Import an edited workbook"), anchor=False)
     draw_applied(_APPLIED, lambda n: counted("{n} correction applied.", "{n} corrections applied.", n))
     if count := st.session_state.get(_DECIDED, 0):

@@ -96,19 +96,15 @@ def draw_marks(record: SourceRecord) -> None:
 
 def _described(mark: LicenceMark, document_id: str) -> str:
     """Return the status that a mark gives, and what it is, in one line."""
+    page = _PAGE.fullmatch(mark.place)
     parts = (
         f"{light_badge(mark.light)} **{licence_name(mark.licence)}**",
-        _place(document_id, mark),
+        page_link(document_id, int(page[1])) if page else escape(mark.place),
         _(_LAYERS.get(mark.layer, mark.layer)),
         _(_SUBJECTS[mark.subject]) if mark.subject else "",
         _("rule {name}").format(name=escape(mark.rule)) if mark.rule else "",
     )
     return " · ".join(filter(None, parts))
-
-
-def _place(document_id: str, mark: LicenceMark) -> str:
-    page = _PAGE.fullmatch(mark.place)
-    return page_link(document_id, int(page[1])) if page else escape(mark.place)
 
 
 def draw_quality(quality: Quality) -> None:
@@ -147,7 +143,7 @@ def draw_address(record: SourceRecord, key: str) -> None:
         download = record.download
         path = file_of(resources.workspace(), download) if download is not None and download.path else None
         if path is not None:
-            draw_download(_("File"), path, path.name, f"{key} file", help=path.name)
+            draw_download(_("File"), path.read_bytes, path.name, f"{key} file", help=path.name)
 
 
 def draw_decision(record: SourceRecord, sign: str, caption: str, key: str, author: str) -> None:

@@ -61,10 +61,15 @@ def choose_tab(names: Sequence[str]) -> str:
         st.query_params["tab"] = chosen
     # The address leads. The browser may report the tabs as unchosen while it still draws them.
     st.session_state[_KEY] = chosen
+
+    def label(name: str) -> str:
+        count = f" ({number(waiting[name])})" if waiting.get(name) else ""
+        return f"{_ICONS[name]} {_(_NAMES[name])}{count}"
+
     st.segmented_control(
         _("Tab"),
         names,
-        format_func=lambda name: _label(name, waiting.get(name, 0)),
+        format_func=label,
         key=_KEY,
         required=True,
         label_visibility="collapsed",
@@ -113,8 +118,3 @@ def draw_second_run() -> None:
 def _open_chosen() -> None:
     if chosen := st.session_state[_KEY]:
         open_tab(chosen)
-
-
-def _label(name: str, count: int) -> str:
-    label = f"{_ICONS[name]} {_(_NAMES[name])}"
-    return f"{label} ({number(count)})" if count else label

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -18,7 +18,7 @@ from pages._ask.turn_key import turn_key
 from pages._document.layout_view import draw_layout_image
 from pages._shared import resources
 from pages._shared.accessibility import draw_quotations, in_language, spoken_answer
-from pages._shared.elements import draw_download
+from pages._shared.elements import draw_download, draw_when_done
 from pages._shared.errors import show_error, show_errors, shown_sentence
 from pages._shared.filter_widgets import WORDING, display_text, document_titles, named_values
 from pages._shared.interface_language import _, to_translate
@@ -388,7 +388,7 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
             unfinished = wait([drawing], PATIENCE).not_done
         if unfinished:
             st.info(_("This page takes longer to draw …"), icon=":material/hourglass_top:")
-            st.fragment(_await_drawing, run_every=_LOOK_SECONDS)(drawing)
+            draw_when_done(drawing, _LOOK_SECONDS)
             return None
         kind: DrawnAs = "page" if document.file.lower().endswith(".pdf") else "sheet"
         if drawing.exception():
@@ -404,15 +404,10 @@ def draw_page(document: DocumentRecord, passage: Span, quotes: tuple[Span, ...],
     return None
 
 
-def _await_drawing(drawing: Future[bytes]) -> None:
-    if drawing.done():
-        st.rerun()
-
-
 def draw_original(document: DocumentRecord, key: str) -> None:
     """Draw the button to download the original file."""
     path = resources.engine().collection.stored_file(document)
-    draw_download(_("Original file"), path, document.file, f"{key} download")
+    draw_download(_("Original file"), path.read_bytes, document.file, f"{key} download")
 
 
 def _place(source: ShownSource) -> str:

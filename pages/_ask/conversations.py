@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 import streamlit as st
 
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, in_own_place, open_in_address, when_changed
+from pages._shared.elements import draw_way_back, has_way_back, keep_way_back, open_in_address, when_changed
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from rag_engine.conversations.person import owns
 from rag_engine.conversations.store import (
+    Conversation,
     ConversationSummary,
     delete_conversation,
     list_conversations,
@@ -28,7 +30,7 @@ from rag_engine.conversations.store import (
 from rag_engine.text.folding import fold
 
 _SHOWN = 12
-_DELETED = "conversation deleted"
+_UNDO = "conversation undo"
 SHARE = to_translate("Share with everybody here")
 
 
@@ -42,14 +44,14 @@ def draw_conversations(workspace: Path, current: str) -> None:
         args=("conversation",),
     )
     known = list_conversations(workspace, resources.person())
-    if not known and _DELETED not in st.session_state:
+    if not known and not has_way_back(_UNDO):
         return
     # Drawn once it is opened: a dozen conversations are a hundred elements, before the question and its answer.
     folded = st.expander(_("Conversations"), icon=":material/history:", key="conversations", on_change="rerun")
     with folded:
         if not folded.open:
             return
-        _draw_deleted(workspace)
+        draw_way_back(_UNDO)
         words = ""
         if len(known) > _SHOWN:
             words = st.text_input(
@@ -163,22 +165,15 @@ def _share(workspace: Path, id: str) -> None:
 
 
 def _delete(workspace: Path, id: str, current: str) -> None:
-    # Kept in this session alone: what is deleted leaves the disk at once.
     with show_errors():
-        st.session_state[_DELETED] = delete_conversation(workspace, id, resources.person())
+        deleted = delete_conversation(workspace, id, resources.person())
+        if deleted is not None:
+            title = escape(deleted.title)
+            keep_way_back(_UNDO, to_translate("Deleted “{title}”."), partial(_restore, workspace, deleted), title=title)
         if id == current:
             open_in_address("conversation")
 
 
-@in_own_place
-def _draw_deleted(workspace: Path) -> None:
-    """Draw the way back of the conversation that was deleted last."""
-    if _DELETED in st.session_state:
-        said = _("Deleted “{title}”.").format(title=escape(st.session_state[_DELETED].title))
-        draw_way_back(said, "conversation undo", _restore, workspace)
-
-
-def _restore(workspace: Path) -> None:
-    conversation = st.session_state.pop(_DELETED)
+def _restore(workspace: Path, conversation: Conversation) -> None:
     restore_conversation(workspace, conversation)
     open_in_address("conversation", conversation.id)

@@ -12,6 +12,7 @@ from ingestion.jobs.process import ensure_worker
 from ingestion.status.invented_samples import count_samples
 from pages._shared import resources
 from pages._shared.accessibility import in_language
+from pages._shared.elements import draw_when_done
 from pages._shared.interface_language import _
 from pages._shared.jobs import addition_under_way
 from pages._shared.markdown import escape
@@ -46,7 +47,11 @@ def draw_welcome_words(engine: Engine) -> None:
     else:
         st.markdown(_("Every answer quotes your documents, and every claim links to the page it comes from."))
         if addition_under_way() is None:
-            _draw_first_step()
+            with st.container(border=True):
+                st.markdown(
+                    _("**The collection is empty.** Add PDF, Word, PowerPoint, Excel, HTML or text files to begin.")
+                )
+                st.page_link("pages/library.py", label=_("Add documents in the Library"), icon=":material/upload_file:")
 
 
 def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) -> None:
@@ -66,7 +71,7 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
         if found.done():
             _draw_examples(found, wanted, choose, found_in)
         else:
-            st.fragment(_await_examples, run_every=_LOOK_SECONDS)(found)
+            draw_when_done(found, _LOOK_SECONDS)
     if addition is not None:
         with progress:
             st.fragment(_draw_addition, run_every=_LOOK_SECONDS)(engine, len(documents))
@@ -99,12 +104,6 @@ def _draw_samples(samples: int, documents: int) -> None:
     st.caption(f":material/info: {said}")
 
 
-def _await_examples(found: Future[tuple[ExampleQuestion, ...]]) -> None:
-    """Draw the page again once the examples are found: a button in a fragment would run the fragment alone."""
-    if found.done():
-        st.rerun()
-
-
 def _draw_examples(
     found: Future[tuple[ExampleQuestion, ...]], wanted: Filter, choose: Callable[[str], None], found_in: str
 ) -> None:
@@ -127,12 +126,6 @@ def _draw_examples(
                 on_click=choose,
                 args=(one.question,),
             )
-
-
-def _draw_first_step() -> None:
-    with st.container(border=True):
-        st.markdown(_("**The collection is empty.** Add PDF, Word, PowerPoint, Excel, HTML or text files to begin."))
-        st.page_link("pages/library.py", label=_("Add documents in the Library"), icon=":material/upload_file:")
 
 
 def _draw_addition(engine: Engine, known: int) -> None:

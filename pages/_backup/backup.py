@@ -9,7 +9,7 @@ import streamlit as st
 from ingestion import workspace as folders
 from ingestion.operations.backups import KeptBackup, backup_bytes, delete_backup, list_backups, queue_backup
 from pages._shared import resources
-from pages._shared.elements import act_button, translated_dialog, why_disabled
+from pages._shared.elements import act_button, draw_download, translated_dialog, why_disabled
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs_of
@@ -61,16 +61,9 @@ def _draw_one(one: KeptBackup) -> None:
                 _("{file} is too large for the browser: copy it from the folder.").format(file=escape(one.file.name))
             )
         else:
-            st.download_button(
-                _("Download {file}").format(file=one.file.name),
-                partial(backup_bytes, resources.desk(), one.file.name),
-                one.file.name,
-                "application/zip",
-                key=f"download {one.file.name}",
-                icon=":material/download:",
-                type="tertiary",
-                on_click="ignore",
-            )
+            name = one.file.name
+            read = partial(backup_bytes, resources.desk(), name)
+            draw_download(_("Download {file}").format(file=name), read, name, f"download {name}")
         if st.button(
             "",
             icon=":material/delete:",

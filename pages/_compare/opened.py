@@ -17,7 +17,6 @@ from ingestion.dataset.comparison.comparison import (
     read_questions,
 )
 from ingestion.file_names import download_name
-from ingestion.jobs.queue import Run
 from ingestion.operations.comparisons import (
     ask_columns_again,
     ask_comparison,
@@ -32,10 +31,10 @@ from pages._compare.cell import CELL, draw_cell
 from pages._compare.past import draw_naming, draw_undo, note_removed
 from pages._compare.table import draw_table
 from pages._shared import resources
-from pages._shared.elements import act_button, base_address, draw_heading, open_in_address
+from pages._shared.elements import act_button, base_address, draw_download, draw_heading, open_in_address
 from pages._shared.errors import show_errors
 from pages._shared.filter_widgets import WORDING, draw_filters, offered_values
-from pages._shared.interface_language import _, in_this_language
+from pages._shared.interface_language import _
 from pages._shared.jobs import draw_runs_of
 from pages._shared.numbers_and_dates import counted, number
 
@@ -58,14 +57,10 @@ def draw_comparison(comparison: Comparison) -> None:
     draw_undo(id)
     active = [run for run in comparison_runs(resources.desk(), id) if run.active]
     _draw_acts(comparison, idle=not active)
-    draw_runs_of(partial(_is_of, id))
+    draw_runs_of(lambda run: run.action == "compare" and run.arguments.get("comparison") == id)
     # The table follows the run; what is around it does not have to be drawn again for that.
     st.fragment(_draw_cells, run_every=_POLL_SECONDS if active else None)(id)
     _draw_open_cell(comparison)
-
-
-def _is_of(id: str, run: Run) -> bool:
-    return run.action == "compare" and run.arguments.get("comparison") == id
 
 
 def _draw_cells(id: str) -> None:
@@ -128,15 +123,13 @@ def _draw_acts(comparison: Comparison, *, idle: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="comparison-acts"):
         if idle:
             _draw_asking(comparison)
-        st.download_button(
+        draw_download(
             _("Excel workbook"),
-            in_this_language(partial(exported_comparison, resources.desk(), id, base_address("/compare"), WORDING)),
+            partial(exported_comparison, resources.desk(), id, base_address("/compare"), WORDING),
             f"{download_name(comparison.name, 'comparison')}.xlsx",
-            # Never a type that the browser would open in place.
-            "application/octet-stream",
-            key="comparison export",
+            "comparison export",
             icon=":material/table_view:",
-            on_click="ignore",
+            type="secondary",
         )
         with st.popover(_("Add"), icon=":material/add:", type="tertiary", key="comparison add"):
             _draw_additions(comparison)

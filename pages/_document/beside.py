@@ -113,13 +113,9 @@ def _draw_find(document: DocumentRecord, place: DocumentPlace) -> None:
             key=f"document more {document.document_id}",
             icon=":material/expand_more:",
             type="tertiary",
-            on_click=_show_more,
-            args=(key, len(found.first) + _PORTION),
+            on_click=st.session_state.update,
+            args=({key: len(found.first) + _PORTION},),
         )
-
-
-def _show_more(key: str, most: int) -> None:
-    st.session_state[key] = most
 
 
 def _draw_passages(document: DocumentRecord, place: DocumentPlace) -> None:

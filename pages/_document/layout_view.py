@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages._document.opened import paged_text
 from pages._shared import resources
+from pages._shared.elements import draw_when_done
 from pages._shared.errors import show_errors
 from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import counted, number
@@ -137,14 +138,9 @@ def is_late(*steps: Future[Any]) -> bool:
     late = wait(steps, _PATIENCE).not_done
     for step in list(late)[:1]:
         st.info(_("This page takes longer to draw …"), icon=":material/hourglass_top:")
-        st.fragment(_await, run_every=_LOOK_SECONDS)(step)
+        draw_when_done(step, _LOOK_SECONDS)
     return bool(late)
 
 
 def _switch(document: DocumentRecord) -> str:
     return f"document layout {document.key}"
-
-
-def _await(step: Future[Any]) -> None:
-    if step.done():
-        st.rerun()

@@ -11,10 +11,10 @@ from ingestion.dataset.knowledge_base import knowledge_base, knowledge_base_byte
 from ingestion.operations.documents import ground
 from pages._knowledge.index_tables import draw_index_tables
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_table
+from pages._shared.elements import act_button, draw_download, draw_table
 from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.filter_widgets import WORDING
-from pages._shared.interface_language import _, in_this_language, to_translate
+from pages._shared.interface_language import _, to_translate
 from pages._shared.jobs import draw_runs
 from pages._shared.markdown import answer_markdown, escape, escape_paragraphs
 from pages._shared.numbers_and_dates import counted, number
@@ -85,16 +85,9 @@ def _draw_entries(entries: Sequence[GroundedEntry]) -> None:
     st.header(counted("{n} entry", "{n} entries", len(entries)), anchor=False)
     with st.container(horizontal=True):
         for suffix, (label, icon, help) in _FORMATS.items():
-            st.download_button(
-                _(label),
-                in_this_language(partial(knowledge_base_bytes, entries, suffix, WORDING)),
-                f"sextant-knowledge-base{suffix}",
-                "application/octet-stream",
-                key=f"knowledge {suffix}",
-                icon=icon,
-                help=_(help),
-                on_click="ignore",
-            )
+            written = partial(knowledge_base_bytes, entries, suffix, WORDING)
+            name = f"sextant-knowledge-base{suffix}"
+            draw_download(_(label), written, name, f"knowledge {suffix}", icon=icon, type="secondary", help=_(help))
     rows = [
         {
             _("Entry"): one.name,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
 from pages._ask.conversations import SHARE
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, in_own_place, open_in_address, when_changed
+from pages._shared.elements import draw_way_back, keep_way_back, open_in_address, when_changed
 from pages._shared.errors import show_errors
 from pages._shared.frame import show_opened
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
 from pages._shared.shown_names import notebook_name
@@ -27,7 +28,7 @@ from rag_engine.notebook.store import (
     share_notebook,
 )
 
-_CHOSEN, _NEW, _RENAMED, _DELETED = "notebook chosen", "notebook new", "notebook renamed", "notebook deleted"
+_CHOSEN, _NEW, _RENAMED, _UNDO = "notebook chosen", "notebook new", "notebook renamed", "restore notebook"
 # Popovers, which close once what is in them is done.
 _MAKING, _RENAMING = "notebook making", "notebook renaming"
 
@@ -35,7 +36,7 @@ _MAKING, _RENAMING = "notebook making", "notebook renaming"
 def draw_choice(workspace: Path) -> Notebook:
     """Draw the choice of a notebook, with what can be done with it as a whole; return the one that is open."""
     person = resources.person()
-    _draw_deleted(workspace)
+    draw_way_back(_UNDO)
     default = default_notebook(person)
     notebooks = {notebook.id: notebook for notebook in list_notebooks(workspace, person)}
     # The address comes first, so that it can be sent on and survives a reload.
@@ -108,28 +109,17 @@ def _rename(workspace: Path, id: str) -> None:
 
 
 def _delete(workspace: Path, id: str) -> None:
-    # Kept in this session alone: what is deleted leaves the disk at once.
     with show_errors():
-        st.session_state[_DELETED] = delete_notebook(workspace, id, resources.person())
+        deleted = delete_notebook(workspace, id, resources.person())
+        if deleted is not None:
+            title = escape(notebook_name(deleted))
+            keep_way_back(_UNDO, to_translate("Deleted “{title}”."), partial(_restore, workspace, deleted), title=title)
         open_in_address("notebook")
         del st.session_state[_CHOSEN]
 
 
-@in_own_place
-def _draw_deleted(workspace: Path) -> None:
-    """Draw the way back of the notebook that was deleted last."""
-    deleted: Notebook | None = st.session_state.get(_DELETED)
-    if deleted is None:
-        return
-    said = _("Deleted “{title}”.").format(title=escape(notebook_name(deleted)))
-    draw_way_back(said, "restore notebook", _restore, workspace)
-
-
-def _restore(workspace: Path) -> None:
-    with show_errors():
-        restored = restore_notebook(workspace, st.session_state[_DELETED], resources.person())
-        del st.session_state[_DELETED]
-        open_in_address("notebook", restored.id)
+def _restore(workspace: Path, deleted: Notebook) -> None:
+    open_in_address("notebook", restore_notebook(workspace, deleted, resources.person()).id)
 
 
 def _share(workspace: Path, id: str, key: str) -> None:

@@ -11,11 +11,11 @@ import streamlit as st
 
 from pages._notebook.entry import draw_entry, draw_note, draw_origin
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, in_own_place
+from pages._shared.elements import draw_way_back, keep_way_back
 from pages._shared.errors import show_errors
 from pages._shared.exports import draw_exports
 from pages._shared.filter_widgets import WORDING
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
 from pages._shared.shown_names import notebook_name
@@ -27,13 +27,12 @@ from rag_engine.takeaway.exported_text import ExportedText, export_notebook
 
 # Entries drawn at once: each has a dozen widgets.
 _SHOWN = 20
-_REMOVED = "notebook entry removed"
 
 
 def draw_entries(engine: Engine, notebook: Notebook) -> None:
     """Draw the entries that have one of the chosen tags, and the button that exports them."""
     workspace = resources.workspace()
-    _draw_undo(workspace, notebook)
+    draw_way_back(f"notebook undo {notebook.id}")
     if not notebook.entries:
         st.info(
             _("No entries yet. On the Ask page, “Add to notebook” keeps an answer or a quote here."),
@@ -86,7 +85,8 @@ def _draw_list(workspace: Path, notebook: Notebook, shown: Sequence[NotebookEntr
                 )
     if len(shown) > most:
         label = counted("Show {n} more entry", "Show {n} more entries", len(shown) - most)
-        st.button(label, icon=":material/expand_more:", type="tertiary", on_click=_show_more, args=(key,))
+        more = {key: most + _SHOWN}
+        st.button(label, icon=":material/expand_more:", type="tertiary", on_click=st.session_state.update, args=(more,))
 
 
 def _draw_moves(workspace: Path, id: str, entry: NotebookEntry, shown: Sequence[NotebookEntry], position: int) -> None:
@@ -111,35 +111,20 @@ def _draw_moves(workspace: Path, id: str, entry: NotebookEntry, shown: Sequence[
         )
 
 
-@in_own_place
-def _draw_undo(workspace: Path, notebook: Notebook) -> None:
-    """Draw the way back of the entry that was removed last."""
-    id, entry, position = st.session_state.get(_REMOVED, ("", None, 0))
-    if id != notebook.id:
-        return
-    draw_way_back(_("Entry removed."), "notebook undo", _restore, workspace, id, entry, position)
-
-
 def _remove(workspace: Path, id: str, entry: NotebookEntry) -> None:
     with show_errors():
         before = change_notebook(workspace, id, lambda one: without_entry(one, entry.id), resources.person())[0]
         place = next((i for i, one in enumerate(before.entries) if one.id == entry.id), len(before.entries))
-        st.session_state[_REMOVED] = id, entry, place
 
+    def back() -> None:
+        change_notebook(workspace, id, lambda one: with_entry(one, entry, place), resources.person())
 
-def _restore(workspace: Path, id: str, entry: NotebookEntry, position: int) -> None:
-    with show_errors():
-        change_notebook(workspace, id, lambda one: with_entry(one, entry, position), resources.person())
-        del st.session_state[_REMOVED]
+    keep_way_back(f"notebook undo {id}", to_translate("Entry removed."), back)
 
 
 def _move(workspace: Path, id: str, moved: str, before: str) -> None:
     with show_errors():
         change_notebook(workspace, id, lambda one: with_entry_moved(one, moved, before), resources.person())
-
-
-def _show_more(key: str) -> None:
-    st.session_state[key] += _SHOWN
 
 
 def _present(engine: Engine) -> set[str]:

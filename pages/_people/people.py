@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from ingestion.operations.acts import every_act
@@ -9,7 +11,7 @@ from ingestion.operations.people import audit_entries, exported_audit, list_peop
 from ingestion.records.audit import AuditEntry
 from ingestion.types import ALL_FIELDS
 from pages._shared import resources
-from pages._shared.elements import act_button, draw_table, when_changed, why_disabled
+from pages._shared.elements import act_button, draw_download, draw_table, when_changed, why_disabled
 from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.field_inputs import heading_of
 from pages._shared.interface_language import _, to_translate
@@ -93,27 +95,18 @@ def _draw_audit() -> None:
             _("Action"), acts, None, key="audit act", placeholder=_("Any"), format_func=_action, width=240
         )
         shown = [one for one in entries if chosen in (None, one.act)]
-        st.download_button(
-            _("Export as CSV"),
-            exported_audit(resources.desk(), shown),
-            "audit.csv",
-            "text/csv",
-            key="audit export",
-            icon=":material/download:",
-            on_click="ignore",
-        )
-    st.caption(_shown_entries(len(shown)))
+        written = partial(exported_audit, resources.desk(), shown)
+        draw_download(_("Export as CSV"), written, "audit.csv", "audit export", type="secondary")
+    if len(shown) > _MOST:
+        latest = _("The latest {shown} of {total} entries:")
+        st.caption(latest.format(shown=number(_MOST), total=number(len(shown))))
+    else:
+        st.caption(counted("{n} entry", "{n} entries", len(shown)))
     if shown:
         # Else a long list of codes would push the note out of sight.
         narrow = {_(_ON): st.column_config.TextColumn(width=230)}
         rows = [_row(one) for one in shown[:_MOST]]
         draw_table(rows, "audit", _("Changes to the collection, newest first"), columns=narrow)
-
-
-def _shown_entries(found: int) -> str:
-    if found > _MOST:
-        return _("The latest {shown} of {total} entries:").format(shown=number(_MOST), total=number(found))
-    return counted("{n} entry", "{n} entries", found)
 
 
 def _action(act: str) -> str:

@@ -129,13 +129,9 @@ def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> N
             key=f"{shown} button",
             type="tertiary",
             icon=":material/expand_more:",
-            on_click=_show_all,
-            args=(shown,),
+            on_click=st.session_state.update,
+            args=({shown: True},),
         )
-
-
-def _show_all(key: str) -> None:
-    st.session_state[key] = True
 
 
 def _draw_years(query: PassageQuery, facets: Facets) -> None:

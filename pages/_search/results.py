@@ -12,10 +12,10 @@ from ingestion.dataset.passage_export import PASSAGE_FORMATS, export_passages
 from ingestion.file_names import download_name
 from pages._search.opened import first_shown, go_to, show_from
 from pages._search.passage import draw_document
-from pages._shared.elements import base_address
+from pages._shared.elements import base_address, draw_download
 from pages._shared.errors import show_errors, shown_sentence
 from pages._shared.filter_widgets import WORDING, display_text, filter_label, named_values
-from pages._shared.interface_language import _, in_this_language
+from pages._shared.interface_language import _
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted, number
 from rag_engine.engine import Engine
@@ -174,14 +174,6 @@ def _draw_export(engine: Engine, found: FoundPassages) -> None:
     with st.popover(_("Export"), icon=":material/download:", type="tertiary", key="search export"):
         st.caption(counted("{n} passage, one row", "All {n} passages, one row each", len(found)))
         for suffix, name in PASSAGE_FORMATS.items():
-            st.download_button(
-                name,
-                in_this_language(partial(export_passages, engine, found, suffix, base_address("/search"), WORDING)),
-                f"{download_name(found.query.words, 'search')}{suffix}",
-                # Never a type that the browser would open in place.
-                "application/octet-stream",
-                key=f"search export {suffix}",
-                icon=":material/download:",
-                type="tertiary",
-                on_click="ignore",
-            )
+            written = partial(export_passages, engine, found, suffix, base_address("/search"), WORDING)
+            file = f"{download_name(found.query.words, 'search')}{suffix}"
+            draw_download(name, written, file, f"search export {suffix}")

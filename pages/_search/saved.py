@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
 from pages._search.opened import go_to
 from pages._shared import resources
-from pages._shared.elements import draw_way_back, in_own_place
+from pages._shared.elements import draw_way_back, keep_way_back
 from pages._shared.errors import show_errors
-from pages._shared.interface_language import _
+from pages._shared.interface_language import _, to_translate
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from rag_engine.conversations.record_kinds import LONGEST_NAME
@@ -27,7 +28,7 @@ from rag_engine.passage_search.saved import (
     save_search,
 )
 
-_NAME, _DELETED, _SAVING = "search saved name", "search deleted", "search save"
+_NAME, _UNDO, _SAVING = "search saved name", "search undo", "search save"
 
 
 def draw_saved(engine: Engine, query: PassageQuery) -> None:
@@ -37,7 +38,7 @@ def draw_saved(engine: Engine, query: PassageQuery) -> None:
         listed = list_searches(workspace, resources.person())
         if not listed and not query:
             st.caption(_("Save a search here to run it again later."))
-        _draw_undo(workspace)
+        draw_way_back(_UNDO)
         for saved in listed:
             _draw_one(engine, workspace, saved, opened=saved.query == query)
         if query:
@@ -83,15 +84,6 @@ def _draw_one(engine: Engine, workspace: Path, saved: SavedSearch, *, opened: bo
                 )
 
 
-@in_own_place
-def _draw_undo(workspace: Path) -> None:
-    """Draw the way back of the search that was deleted last."""
-    deleted: SavedSearch | None = st.session_state.get(_DELETED)
-    if deleted is None:
-        return
-    draw_way_back(_("Search deleted."), "search undo", _restore, workspace, deleted)
-
-
 def _save(workspace: Path, query: PassageQuery) -> None:
     with show_errors():
         name = st.session_state[_NAME] or query.words[:LONGEST_NAME]
@@ -114,10 +106,5 @@ def _rename(workspace: Path, id: str, key: str) -> None:
 
 def _delete(workspace: Path, id: str) -> None:
     with show_errors():
-        st.session_state[_DELETED] = delete_search(workspace, id, resources.person())
-
-
-def _restore(workspace: Path, deleted: SavedSearch) -> None:
-    with show_errors():
-        restore_search(workspace, deleted)
-        del st.session_state[_DELETED]
+        deleted = delete_search(workspace, id, resources.person())
+        keep_way_back(_UNDO, to_translate("Search deleted."), partial(restore_search, workspace, deleted))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial, wraps
-from pathlib import Path
 from typing import Any, ParamSpec
 
 import pandas as pd
@@ -13,7 +13,8 @@ import streamlit as st
 from ingestion.operations.acts import every_act, missing_role
 from ingestion.operations.desk import system_user
 from ingestion.types import ExtractionLimits
-from pages._shared.interface_language import _
+from pages._shared.errors import show_errors
+from pages._shared.interface_language import _, in_this_language
 from pages._shared.login import is_logged_in
 from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import number
@@ -90,11 +91,33 @@ def _follow_change(key: str, follow: Callable[..., None], *arguments: object) ->
         follow(*arguments)
 
 
-def draw_way_back(said: str, key: str, back: Callable[..., None], *arguments: object) -> None:
-    """Draw what a person has deleted of their own, with the button of this key that brings it `back`."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(said, width="content")
-        st.button(_("Undo"), icon=":material/undo:", type="tertiary", key=key, on_click=back, args=arguments)
+def keep_way_back(key: str, said: str, back: Callable[[], None], **values: str) -> None:
+    """Keep what brings back what a person deleted, in this session alone: what is deleted leaves the disk at once.
+
+    `said` is a message to translate, which the values fill in.
+    """
+    st.session_state[f"{key} kept"] = said, values, back
+
+
+def has_way_back(key: str) -> bool:
+    """Return whether something was deleted that can be brought back."""
+    return f"{key} kept" in st.session_state
+
+
+@in_own_place
+def draw_way_back(key: str) -> None:
+    """Draw what was deleted last, with the button of this key that brings it back."""
+    if has_way_back(key):
+        said, values, _back = st.session_state[f"{key} kept"]
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(_(said).format(**values), width="content")
+            st.button(_("Undo"), icon=":material/undo:", type="tertiary", key=key, on_click=_bring_back, args=(key,))
+
+
+def _bring_back(key: str) -> None:
+    with show_errors():
+        st.session_state[f"{key} kept"][2]()
+        del st.session_state[f"{key} kept"]
 
 
 def why_disabled(act: str) -> str | None:
@@ -152,20 +175,32 @@ def draw_table(
     st.dataframe(shown, hide_index=True, height=height, key=key, column_config=columns, alt=alt, row_height=row_height)
 
 
-def draw_download(label: str, path: Path, name: str, key: str, help: str | None = None) -> None:
-    """Draw the button to download a file."""
+def draw_download(label: str, read: Callable[[], bytes], name: str, key: str, **options: Any) -> None:
+    """Draw the button to download a file, which is read or written, in the language of now, once it is asked for."""
     st.download_button(
         label,
-        path.read_bytes,
+        in_this_language(read),
         name,
         # Never a type that the browser would open in place: the file may hold scripts.
         "application/octet-stream",
         key=key,
-        icon=":material/download:",
-        type="tertiary",
         on_click="ignore",
-        help=help,
+        **{"icon": ":material/download:", "type": "tertiary", **options},
     )
+
+
+def draw_when_done(work: Future[Any], every: float) -> None:
+    """Have the page drawn again once some work is done, looked at every so many seconds.
+
+    A widget that was drawn in the fragment would run that alone.
+    """
+
+    @st.fragment(run_every=every)
+    def look() -> None:
+        if work.done():
+            st.rerun()
+
+    look()
 
 
 def draw_heading(title: str, what: str, *, of_page: bool = False) -> None:

@@ -164,13 +164,9 @@ def _draw_active(run: Run) -> None:
                 _draw_signals(run, pausable=stop == "pause")
         elif stop == "undo" and run.progress is None:
             with buttons:
-                _draw_undo(run)
-
-
-def _draw_undo(run: Run) -> None:
-    """Draw the way back of what was asked for, until the work has begun."""
-    if act_button("control", _("Undo"), key=f"undo {run.id}", icon=":material/undo:", disabled=run.signal != ""):
-        _control("cancel", run)
+                signalled = run.signal != ""
+                if act_button("control", _("Undo"), key=f"undo {run.id}", icon=":material/undo:", disabled=signalled):
+                    _control("cancel", run)
 
 
 def _control(signal: Control, run: Run) -> None:
@@ -342,7 +338,10 @@ def _title(run: Run) -> str:
             "Removing {n} source: {codes}", "Removing {n} sources: {codes}", len(codes), codes=_listed(codes)
         )
     if run.action == "add":
-        return _addition([escape(Path(path).name) for path in run.arguments["paths"]])
+        paths = run.arguments["paths"]
+        if len(paths) == 1:
+            return _("Adding {name}").format(name=escape(Path(paths[0]).name))
+        return counted("Adding {n} file", "Adding {n} files", len(paths))
     return _(KINDS[run.action].title)
 
 
@@ -358,12 +357,6 @@ def _comparison(questions: Sequence[str]) -> str:
     return counted(
         "Comparing: {question} and {n} more", "Comparing: {question} and {n} more", more, question=questions[0]
     )
-
-
-def _addition(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return _("Adding {name}").format(name=names[0])
-    return counted("Adding {n} file", "Adding {n} files", len(names))
 
 
 def _deletion(run: Run) -> str:

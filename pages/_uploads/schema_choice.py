@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
 from pages._shared.errors import show_errors
@@ -16,7 +14,7 @@ _OWN = "own schema"
 
 def draw_schema_choice(label: str, place: str, *, first: str = "", help: str | None = None) -> AnswerSchema | None:
     """Draw the choice and return the schema; None for `first`, a choice without one, and until one is uploaded."""
-    shipped = {_title(file): file for file in shipped_schemas()}
+    shipped = {read_schema(file).title: file for file in shipped_schemas()}
     chosen = st.selectbox(
         label,
         [*([""] if first else []), *shipped, _OWN],
@@ -39,7 +37,3 @@ def _draw_own_schema(place: str) -> AnswerSchema | None:
         st.caption(_("Upload a JSON schema with one list of records whose `citation` is the number of a source."))
         return None
     return parse_schema(file.getvalue().decode("utf-8-sig", "replace"), file.name)
-
-
-def _title(file: Path) -> str:
-    return read_schema(file).title

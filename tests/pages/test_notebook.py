@@ -236,7 +236,7 @@ def test_entries_move_past_their_neighbours_and_a_removed_one_comes_back(
 
     app.button(key=f"remove {first.id}").click().run()
     assert kept(workspace).entries == (second,)
-    app.button(key="notebook undo").click().run()
+    app.button(key=f"notebook undo {kept(workspace).id}").click().run()
     assert not app.exception
     assert kept(workspace).entries == (first, second)
     assert "Undo" not in labels(app)
