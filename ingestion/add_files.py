@@ -26,8 +26,8 @@ from ingestion.metadata.sidecar import describe
 from ingestion.metadata_file import NAME, read_descriptions
 from ingestion.own_disk import raise_of_own_disk
 from ingestion.protocols import Extractor
-from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
-from ingestion.records.file_descriptions import DescribedFile, FileDescription, FileDescriptions
+from ingestion.records.document_corrections import Correction, entered_corrections, standing
+from ingestion.records.file_descriptions import DescribedFile, FileDescription, put_description
 from ingestion.records.refused_files import RefusedFiles, WorkerStops
 from ingestion.tools import open_reader, open_readers, reader_of
 from ingestion.types import ExtractionLimits, FileReading, Progress, Refusal
@@ -179,10 +179,9 @@ class _Reader:
         self._extractor = extractor
         self._readers = read_ingestion_config(engine.config.workspace).extraction_processes
         self._gazetteer = load_gazetteer()
-        self.descriptions = FileDescriptions(engine.catalog)
         # What people corrected of a file holds when it is read again.
         self._corrections: dict[str, list[Correction]] = {}
-        for one in standing(CorrectionJournal(engine.catalog).entries()):
+        for one in standing(entered_corrections(engine.config.workspace)):
             self._corrections.setdefault(one.code, []).append(one)
         self._by_source: dict[str, tuple[str, Added]] = {}
         self._records: dict[str, DocumentRecord] = {}
@@ -331,7 +330,7 @@ def _index(
         kept = stored_name(paths.files(engine.config.workspace), document.sha256, document.file)
         kept.parent.mkdir(exist_ok=True)
         read.copy.replace(kept)
-        reader.descriptions.put(document.source, read.described)
+        put_description(engine.config.workspace, document.source, read.described)
         children = indexer.add(document, read.fingerprint, read.records, former)
     except (BackendError, OSError) as error:
         raise_of_own_disk(error)

@@ -35,7 +35,7 @@ def measure_gate(
     if accept:
         check_role(desk.person, every_act()["accept_index"])
         accept_answers(desk.engine, accepted.request if accepted else AnswersRequest(), progress)
-        enter(desk, "measure_gate", kept_sentence("answers accepted"))
+        enter(desk, kept_sentence("answers accepted"))
         return None
     if accepted is None:
         raise InputError("No run was accepted.", help="Accept one first: `sextant eval gate GOLD --accept`.")

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sql
 from pydantic import TypeAdapter
-from sqlalchemy.engine import Connection
 
 from ingestion.records.document_corrections import Correction, corrected
 from ingestion.types import ALL_FIELDS, FIELDS, LIST_FIELDS, FieldName, FieldValue
-from rag_engine.storage.catalog import Catalog, metadata_json, read_metadata
+from rag_engine.storage.records import bodies, body_of, delete_record, reading, write_record, writing
 from rag_engine.types import DocumentRecord, Metadata
 
-TABLES = sql.MetaData()
-descriptions = sql.Table(
-    "file_descriptions",
-    TABLES,
-    sql.Column("source", sql.String, primary_key=True),
-    sql.Column("metadata", sql.String, nullable=False),
-    sql.Column("values", sql.String, nullable=False),
-)
-_VALUES = TypeAdapter(tuple[FieldValue, ...])
+_KIND = "description"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +23,9 @@ class FileDescription:
 
     metadata: Metadata
     found: tuple[FieldValue, ...]
+
+
+_CODEC = TypeAdapter(FileDescription)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,40 +60,32 @@ class DescribedFile:
         return replace(before, **changed)
 
 
-class FileDescriptions:
-    """The descriptions of a workspace, by where each file came from."""
+def all_descriptions(workspace: Path) -> Mapping[str, FileDescription]:
+    """Return every description by where its file came from."""
+    with reading(workspace) as connection:
+        return {source: _CODEC.validate_json(body) for source, body in bodies(connection, _KIND).items()}
 
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        with catalog.begin() as connection:
-            TABLES.create_all(connection)
 
-    def all(self) -> Mapping[str, FileDescription]:
-        """Return every description."""
-        return {row[0]: _description(row[1], row[2]) for row in self._catalog.read(sql.select(descriptions))}
+def find_descriptions(workspace: Path, records: Sequence[DocumentRecord]) -> list[FileDescription]:
+    """Return the descriptions of documents; of one without, what the catalog has of it counts as extracted."""
+    with reading(workspace) as connection:
+        kept = [body_of(connection, _KIND, record.source) for record in records]
+    return [
+        _CODEC.validate_json(body) if body else as_extracted(record.metadata)
+        for record, body in zip(records, kept, strict=True)
+    ]
 
-    def find(self, records: Sequence[DocumentRecord]) -> list[FileDescription]:
-        """Return the descriptions of documents; of one without, what the catalog has of it counts as extracted."""
-        wanted = [record.source for record in records]
-        rows = self._catalog.read_in(sql.select(descriptions), descriptions.c.source, wanted)
-        known = {row[0]: _description(row[1], row[2]) for row in rows}
-        return [known.get(record.source) or as_extracted(record.metadata) for record in records]
 
-    def put(self, source: str, described: FileDescription, connection: Connection | None = None) -> None:
-        """Keep the description of a file in the place of the one before."""
-        if connection is None:
-            with self._catalog.begin() as own:
-                self.put(source, described, own)
-            return
-        connection.execute(sql.delete(descriptions).where(descriptions.c.source == source))
-        values = _VALUES.dump_json(described.found).decode()
-        row = {"source": source, "metadata": metadata_json(described.metadata), "values": values}
-        connection.execute(sql.insert(descriptions).values(row))
+def put_description(workspace: Path, source: str, described: FileDescription) -> None:
+    """Keep the description of a file in the place of the one before."""
+    with writing(workspace) as connection:
+        write_record(connection, _KIND, source, _CODEC.dump_json(described).decode())
 
-    def forget(self, source: str) -> None:
-        """Remove the description of a file that was erased."""
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(descriptions).where(descriptions.c.source == source))
+
+def forget_description(workspace: Path, source: str) -> None:
+    """Remove the description of a file that was erased."""
+    with writing(workspace) as connection:
+        delete_record(connection, _KIND, source)
 
 
 def as_extracted(metadata: Metadata) -> FileDescription:
@@ -115,7 +100,3 @@ def field_texts(metadata: Metadata, field: FieldName) -> tuple[str, ...]:
     """Return the values of a field; none where it is empty."""
     value: str | tuple[str, ...] = getattr(metadata, field)
     return value if isinstance(value, tuple) else (value,) if value else ()
-
-
-def _description(metadata: str, values: str) -> FileDescription:
-    return FileDescription(read_metadata(json.loads(metadata)), _VALUES.validate_json(values))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -27,6 +28,7 @@ from ingestion.types import (
     Relation,
     SeedSource,
 )
+from rag_engine.storage.log import LogLine
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Metadata
 
@@ -48,6 +50,23 @@ class Decision:
     author: str
     note: str
     when: str
+
+
+def decision_line(decision: Decision) -> LogLine:
+    """Return the line of the log for a decision."""
+    said = json.dumps({"phase": decision.phase, "choice": decision.choice})
+    return LogLine(
+        kind="decision", on=decision.code, when=decision.when, by=decision.author, note=decision.note, said=said
+    )
+
+
+def decisions_that_count(lines: Iterable[LogLine]) -> list[Decision]:
+    """Return the last decision on each phase of each source that was not undone, by code."""
+    latest: dict[tuple[str, Phase], Decision] = {}
+    for line in lines:
+        said = json.loads(line.said)
+        latest[line.on, said["phase"]] = Decision(line.on, said["phase"], said["choice"], line.by, line.note, line.when)
+    return sorted((one for one in latest.values() if one.choice), key=lambda one: (one.code, one.phase))
 
 
 class _Evidence(Generic[_Kind]):

@@ -1,6 +1,7 @@
-"""The sources and what became of each in every phase, with all decisions; in the same database as the catalog.
+"""The sources and what became of each in every phase, in the same database as the catalog.
 
-Only the latest outcome of a phase counts; every one that ever was stays in the history.
+Only the latest outcome of a phase counts; every one that ever was stays in the history. What people say, and which
+sources and files there are, are lines of the log.
 """
 
 from __future__ import annotations
@@ -10,15 +11,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import sqlalchemy as sql
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
-from ingestion.records.journal import enter_in_journal, read_journal
-from ingestion.records.source_record import Decision, SourceRecord, decided
+from ingestion.records.audit import add_said
+from ingestion.records.document_corrections import Correction, correction_line, entered_corrections, standing
+from ingestion.records.source_record import (
+    FROM_LIST,
+    Decision,
+    SourceRecord,
+    decided,
+    decision_line,
+    decisions_that_count,
+)
 from ingestion.types import (
     PHASES,
     Description,
@@ -35,6 +43,8 @@ from ingestion.types import (
 )
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog
+from rag_engine.storage.log import LogLine, add_lines, forget_lines, latest_lines, read_lines
+from rag_engine.storage.schema import documents
 from rag_engine.text.control_characters import without_direction_marks
 
 _EVIDENCE: Mapping[Phase, TypeAdapter[Any]] = {
@@ -79,9 +89,6 @@ history = sql.Table(
     *_texts("when", "event", "status", "reason", "message", "author"),
     sql.Column("seconds", sql.Float, nullable=False),
 )
-decisions = sql.Table(
-    "decisions", TABLES, *_texts("code", "phase", key=True), *_texts("choice", "author", "note", "when")
-)
 # Every file that was ever fetched for a source, former versions too.
 source_files = sql.Table("source_files", TABLES, *_texts("code", "path", key=True), *_texts("sha256"))
 kept = sql.Table("kept", TABLES, *_texts("name", "code", key=True), *_texts("fingerprint", "value"))
@@ -121,7 +128,10 @@ class Event:
     seconds: float
 
 
+# The event of a decision, and how one that was taken back begins there.
+_DECIDED, _UNDONE = "decision", "undone"
 _ACTS = {"correct": "", "agree": "agreed", "undo": "undone"}
+_SOURCE = [sources.c.code, *(column for column in sources.c if column.name not in ("position", "code"))]
 _EVENT = [history.c[field.name] for field in fields(Event)]
 _Said = TypeVar("_Said", Correction, Decision)
 
@@ -131,12 +141,8 @@ class SourceStore:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self.journal = CorrectionJournal(catalog)
         with catalog.begin() as connection:
-            files_known = sql.inspect(connection).has_table(source_files.name)
             TABLES.create_all(connection)
-        if not files_known:
-            self._note_present_files()
 
     # --- sources
 
@@ -148,6 +154,7 @@ class SourceStore:
     def add_new(self, new: Iterable[SeedSource]) -> list[SeedSource]:
         """Add sources and return those that were not, since their code is known already."""
         left: list[SeedSource] = []
+        added: list[str] = []
         with self._catalog.begin() as connection:
             known = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
             for source in new:
@@ -157,6 +164,8 @@ class SourceStore:
                     connection.execute(sql.insert(sources).values(_scrubbed(asdict(source)) | {"added": now()}))
                     _note(connection, source.code, "added", message=source.origin)
                     known.add(source.code)
+                    added.append(source.code)
+        self._log_sources(added)
         return left
 
     def correct_addresses(self, corrected: Sequence[SeedSource], author: str = "") -> None:
@@ -166,19 +175,13 @@ class SourceStore:
         """
         codes = [one.code for one in corrected]
         self._require(codes)
+        undone = [one for one in self.decisions() if one.phase == "licence" and one.code in codes]
+        self._log_decisions([replace(one, choice="", author=author, note="", when=now()) for one in undone])
         with self._catalog.begin() as connection:
-            undone = [one for one in self.decisions() if one.phase == "licence" and one.code in codes]
-            enter_in_journal(
-                self._catalog.workspace,
-                "decision",
-                (asdict(replace(one, choice="", author=author, note="", when=now())) for one in undone),
-            )
             for one in corrected:
                 connection.execute(sql.update(sources).where(sources.c.code == one.code).values(url=one.url))
-                connection.execute(
-                    sql.delete(decisions).where(decisions.c.code == one.code, decisions.c.phase == "licence")
-                )
                 _note(connection, one.code, "address", message=one.url, author=author)
+        self._log_sources(codes, author)
 
     def changed_since(self, when: str) -> bool:
         """Return whether a person changed the list, a decision or a value at that time or later."""
@@ -208,7 +211,16 @@ class SourceStore:
                 for table in (outcomes, kept, source_files, sources):
                     connection.execute(sql.delete(table).where(table.c.code == code))
                 _note(connection, code, "removed", author=author)
+        forget_lines(self._catalog.workspace, ["file"], *codes)
+        self._log_sources(codes, author)
         return len(codes)
+
+    def _log_sources(self, codes: Sequence[str], author: str = "") -> None:
+        """Enter in the log what the list has of these sources now; nothing of one that was removed."""
+        rows = self._catalog.read_in(sql.select(*_SOURCE), sources.c.code, codes)
+        held = {str(row[0]): json.dumps(row) for row in rows}
+        lines = (LogLine(kind="source", on=code, when=now(), by=author, said=held.get(code, "")) for code in codes)
+        add_said(self._catalog.workspace, lines)
 
     # --- outcomes
 
@@ -245,18 +257,18 @@ class SourceStore:
                 row = ending | made_of | {"evidence": evidence, "attempts": attempts, "when": now()}
                 _put(connection, outcomes, row | {"code": code, "phase": phase})
                 _note(connection, code, phase, **ending, seconds=seconds)
-                _note_file(connection, code, outcome.evidence)
+                if (file := _file_of(code, outcome.evidence)) is not None:
+                    _put(connection, source_files, asdict(file))
+        self._log_files(ended)
+
+    def _log_files(self, ended: Iterable[tuple[str, Outcome]]) -> None:
+        files = [file for code, outcome in ended if (file := _file_of(code, outcome.evidence)) is not None]
+        lines = (LogLine(kind="file", on=one.code, when=now(), file=one.path, sha256=one.sha256) for one in files)
+        add_lines(self._catalog.workspace, lines)
 
     def files(self) -> list[SourceFile]:
         """Return every file that was ever fetched for a source and not erased."""
         return [SourceFile(*row) for row in self._catalog.read(sql.select(source_files))]
-
-    def _note_present_files(self) -> None:
-        """Note the files of a workspace that was made before files were noted."""
-        entries = self.entries()
-        with self._catalog.begin() as connection:
-            for (code, _), entry in entries.items():
-                _note_file(connection, code, entry.outcome.evidence)
 
     def erase(self, code: str) -> None:
         """Remove what the phases learnt of the document, from the history too; that they ran stays, and the licence.
@@ -276,6 +288,7 @@ class SourceStore:
                 connection.execute(sql.delete(table).where(table.c.code == code))
             told = sql.and_(history.c.code == code, history.c.event.in_((*PHASES, "correction")))
             connection.execute(sql.update(history).where(told).values(message=""))
+        forget_lines(self._catalog.workspace, ["file"], code)
 
     def forget(self, code: str, phases: Sequence[Phase]) -> None:
         """Forget that these phases of the source ran."""
@@ -287,72 +300,73 @@ class SourceStore:
     def decide(self, decision: Decision) -> None:
         """Record a decision on a phase of a source, which survives every re-run. An empty choice undoes it."""
         self._require([decision.code])
+        self._log_decisions([decision])
+        message = ": ".join(filter(None, (decision.choice or _UNDONE, decision.note)))
         with self._catalog.begin() as connection:
-            if decision.choice:
-                _put(connection, decisions, asdict(decision))
-            else:
-                connection.execute(sql.delete(decisions).where(_same_key(decisions, asdict(decision))))
-            message = ": ".join(filter(None, (decision.choice or "undone", decision.note)))
-            enter_in_journal(self._catalog.workspace, "decision", [asdict(decision)])
-            _note(connection, decision.code, "decision", status=decision.phase, message=message, author=decision.author)
+            _note(connection, decision.code, _DECIDED, status=decision.phase, message=message, author=decision.author)
+
+    def _log_decisions(self, decided: Sequence[Decision]) -> None:
+        known = self._documents([one.code for one in decided])
+        add_said(self._catalog.workspace, (replace(decision_line(one), **known.get(one.code, {})) for one in decided))
 
     def correct(self, given: Sequence[Correction]) -> None:
         """Enter a person's values for fields, which no re-run overwrites."""
         self._require([one.code for one in given])
-        with self._catalog.begin() as connection:
-            self.enter(connection, given)
+        self.enter(given)
 
-    def enter(self, connection: sql.Connection, given: Sequence[Correction]) -> None:
-        """Enter corrections of documents of any kind in the journal; those of a source are in its history too."""
+    def enter(self, given: Sequence[Correction]) -> None:
+        """Enter corrections of documents of any kind in the log; those of a source are in its history too."""
         stamped = [replace(one, when=one.when or now()) for one in given]
-        self.journal.append(connection, stamped)
-        codes = {one.code for one in stamped}
-        listed = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))} & codes
-        for one in stamped:
-            if one.code in listed:
+        known = self._documents([one.code for one in stamped])
+        add_said(self._catalog.workspace, (replace(correction_line(one), **known.get(one.code, {})) for one in stamped))
+        with self._catalog.begin() as connection:
+            listed = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
+            for one in (one for one in stamped if one.code in listed):
                 message = f"{one.field}: {_ACTS[one.act] or '; '.join(one.values) or 'nothing'}"
                 _note(connection, one.code, "correction", message=message, author=one.author)
 
+    def _documents(self, codes: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return by which id, content, source and file the collection has the documents of these codes."""
+        d = documents.c
+        of_code = {FROM_LIST + code: code for code in codes} | {code: code for code in codes}
+        active = sql.select(d.source, d.document_id, d.sha256, d.file).where(d.status == "active")
+        names = ("source", "document_id", "sha256", "file")
+        rows = self._catalog.read_in(active, d.source, of_code)
+        return {of_code[row[0]]: dict(zip(names, row, strict=True)) for row in rows}
+
     def decisions(self) -> list[Decision]:
-        """Return what people decided."""
-        return [Decision(*row) for row in self._catalog.read(sql.select(decisions).order_by(decisions.c.code))]
+        """Return what people decided, by code."""
+        return decisions_that_count(read_lines(self._catalog.workspace, "decision"))
+
+    def entered_corrections(self, code: str = "") -> list[Correction]:
+        """Return what was ever corrected, oldest first: of one document, of all without a code."""
+        return entered_corrections(self._catalog.workspace, code)
 
     def corrections(self) -> list[Correction]:
         """Return the corrections that count, of documents of any kind."""
-        return standing(self.journal.entries())
+        return standing(self.entered_corrections())
 
-    def missing_in_journal(self) -> tuple[list[Decision], list[Correction], list[int]]:
-        """Return what people said that the journal lacks, and the numbers of its lines that cannot be read."""
-        lines = read_journal(self._catalog.workspace)
-        written = {_as_line(one.said) for one in lines}
-        decided = [one for one in self.decisions() if _as_line(asdict(one)) not in written]
-        corrected = [one for one in self.journal.entries() if _as_line(asdict(one)) not in written]
-        return decided, corrected, [one.number for one in lines if one.kind is None]
+    # --- one database from the other
 
-    def complete_journal(self) -> int:
-        """Enter in the journal what it lacks of what people said, and return how much that was."""
-        decided, corrected, _ = self.missing_in_journal()
-        enter_in_journal(self._catalog.workspace, "decision", map(asdict, decided))
-        enter_in_journal(self._catalog.workspace, "correction", map(asdict, corrected))
-        return len(decided) + len(corrected)
-
-    def take_from_journal(self) -> int:
-        """Take over what the journal says and the catalog lacks, and return how much that was."""
-        lines = read_journal(self._catalog.workspace)
-        latest = {(one.said["code"], one.said["phase"]): one.said for one in lines if one.kind == "decision"}
-        decided = [Decision(**said) for said in latest.values()]
-        before = {(one.code, one.phase): one for one in self.decisions()}
-        changed = [one for one in decided if before.get((one.code, one.phase)) != (one if one.choice else None)]
-        known = {_as_line(asdict(one)) for one in self.journal.entries()}
-        given = (one.said for one in lines if one.kind == "correction" and _as_line(one.said) not in known)
-        corrected = [Correction(**{**said, "values": tuple(said["values"])}) for said in given]
+    def take_from_log(self) -> None:
+        """Put what the log has of sources and their files into a new catalog."""
+        held = latest_lines(self._catalog.workspace, "source").values()
+        names = [column.name for column in _SOURCE]
+        rows = [dict(zip(names, json.loads(one.said), strict=True)) for one in held if one.said]
+        files = [SourceFile(one.on, one.file, one.sha256) for one in read_lines(self._catalog.workspace, "file")]
         with self._catalog.begin() as connection:
-            for one in changed:
-                connection.execute(sql.delete(decisions).where(_same_key(decisions, asdict(one))))
-                if one.choice:
-                    connection.execute(sql.insert(decisions).values(asdict(one)))
-            self.journal.take_over(connection, corrected)
-        return len(changed) + len(corrected)
+            for table, values in ((sources, rows), (source_files, [asdict(one) for one in dict.fromkeys(files)])):
+                if values:
+                    connection.execute(sql.insert(table), values)
+
+    def write_log(self) -> int:
+        """Enter sources, files and decisions in a new log, as the catalog tells of them; return how many decisions."""
+        self._log_sources([one.code for one in self.sources()])
+        files = (LogLine(kind="file", on=one.code, file=one.path, sha256=one.sha256) for one in self.files())
+        add_lines(self._catalog.workspace, files)
+        told = sql.select(*_EVENT).where(history.c.event == _DECIDED).order_by(history.c.id)
+        self._log_decisions([_told(Event(*row)) for row in self._catalog.read(told)])
+        return len(self.decisions())
 
     # --- all of it
 
@@ -400,9 +414,11 @@ class SourceStore:
             )
 
 
-def _as_line(said: Mapping[str, Any]) -> str:
-    """Return what was said in the form in which a line of the journal is compared."""
-    return json.dumps(said, sort_keys=True)
+def _told(event: Event) -> Decision:
+    """Return the decision that a line of the history tells of."""
+    choice, _, note = event.message.partition(": ")
+    phase = cast("Phase", event.status)
+    return Decision(event.code, phase, choice.removeprefix(_UNDONE), event.author, note, event.when)
 
 
 def _by_code(given: Iterable[_Said]) -> defaultdict[str, list[_Said]]:
@@ -458,9 +474,10 @@ def _entry(row: Mapping[str, Any]) -> PhaseEntry:
     return PhaseEntry(outcome, row["fingerprint"], row["model"], row["attempts"], row["when"])
 
 
-def _note_file(connection: sql.Connection, code: str, evidence: object) -> None:
-    if isinstance(evidence, Download) and evidence.path:
-        _put(connection, source_files, {"code": code, "path": evidence.path, "sha256": evidence.sha256})
+def _file_of(code: str, evidence: object) -> SourceFile | None:
+    if not isinstance(evidence, Download) or not evidence.path:
+        return None
+    return SourceFile(code, evidence.path, evidence.sha256)
 
 
 def _note(connection: sql.Connection, code: str, event: str, **given: str | float) -> None:

@@ -11,12 +11,12 @@ from sqlalchemy.engine import ExceptionContext
 
 from rag_engine.errors import WorkspaceError
 
-# The database of what people make and choose; the others are catalogs and their copies.
+# The database of what people make and choose; the others are catalogs.
 RECORDS = "records.sqlite"
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_TEXT = "Could not decode to UTF-8"
 CURE = (
-    "`sextant doctor --repair` makes it from its second copy and the originals. Without that copy, restore the latest "
+    "`sextant doctor --repair` makes it anew from the log and the originals. Without the log, restore the latest "
     "backup with `sextant restore ARCHIVE --workspace NEW`. Without a backup, add the files in its folder `files` to a "
     "new workspace with `sextant add`."
 )
@@ -27,8 +27,8 @@ def damaged_database(path: Path, found: str) -> WorkspaceError:
     if path.name == RECORDS:
         return WorkspaceError(
             "The records {path} are damaged: {damage}.",
-            help="Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`. Without a backup, move the "
-            "file away: conversations, notebooks and roles begin with none.",
+            help="Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`. Without a backup, "
+            "`sextant doctor --repair` begins new ones: the documents stay, and it says what is lost.",
             path=path,
             damage=_in_short(found),
         )
