@@ -1,61 +1,40 @@
-"""Comparisons in the catalog database: their questions and columns, and a row for each cell."""
+"""Comparisons among the records: their questions and columns, and a record for each cell."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 import sqlalchemy as sql
 from pydantic import TypeAdapter
+from sqlalchemy.engine import Connection
 
-from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, ComparisonColumn, without_documents
-from rag_engine.answering.structured.answer_schema import AnswerSchema
+from ingestion.dataset.comparison.comparison import Comparison, ComparisonCell, without_documents
 from rag_engine.conversations.erased_documents import erased_since
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog, all_active
+from rag_engine.storage.records import bodies, body_of, delete_record, reading, records, write_record, writing
 
-TABLES = sql.MetaData()
-comparisons = sql.Table(
-    "comparisons",
-    TABLES,
-    sql.Column("id", sql.String, primary_key=True),
-    sql.Column("name", sql.String, nullable=False),
-    sql.Column("columns_by", sql.String, nullable=False),
-    sql.Column("layout", sql.String, nullable=False),
-    sql.Column("made", sql.String, nullable=False),
-)
-cells = sql.Table(
-    "comparison_cells",
-    TABLES,
-    sql.Column("comparison", sql.String, primary_key=True),
-    sql.Column("question", sql.String, primary_key=True),
-    sql.Column("column_key", sql.String, primary_key=True),
-    sql.Column("cell", sql.String, nullable=False),
-)
-_CELL = TypeAdapter(ComparisonCell)
-_COLUMNS = TypeAdapter(tuple[ComparisonColumn, ...])
-_FORM: TypeAdapter[AnswerSchema | None] = TypeAdapter(AnswerSchema | None)
+_KIND, _CODEC, _CELL = "comparison", TypeAdapter(Comparison), TypeAdapter(ComparisonCell)
 
 
 class ComparisonStore:
     """The comparisons of a workspace."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        with catalog.begin() as connection:
-            TABLES.create_all(connection)
+        self._catalog, self._workspace = catalog, catalog.workspace
 
     def list(self) -> list[Comparison]:
         """Return every comparison, the newest first."""
-        rows = self._catalog.read(sql.select(comparisons).order_by(comparisons.c.made.desc(), comparisons.c.id))
-        return [self._comparison(row) for row in rows]
+        with reading(self._workspace) as connection:
+            found = [_comparison(connection, body) for body in bodies(connection, _KIND).values()]
+        return sorted(sorted(found, key=lambda one: one.id), key=lambda one: one.made, reverse=True)
 
     def find(self, id: str) -> Comparison | None:
         """Return the comparison of this id, None where there is none."""
-        rows = self._catalog.read(sql.select(comparisons).where(comparisons.c.id == id))
-        return self._comparison(rows[0]) if rows else None
+        with reading(self._workspace) as connection:
+            body = body_of(connection, _KIND, id)
+            return _comparison(connection, body) if body else None
 
     def require(self, id: str) -> Comparison:
         """Return the comparison of this id; InputError where there is none."""
@@ -68,9 +47,9 @@ class ComparisonStore:
 
     def put(self, comparison: Comparison) -> None:
         """Keep a comparison's name, questions and columns in place of the former ones; its cells stay."""
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
-            connection.execute(sql.insert(comparisons).values(_row(comparison)))
+        with writing(self._workspace) as connection:
+            body = _CODEC.dump_json(replace(comparison, cells={})).decode()
+            write_record(connection, _KIND, comparison.id, body)
 
     def put_cell(self, id: str, cell: ComparisonCell) -> bool:
         """Keep a cell in place of the former one; return False where its comparison has gone.
@@ -78,37 +57,33 @@ class ComparisonStore:
         One whose column is or that cites a document which was erased while it was asked is not kept, and none keeps its
         name.
         """
-        with self._catalog.begin() as connection:
-            by = connection.scalar(sql.select(comparisons.c.columns_by).where(comparisons.c.id == id))
-            if by is None:
+        with writing(self._workspace) as connection:
+            body = body_of(connection, _KIND, id)
+            if body is None:
                 return False
-            c = cells.c
-            place = sql.and_(c.comparison == id, c.question == cell.question, c.column_key == cell.column)
-            connection.execute(sql.delete(cells).where(place))
-            column = [cell.column] if by == "document" else []
-            if all_active(connection, (*column, *(one.document_id for one in cell.citations))):
-                kept = cell if all_active(connection, cell.found) else replace(cell, warnings=())
-                connection.execute(sql.insert(cells).values(_cell_row(id, kept)))
+            delete_record(connection, _cells(id), _place(cell))
+            column = [cell.column] if _CODEC.validate_json(body).by == "document" else []
+            if self._are_active(*column, *(one.document_id for one in cell.citations)):
+                kept = cell if self._are_active(*cell.found) else replace(cell, warnings=())
+                _write_cell(connection, id, kept)
         return True
 
     def remove(self, id: str) -> None:
         """Remove a comparison with every cell."""
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(cells).where(cells.c.comparison == id))
-            connection.execute(sql.delete(comparisons).where(comparisons.c.id == id))
+        with writing(self._workspace) as connection:
+            connection.execute(sql.delete(records).where(records.c.kind == _cells(id)))
+            delete_record(connection, _KIND, id)
 
     def restore(self, comparison: Comparison) -> None:
         """Keep a comparison as it was before a change, without what is of a document erased since."""
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(cells).where(cells.c.comparison == comparison.id))
-            connection.execute(sql.delete(comparisons).where(comparisons.c.id == comparison.id))
+        with writing(self._workspace) as connection:
+            self.remove(comparison.id)
             erased = self._erased_since(comparison.made)
-            columns = (one for one in comparison.columns if one.key not in erased or all_active(connection, [one.key]))
-            connection.execute(sql.insert(comparisons).values(_row(replace(comparison, columns=tuple(columns)))))
-            standing = (self._standing(cell) for cell in comparison.cells.values())
-            rows = [_cell_row(comparison.id, cell) for cell in standing if cell]
-            if rows:
-                connection.execute(sql.insert(cells), rows)
+            columns = (one for one in comparison.columns if one.key not in erased or self._are_active(one.key))
+            self.put(replace(comparison, columns=tuple(columns)))
+            for cell in map(self._standing, comparison.cells.values()):
+                if cell:
+                    _write_cell(connection, comparison.id, cell)
 
     def forget_documents(self, document_ids: Collection[str]) -> None:
         """Remove the columns of these documents and the cells that cite one, to be asked again."""
@@ -125,42 +100,28 @@ class ComparisonStore:
         return without_documents(cell, erased) if erased else cell
 
     def _erased_since(self, moment: str) -> set[str]:
-        return {one.document_id for one in erased_since(self._catalog.workspace, moment)}
+        return {one.document_id for one in erased_since(self._workspace, moment)}
 
-    def _comparison(self, row: Any) -> Comparison:
-        id, name, by, layout, made = row
-        values = json.loads(layout)
-        asked = self._catalog.read(sql.select(cells.c.cell).where(cells.c.comparison == id))
-        found = [_CELL.validate_json(cell) for (cell,) in asked]
-        return Comparison(
-            id,
-            name,
-            by,
-            tuple(values["questions"]),
-            _COLUMNS.validate_python(values["columns"]),
-            {key: tuple(wanted) for key, wanted in values["wanted"].items()},
-            made,
-            {(cell.question, cell.column): cell for cell in found},
-            _FORM.validate_python(values["form"]),
-        )
+    def _are_active(self, *document_ids: str) -> bool:
+        """Return whether the collection has each document; an erasure forgets again what is kept before its end."""
+        with self._catalog.begin() as connection:
+            return all_active(connection, document_ids)
 
 
-def _row(comparison: Comparison) -> dict[str, str]:
-    layout = {
-        "questions": comparison.questions,
-        "columns": [asdict(column) for column in comparison.columns],
-        "wanted": dict(comparison.wanted),
-        "form": comparison.form and asdict(comparison.form),
-    }
-    return {
-        "id": comparison.id,
-        "name": comparison.name,
-        "columns_by": comparison.by,
-        "layout": json.dumps(layout),
-        "made": comparison.made,
-    }
+def _comparison(connection: Connection, body: str) -> Comparison:
+    comparison = _CODEC.validate_json(body)
+    cells = map(_CELL.validate_json, bodies(connection, _cells(comparison.id)).values())
+    return replace(comparison, cells={(cell.question, cell.column): cell for cell in cells})
 
 
-def _cell_row(id: str, cell: ComparisonCell) -> dict[str, str]:
-    text = _CELL.dump_json(cell).decode()
-    return {"comparison": id, "question": cell.question, "column_key": cell.column, "cell": text}
+def _cells(id: str) -> str:
+    """Return the kind of the records that are cells of a comparison."""
+    return f"cell of {id}"
+
+
+def _place(cell: ComparisonCell) -> str:
+    return f"{cell.column}\n{cell.question}"
+
+
+def _write_cell(connection: Connection, id: str, cell: ComparisonCell) -> None:
+    write_record(connection, _cells(id), _place(cell), _CELL.dump_json(cell).decode())
