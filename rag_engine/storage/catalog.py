@@ -33,7 +33,7 @@ from rag_engine.storage.schema import (
 )
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
-from rag_engine.workspace import catalog_file, files, is_writable, make_folder
+from rag_engine.workspace import catalog_file, files, is_writable, make_folder, records_file
 
 Item = TypeVar("Item")
 
@@ -399,12 +399,12 @@ def _file_address(workspace: Path, *, written: bool) -> sql.URL:
     )
 
 
-def check_catalog(workspace: Path, url: str = "") -> None:
-    """Raise WorkspaceError where a page of the catalog's file is damaged; a second for 300 MB."""
-    path = catalog_file(workspace)
-    found = find_damage(path) if path.is_file() and not url else []
-    if found:
-        raise damaged_database(path, found[0])
+def check_databases(workspace: Path, url: str = "") -> None:
+    """Raise WorkspaceError where a page of a database's file is damaged; a second for 300 MB."""
+    for path in (catalog_file(workspace), records_file(workspace)):
+        found = find_damage(path) if path.is_file() and not (url and path == catalog_file(workspace)) else []
+        if found:
+            raise damaged_database(path, found[0])
 
 
 def is_lost(workspace: Path, path: Path) -> bool:
