@@ -101,7 +101,7 @@ def _destroyed(checks: Sequence[Check]) -> str:
 
 
 def _repair_database(config: Config, destroyed: str) -> list[Check]:
-    """Make a destroyed database anew, and return what that was and what is not in it."""
+    """Repair a destroyed database, and return what was done and what is lost."""
     from ingestion.operations.acts import ClosedDesk
     from ingestion.operations.backups import repair_catalog, repair_records
     from ingestion.operations.desk import local_person
@@ -110,13 +110,13 @@ def _repair_database(config: Config, destroyed: str) -> list[Check]:
     if destroyed == _CATALOG:
         renewed = repair_catalog(place)
         aside, unknown = renewed.aside, renewed.unknown
-        found = f"the catalog was made anew from the log: {renewed.documents} documents, with what people decided and "
+        found = f"the catalog was rebuilt from the log: {renewed.documents} documents, with what people decided and "
         found += "corrected; lost are applied tables of terms, and what runs found out of sources"
         done = [Check(_REPAIRED, "note", found, "`sextant run` finds it out again.")]
     else:
         begun = repair_records(place)
         aside = begun.aside
-        found = f"records begin anew with the {begun.decisions} decisions that the catalog tells of; lost are "
+        found = f"new records hold the {begun.decisions} decisions that the catalog tells of; lost are "
         found += "conversations, notebooks, comparisons, saved searches, people with their roles, corrections "
         found += "and the audit log"
         done = [Check(_REPAIRED, "note", found, "Documents stay as they were described. A backup has the rest.")]

@@ -45,7 +45,7 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass(slots=True)
 class PageServer:
-    """The page of a running `sextant serve`: where it answers, and its process, started again if it ends by itself."""
+    """The page of a running `sextant serve`, with its process, started again if it ends by itself."""
 
     config: Config
     exposure: Exposure
@@ -62,7 +62,7 @@ class PageServer:
             bound_log(self.log)
 
     def start(self) -> None:
-        """Start the page at its address; InputError where the login does not work, or is no longer as it began."""
+        """Start the page at its address; InputError where the login fails, or is no longer as it began."""
         if check_protected(self.exposure.host) != self.exposure:
             raise InputError(
                 "What secrets.toml says of the login has changed since Sextant began to serve.",

@@ -1,7 +1,8 @@
-"""A destroyed database made anew: the catalog from the log, the records from what the catalog tells."""
+"""Repair of a destroyed database: the catalog from the log, the records from what the catalog tells."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from rag_engine.atomic_write import replacing
 from rag_engine.errors import WorkspaceError
 from rag_engine.set_aside import kept_aside, set_aside
 from rag_engine.storage.catalog import mark_changed, open_catalog, set_state
-from rag_engine.storage.log import log_documents, logged_documents, logged_encoder
+from rag_engine.storage.log import latest_lines, log_documents, logged_encoder
 from rag_engine.storage.schema import documents
 
 _LOGS = "-wal", "-shm", "-journal"
@@ -29,9 +30,10 @@ _LOGS = "-wal", "-shm", "-journal"
 
 @dataclass(frozen=True, slots=True)
 class CatalogRenewed:
-    """A new catalog of so many documents, without texts; `aside` is the damaged file, None if it was missing.
+    """A new catalog with the number of its documents, which have no texts yet.
 
-    `unknown` is the folder of the originals that the log does not know, None where it knows each.
+    `aside` is the damaged file, None if it was missing; `unknown` is the folder of the originals that the log does not
+    know, None where it knows each.
     """
 
     documents: int
@@ -41,20 +43,20 @@ class CatalogRenewed:
 
 @dataclass(frozen=True, slots=True)
 class RecordsRenewed:
-    """New records with so many decisions; `aside` is the damaged file, None if it was missing."""
+    """New records with the number of their decisions; `aside` is the damaged file, None if it was missing."""
 
     decisions: int
     aside: Path | None
 
 
 def renew_catalog(workspace: Path) -> CatalogRenewed:
-    """Make the catalog anew from the log; a destroyed one is kept aside with its logs.
+    """Rebuild the catalog from the log; a destroyed one is kept aside with its logs.
 
     The indexes go, for they are of what was destroyed. Broken off, it is begun again. WorkspaceError where the log
     knows no document or is damaged as well, and while `sextant serve` or a worker is at work.
     """
     with _alone(workspace):
-        known = logged_documents(workspace)
+        known = list(latest_lines(workspace, "document").values())
         if not known:
             raise WorkspaceError(
                 f"The log of {workspace} knows no document.",
@@ -66,11 +68,13 @@ def renew_catalog(workspace: Path) -> CatalogRenewed:
             with closing(open_catalog(workspace, sql.URL.create("sqlite", database=str(made)))) as catalog:
                 SourceStore(catalog).take_from_log()
                 with catalog.begin() as connection:
-                    connection.execute(sql.insert(documents), [one | {"status": "active"} for one in known])
+                    connection.execute(
+                        sql.insert(documents), [json.loads(one.said) | {"status": "active"} for one in known]
+                    )
                     set_state(connection, "encoder", logged_encoder(workspace))
                     mark_changed(connection)
                 catalog.checkpoint()
-            named = {(one["sha256"], one["file"]) for one in known}
+            named = {(one.sha256, one.file) for one in known}
             named |= {(one.sha256, one.file) for one in begun_erasures(workspace)}
             held = {workspace / original_name(*one) for one in named}
             # The next writer would remove them.
@@ -84,7 +88,7 @@ def renew_catalog(workspace: Path) -> CatalogRenewed:
 
 
 def renew_records(workspace: Path) -> RecordsRenewed:
-    """Begin new records; destroyed ones are kept aside. Of what people decided, they hold what the catalog tells."""
+    """Begin new records with the decisions that the catalog tells of; destroyed ones are kept aside."""
     with _alone(workspace):
         folder = set_aside(workspace, _with_logs(paths.records_file(workspace)))
         with closing(open_catalog(workspace)) as catalog:

@@ -155,7 +155,7 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
 
 @act("admin", "Repairing the workspace", on="catalog")
 def repair_catalog(desk: ActingPlace) -> CatalogRenewed:
-    """Make a destroyed catalog anew from the log; `read_again` then gives it its texts."""
+    """Rebuild a destroyed catalog from the log; `read_again` then gives it its texts."""
     _check_catalog(desk.workspace)
     renewed = renew_catalog(desk.workspace)
     enter(desk, kept_sentence("catalog"))

@@ -1,4 +1,4 @@
-"""Audit: who changed what in the collection, and when, as lines of the log that are added and never changed.
+"""Audit: who changed what in the collection, and when; lines of the log that are never changed.
 
 An act has a line when it begins and another with what became of it, so that one that was killed leaves its first.
 """
@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -53,12 +53,12 @@ _CURRENT: ContextVar[_Begun | None] = ContextVar("the act that is carried out", 
 
 @contextmanager
 def begun(workspace: Path, entry: AuditEntry, *, resumes: bool = False) -> Iterator[None]:
-    """Enter that an act begins, and at its end that it failed or changed nothing, unless it was entered meanwhile.
+    """Enter that an act begins, and that it failed or changed nothing, unless it was entered meanwhile.
 
     One that `resumes` what an interrupted act on the same began is that act.
     """
-    same = (one.of for one in _unended(read_lines(workspace, "act")) if (one.act, one.on) == (entry.act, entry.on))
-    resumed = next(same, "") if resumes else ""
+    unended = _unended(read_lines(workspace, "act")) if resumes else []
+    resumed = next((one.of for one in unended if (one.act, one.on) == (entry.act, entry.on)), "")
     act = _Begun(workspace, entry, resumed or secrets.token_hex(8))
     _append_begun(act)
     token = _CURRENT.set(act)
@@ -107,26 +107,26 @@ def append_entry(workspace: Path, entry: AuditEntry) -> None:
 def add_said(workspace: Path, lines: Iterable[LogLine]) -> None:
     """Add lines of what was said, each with the act under way."""
     act = _CURRENT.get()
-    of = {"act": act.entry.act, "person": act.entry.person, "of": act.id} if act else {}
+    of: dict[str, Any] = {"act": act.entry.act, "person": act.entry.person, "of": act.id} if act else {}
     add_lines(workspace, [replace(one, **of) for one in lines])
 
 
 def read_entries(workspace: Path) -> list[AuditEntry]:
-    """Return all entries, oldest first; of an act without an end it is said whether its process still runs."""
+    """Return all entries, oldest first; an act without an end says whether its process still runs."""
     lines = read_lines(workspace, "act")
     # An act that was resumed, or that named later what it is upon, has begun more than once.
     last = {line.of: line for line in _unended(lines)}
     entries = []
     for line in lines:
         if line.outcome in ("done", "failed"):
-            entries.append(_entry(line, line.outcome))
+            entries.append(_entry(line, "done" if line.outcome == "done" else "failed"))
         elif last.get(line.of) is line:
             entries.append(_entry(line, "running" if is_running(line.process, line.started) else "interrupted"))
     return entries
 
 
 def end_copied(workspace: Path, act: str) -> None:
-    """Enter that the last act of a name was done which had begun and not ended when this copy of the log was taken."""
+    """Enter that the last act of a name was done that had not ended when this log was copied."""
     begun = [one for one in _unended(read_lines(workspace, "act")) if one.act == act]
     if begun:
         _append(workspace, _entry(begun[-1], "done"), "done", begun[-1].of)

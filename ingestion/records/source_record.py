@@ -60,13 +60,16 @@ def decision_line(decision: Decision) -> LogLine:
     )
 
 
-def decisions_that_count(lines: Iterable[LogLine]) -> list[Decision]:
+def decision_of(line: LogLine) -> Decision:
+    """Return the decision that a line of the log keeps."""
+    said = json.loads(line.said)
+    return Decision(line.on, said["phase"], said["choice"], line.by, line.note, line.when)
+
+
+def decisions_that_count(made: Iterable[Decision]) -> list[Decision]:
     """Return the last decision on each phase of each source that was not undone, by code."""
-    latest: dict[tuple[str, Phase], Decision] = {}
-    for line in lines:
-        said = json.loads(line.said)
-        latest[line.on, said["phase"]] = Decision(line.on, said["phase"], said["choice"], line.by, line.note, line.when)
-    return sorted((one for one in latest.values() if one.choice), key=lambda one: (one.code, one.phase))
+    latest = {(one.code, one.phase): one for one in made}
+    return [latest[place] for place in sorted(latest) if latest[place].choice]
 
 
 class _Evidence(Generic[_Kind]):
@@ -110,7 +113,10 @@ class SourceRecord:
 
     @property
     def verdict(self) -> LicenceVerdict | None:
-        """Return the licence verdict; what the document reserves wins over its page, other evidence is a conflict."""
+        """Return the licence verdict; what the document reserves wins over its page.
+
+        Other evidence is a conflict.
+        """
         verdict, extraction = self.page_verdict, self.extraction
         if verdict is None or self.licence_decided or extraction is None or not extraction.licence_marks:
             return verdict

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import sqlalchemy as sql
 from pydantic import TypeAdapter
@@ -25,6 +25,7 @@ from ingestion.records.source_record import (
     SourceRecord,
     decided,
     decision_line,
+    decision_of,
     decisions_that_count,
 )
 from ingestion.types import (
@@ -96,7 +97,7 @@ kept = sql.Table("kept", TABLES, *_texts("name", "code", key=True), *_texts("fin
 
 @dataclass(frozen=True, slots=True)
 class PhaseEntry:
-    """A stored outcome: made from what (`fingerprint`), by which model if any, at which attempt in a row, when."""
+    """A stored outcome: made from what (`fingerprint`), by which model, at which attempt in a row, when."""
 
     outcome: Outcome
     fingerprint: str
@@ -175,12 +176,13 @@ class SourceStore:
         """
         codes = [one.code for one in corrected]
         self._require(codes)
-        undone = [one for one in self.decisions() if one.phase == "licence" and one.code in codes]
-        self._log_decisions([replace(one, choice="", author=author, note="", when=now()) for one in undone])
+        for one in self.decisions():
+            if one.phase == "licence" and one.code in codes:
+                self.decide(replace(one, choice="", author=author, note="", when=now()))
         with self._catalog.begin() as connection:
-            for one in corrected:
-                connection.execute(sql.update(sources).where(sources.c.code == one.code).values(url=one.url))
-                _note(connection, one.code, "address", message=one.url, author=author)
+            for source in corrected:
+                connection.execute(sql.update(sources).where(sources.c.code == source.code).values(url=source.url))
+                _note(connection, source.code, "address", message=source.url, author=author)
         self._log_sources(codes, author)
 
     def changed_since(self, when: str) -> bool:
@@ -199,13 +201,13 @@ class SourceStore:
         return sorted(listed, key=lambda one: (place.get(one.parent, place[one.code]), bool(one.parent), _number(one)))
 
     def last_child(self, code: str) -> int:
-        """Return the highest number that a document under this portal ever had, so no decision falls on another."""
+        """Return the highest number of a document under this portal, so no decision falls on another."""
         under = sql.select(history.c.code).where(history.c.code.startswith(f"{code}.", autoescape=True)).distinct()
         numbers = (str(row[0]).removeprefix(f"{code}.") for row in self._catalog.read(under))
         return max((int(number) for number in numbers if number.isdigit()), default=0)
 
     def remove(self, codes: Sequence[str], author: str) -> int:
-        """Take sources off the list with their outcomes, and return their number; decisions and the history stay."""
+        """Take sources off the list with their outcomes; decisions and the history stay. Return their number."""
         with self._catalog.begin() as connection:
             for code in codes:
                 for table in (outcomes, kept, source_files, sources):
@@ -271,7 +273,7 @@ class SourceStore:
         return [SourceFile(*row) for row in self._catalog.read(sql.select(source_files))]
 
     def erase(self, code: str) -> None:
-        """Remove what the phases learnt of the document, from the history too; that they ran stays, and the licence.
+        """Remove what the phases learnt of the document; that they ran stays, and the licence.
 
         Of the evidence on the licence, which may quote the document, the words go.
         """
@@ -301,9 +303,8 @@ class SourceStore:
         """Record a decision on a phase of a source, which survives every re-run. An empty choice undoes it."""
         self._require([decision.code])
         self._log_decisions([decision])
-        message = ": ".join(filter(None, (decision.choice or _UNDONE, decision.note)))
         with self._catalog.begin() as connection:
-            _note(connection, decision.code, _DECIDED, status=decision.phase, message=message, author=decision.author)
+            _note_decision(connection, decision)
 
     def _log_decisions(self, decided: Sequence[Decision]) -> None:
         known = self._documents([one.code for one in decided])
@@ -322,10 +323,9 @@ class SourceStore:
         with self._catalog.begin() as connection:
             listed = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
             for one in (one for one in stamped if one.code in listed):
-                message = f"{one.field}: {_ACTS[one.act] or '; '.join(one.values) or 'nothing'}"
-                _note(connection, one.code, "correction", message=message, author=one.author)
+                _note_correction(connection, one)
 
-    def _documents(self, codes: Sequence[str]) -> dict[str, dict[str, str]]:
+    def _documents(self, codes: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return by which id, content, source and file the collection has the documents of these codes."""
         d = documents.c
         of_code = {FROM_LIST + code: code for code in codes} | {code: code for code in codes}
@@ -336,7 +336,7 @@ class SourceStore:
 
     def decisions(self) -> list[Decision]:
         """Return what people decided, by code."""
-        return decisions_that_count(read_lines(self._catalog.workspace, "decision"))
+        return decisions_that_count(map(decision_of, read_lines(self._catalog.workspace, "decision")))
 
     def entered_corrections(self, code: str = "") -> list[Correction]:
         """Return what was ever corrected, oldest first: of one document, of all without a code."""
@@ -349,18 +349,26 @@ class SourceStore:
     # --- one database from the other
 
     def take_from_log(self) -> None:
-        """Put what the log has of sources and their files into a new catalog."""
+        """Put what the log has of sources, their files and their history into a new catalog."""
         held = latest_lines(self._catalog.workspace, "source").values()
         names = [column.name for column in _SOURCE]
         rows = [dict(zip(names, json.loads(one.said), strict=True)) for one in held if one.said]
+        codes = {one.on for one in held}
         files = [SourceFile(one.on, one.file, one.sha256) for one in read_lines(self._catalog.workspace, "file")]
         with self._catalog.begin() as connection:
             for table, values in ((sources, rows), (source_files, [asdict(one) for one in dict.fromkeys(files)])):
                 if values:
                     connection.execute(sql.insert(table), values)
+            for line in read_lines(self._catalog.workspace, "source"):
+                _note(connection, line.on, "added" if line.said else "removed", author=line.by, when=line.when)
+            for decision in map(decision_of, read_lines(self._catalog.workspace, "decision")):
+                _note_decision(connection, decision)
+            for correction in self.entered_corrections():
+                if correction.code in codes:
+                    _note_correction(connection, correction)
 
     def write_log(self) -> int:
-        """Enter sources, files and decisions in a new log, as the catalog tells of them; return how many decisions."""
+        """Enter sources, files and decisions of the catalog in a new log; return how many decisions."""
         self._log_sources([one.code for one in self.sources()])
         files = (LogLine(kind="file", on=one.code, file=one.path, sha256=one.sha256) for one in self.files())
         add_lines(self._catalog.workspace, files)
@@ -371,7 +379,7 @@ class SourceStore:
     # --- all of it
 
     def records(self) -> dict[str, SourceRecord]:
-        """Everything known of every source by code, in order; outcomes are those that people's decisions leave."""
+        """Everything known of every source by code; outcomes are those that people's decisions leave."""
         by_code: defaultdict[str, dict[Phase, Outcome]] = defaultdict(dict)
         for (code, phase), entry in self.entries().items():
             by_code[code][phase] = entry.outcome
@@ -417,8 +425,7 @@ class SourceStore:
 def _told(event: Event) -> Decision:
     """Return the decision that a line of the history tells of."""
     choice, _, note = event.message.partition(": ")
-    phase = cast("Phase", event.status)
-    return Decision(event.code, phase, choice.removeprefix(_UNDONE), event.author, note, event.when)
+    return Decision(event.code, event.status, choice.removeprefix(_UNDONE), event.author, note, event.when)
 
 
 def _by_code(given: Iterable[_Said]) -> defaultdict[str, list[_Said]]:
@@ -460,7 +467,7 @@ def _unquoted(evidence: object) -> object:
 
 
 def _scrubbed(value: Any) -> Any:
-    """Return the value without marks of direction, and with a question mark for every half of a character pair."""
+    """Return the value without marks of direction; half of a character pair is a question mark."""
     if isinstance(value, str):
         return without_direction_marks(value.encode("utf-8", "replace").decode())
     if isinstance(value, dict):
@@ -483,7 +490,18 @@ def _file_of(code: str, evidence: object) -> SourceFile | None:
 def _note(connection: sql.Connection, code: str, event: str, **given: str | float) -> None:
     """Add a line to the history of a source."""
     empty = {"status": "", "reason": "", "message": "", "author": "", "seconds": 0.0}
-    connection.execute(sql.insert(history).values(empty | given | {"code": code, "event": event, "when": now()}))
+    connection.execute(sql.insert(history).values(empty | {"when": now()} | given | {"code": code, "event": event}))
+
+
+def _note_decision(connection: sql.Connection, one: Decision) -> None:
+    message = ": ".join(filter(None, (one.choice or _UNDONE, one.note)))
+    when = one.when or now()
+    _note(connection, one.code, _DECIDED, status=one.phase, message=message, author=one.author, when=when)
+
+
+def _note_correction(connection: sql.Connection, one: Correction) -> None:
+    message = f"{one.field}: {_ACTS[one.act] or '; '.join(one.values) or 'nothing'}"
+    _note(connection, one.code, "correction", message=message, author=one.author, when=one.when)
 
 
 def _put(connection: sql.Connection, table: sql.Table, values: Mapping[str, Any]) -> None:

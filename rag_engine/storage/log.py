@@ -1,6 +1,6 @@
-"""Log of a workspace: what people did, decided and corrected, and which sources and documents there are.
+"""Log of a workspace: what people did, decided and corrected, and its sources and documents.
 
-Lines are only added, but for those that repeat a document that is erased. A destroyed catalog is made anew from them.
+Lines are only added, but for those that repeat a document that is erased. A destroyed catalog is rebuilt from them.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def forget_lines(workspace: Path, kinds: Iterable[LogKind], *on: str) -> None:
 
 
 def log_documents(catalog: Catalog) -> None:
-    """Enter the documents that are new or changed since they were last entered, and forget those that are gone."""
+    """Enter documents that are new or changed since the last time, and forget those that are gone."""
     change = json.dumps([catalog.state("encoder"), catalog.state("workspace"), catalog.change()])
     with writing(catalog.workspace) as connection:
         if body_of(connection, _ENTERED, "") == change:
@@ -98,11 +98,6 @@ def log_documents(catalog: Catalog) -> None:
         for some in portions(gone):
             connection.execute(sql.delete(log).where(log.c.id.in_(some)))
         write_record(connection, _ENTERED, "", change)
-
-
-def logged_documents(workspace: Path) -> list[dict[str, Any]]:
-    """Return the rows of the documents that the log knows, as the catalog had them."""
-    return [json.loads(one.said) for one in latest_lines(workspace, "document").values()]
 
 
 def logged_encoder(workspace: Path) -> str:

@@ -69,7 +69,7 @@ def test_a_destroyed_catalog_comes_back_with_the_same_results(workspace: Path) -
     code, reply = run(workspace, "doctor", "--repair")
     assert (code, [name for name, state in states(reply).items() if state == "bad"]) == (0, [])
     said = " ".join(one["found"] for one in reply["checks"] if one["name"] == "Repaired")
-    assert "the catalog was made anew from the log: 3 documents" in said
+    assert "the catalog was rebuilt from the log: 3 documents" in said
     assert "lost are applied tables of terms" in said
     assert "3 documents were read again" in said
     [aside] = workspace.glob("damaged/*/catalog.sqlite")

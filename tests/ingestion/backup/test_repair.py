@@ -1,4 +1,4 @@
-"""A destroyed catalog comes back from the log and the originals as it was, and destroyed records leave it whole."""
+"""A destroyed catalog comes back from the log and the originals; destroyed records leave it whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import begun_erasures
 from ingestion.records.source_record import EXCLUDED, Decision
 from ingestion.records.source_store import now
-from ingestion.types import Download, FileReading, Outcome, SeedSource
+from ingestion.types import PHASES, Download, FileReading, Outcome, SeedSource
 from rag_engine.conversations.store import list_conversations
 from rag_engine.errors import WorkspaceError
 from rag_engine.notebook.store import create_notebook, is_unnamed, list_notebooks
@@ -93,6 +93,7 @@ def state(workspace: Path) -> dict[str, object]:
             "sources": desk.store.sources(),
             "files": desk.store.files(),
             "decisions": desk.store.decisions(),
+            "told": [one for one in desk.store.history("A1") if one.event not in PHASES],
             "corrections": desk.store.entered_corrections(),
             "described": [corrections.find_described(desk, one).values for one in ("bay.md", "harbour.md")],
             "conversations": list_conversations(workspace),
@@ -148,6 +149,9 @@ def test_what_was_erased_stays_out_of_every_run_when_the_records_are_gone(worksp
     with closing(open_engine(workspace)) as engine:
         desk_of(engine).store.decide(Decision("A1", "indexing", EXCLUDED, "Ada", "Withdrawn: by them.", now()))
         before = desk_of(engine).store.decisions()
+    # Once the one, once the other.
+    destroy(workspace / "catalog.sqlite", "missing")
+    repair(workspace)
     destroy(workspace / "records.sqlite", "missing")
     backups.repair_records(place(workspace))
     with closing(open_engine(workspace)) as engine:

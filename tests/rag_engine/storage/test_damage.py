@@ -1,4 +1,4 @@
-"""A damaged catalog ends in a sentence that names the file, wherever the damage is and whatever is asked."""
+"""A damaged catalog ends in a sentence that names the file, for each place and each question."""
 
 from __future__ import annotations
 
