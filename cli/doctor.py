@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _DISK_WANTED = 2 * 2**30
-_CATALOG, _CONTENTS, _JOURNAL, _COPY, _REPAIRED = "Catalog", "Contents", "Journal", "Second copy", "Repaired"
+_CATALOG, _RECORDS, _CONTENTS, _REPAIRED = "Catalog", "Records", "Contents", "Repaired"
 _DENSE, _KEYWORDS, _VECTORS = "Dense index (Chroma)", "Keyword index (tantivy)", "Vectors"
 _MARKS = {"good": Text("ok", "green"), "note": Text("--", "yellow"), "bad": Text("!!", "red")}
 # Of a damaged catalog, as many as help to see how far it goes.
@@ -51,26 +51,25 @@ def doctor(
 ) -> None:
     """Check models, servers, OCR, catalog, indexes and disk; say what is missing and how to get it.
 
-    With --repair, what is damaged is made anew first. A destroyed catalog comes back from its second copy and the
-    journal, texts are read from the originals again, and only what has no whole vector is encoded.
+    With --repair, what is damaged is made anew first. A destroyed catalog comes back from the log and the originals,
+    which are read again, and only what has no whole vector is encoded.
     """
     from rag_engine.engine import open_engine
 
     with errors_end(as_json):
         config, settings = _read_settings(workspace)
-        checks = [settings, *_catalog(config)]
+        checks = [settings, *_databases(config)]
         done: list[Check] = []
-        if repair and _is_destroyed(checks):
-            done = _bring_back(config)
-            checks = [settings, *_catalog(config)]
-        if not _is_destroyed(checks):
-            # A damaged catalog is not opened: whatever reads it next might write to it.
+        if repair and (destroyed := _destroyed(checks)):
+            done = _repair_database(config, destroyed)
+            checks = [settings, *_databases(config)]
+        if not _destroyed(checks):
+            # A damaged database is not opened: whatever reads it next might write to it.
             with closing(open_engine(config)) as engine:
-                done += _take_up_journal(engine) if done else []
                 checks += examine(engine)
                 if repair and (repaired := _repair(engine, checks)):
                     done += repaired
-                    checks = [settings, *_catalog(config), *examine(engine)]
+                    checks = [settings, *_databases(config), *examine(engine)]
         checks = [*done, *checks]
     if as_json:
         print_json({"checks": [asdict(check) for check in checks]})
@@ -96,41 +95,45 @@ def _read_settings(workspace: Path | None) -> tuple[Config, Check]:
     return config, Check("Settings", "good", f"kept with the workspace: {kept}; from the environment: {given}")
 
 
-def _is_destroyed(checks: Sequence[Check]) -> bool:
-    return any(check.name == _CATALOG and check.state == "bad" for check in checks)
+def _destroyed(checks: Sequence[Check]) -> str:
+    """Return which database is destroyed, "" for none; of both the catalog."""
+    bad = [check.name for check in checks if check.state == "bad"]
+    return next((name for name in (_CATALOG, _RECORDS) if name in bad), "")
 
 
-def _bring_back(config: Config) -> list[Check]:
-    """Bring a destroyed catalog back, and return what that was and what is not in it."""
+def _repair_database(config: Config, destroyed: str) -> list[Check]:
+    """Repair a destroyed database, and return what was done and what is lost."""
     from ingestion.operations.acts import ClosedDesk
-    from ingestion.operations.backups import bring_back
+    from ingestion.operations.backups import repair_catalog, repair_records
     from ingestion.operations.desk import local_person
 
-    brought = bring_back(ClosedDesk(config.workspace, local_person()))
-    found = f"the catalog is the one of {brought.as_of}, from its second copy; what was done later is lost but for"
-    done = [Check(_REPAIRED, "note", f"{found} decisions and corrections, which the journal has")]
-    if brought.aside is not None:
-        kept = brought.aside.relative_to(config.workspace)
-        found = f"the damaged file is kept as {kept}; what is erased from now on may still be in it"
-        done.append(Check(_REPAIRED, "note", found, "Remove that file when nobody needs it any more."))
-    if brought.unknown is not None:
-        found = f"originals that the copy does not know were moved to {brought.unknown}"
-        remedy = f"Run `sextant add {brought.unknown}`, and remove the folder."
-        done.append(Check(_REPAIRED, "note", found, remedy))
+    place, unknown = ClosedDesk(config.workspace, local_person()), None
+    if destroyed == _CATALOG:
+        renewed = repair_catalog(place)
+        aside, unknown = renewed.aside, renewed.unknown
+        found = f"the catalog was rebuilt from the log: {renewed.documents} documents, with what people decided and "
+        found += "corrected; lost are applied tables of terms, and what runs found out of sources"
+        done = [Check(_REPAIRED, "note", found, "`sextant run` finds it out again.")]
+    else:
+        begun = repair_records(place)
+        aside = begun.aside
+        found = f"new records hold the {begun.decisions} decisions that the catalog tells of; lost are "
+        found += "conversations, notebooks, comparisons, saved searches, people with their roles, corrections "
+        found += "and the audit log"
+        done = [Check(_REPAIRED, "note", found, "Documents stay as they were described. A backup has the rest.")]
+    if aside is not None:
+        found = f"the damaged file is kept as {aside.relative_to(config.workspace)}; what is erased from now on may "
+        remedy = "Remove that file when nobody needs it any more."
+        done.append(Check(_REPAIRED, "note", f"{found}still be in it", remedy))
+    if unknown is not None:
+        found = f"originals that the log does not know were moved to {unknown}"
+        done.append(Check(_REPAIRED, "note", found, f"Run `sextant add {unknown}`, and remove the folder."))
     return done
 
 
-def _take_up_journal(engine: Engine) -> list[Check]:
-    from ingestion.operations.backups import take_up_journal
-    from ingestion.operations.desk import local_person, open_desk
-
-    taken = take_up_journal(open_desk(engine, local_person()))
-    return [Check(_REPAIRED, "note", f"{taken} decisions and corrections came from the journal")] if taken else []
-
-
 def _repair(engine: Engine, checks: Sequence[Check]) -> list[Check]:
-    """Repair the texts, indexes, vectors and records that were found bad; return what was done."""
-    from ingestion.operations.backups import complete_records, read_again
+    """Repair the texts, indexes and vectors that were found bad; return what was done."""
+    from ingestion.operations.backups import read_again
     from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.indexes import rebuild
     from rag_engine.storage.manifest import check_encoder
@@ -150,36 +153,35 @@ def _repair(engine: Engine, checks: Sequence[Check]) -> list[Check]:
         with bar("Repairing") as advance:
             rebuild(desk, encode=_VECTORS in bad, progress=advance)
         done.append(Check(_REPAIRED, "good", "the indexes were made anew"))
-    if any(check.name in (_JOURNAL, _COPY) and check.state != "good" for check in checks):
-        lacking = complete_records(desk)
-        done.append(Check(_REPAIRED, "good", f"second copy written; {lacking} lines were added to the journal"))
     return done
 
 
-def _catalog(config: Config) -> Iterator[Check]:
-    """Yield whether the catalog's file is there and whole; nothing for another database."""
-    from rag_engine.backends.sqlite_damage import CURE, damaged_database, find_damage
+def _databases(config: Config) -> Iterator[Check]:
+    """Yield whether the files of catalog and records are there and whole; nothing for a catalog elsewhere."""
+    from rag_engine.backends.sqlite_damage import damaged_database, find_damage
     from rag_engine.storage.catalog import is_lost
-    from rag_engine.workspace import catalog_file
+    from rag_engine.workspace import catalog_file, records_file
 
-    path = catalog_file(config.workspace)
-    if config.catalog_url:
-        return
-    if is_lost(config.workspace):
-        yield Check(_CATALOG, "bad", f"{path} is missing or empty, and the workspace holds documents", CURE)
-    elif path.is_file():
-        found = find_damage(path, most=_FINDINGS)
-        if found:
-            yield Check(_CATALOG, "bad", "; ".join(found), damaged_database(path, found[0]).help)
-        else:
-            yield Check(_CATALOG, "good", f"{path.stat().st_size / 2**20:,.0f} MiB, no damage found")
+    files = {_CATALOG: catalog_file(config.workspace), _RECORDS: records_file(config.workspace)}
+    for name, path in files.items():
+        if name == _CATALOG and config.catalog_url:
+            continue
+        if is_lost(config.workspace, path):
+            lost = "is missing or empty, and the workspace holds documents"
+            yield Check(name, "bad", f"{path} {lost}", damaged_database(path, lost).help)
+        elif path.is_file():
+            found = find_damage(path, most=_FINDINGS)
+            if found:
+                yield Check(name, "bad", "; ".join(found), damaged_database(path, found[0]).help)
+            else:
+                yield Check(name, "good", f"{path.stat().st_size / 2**20:,.0f} MiB, no damage found")
 
 
 def examine(engine: Engine) -> list[Check]:
     """Everything that Sextant needs or can use, looked at one by one."""
     models = _encoder(engine), _reranker(engine), _language_model(engine), *_judge(engine), *_ocr()
     programs = _browser(), _office(), _sandbox()
-    kept = *_index(engine), *_journal(engine), *_records(engine), *_people(engine), *_sources(engine)
+    kept = *_index(engine), *_records(engine), *_sources(engine)
     return [*models, *programs, _servers(engine), *kept, _disk(engine)]
 
 
@@ -373,31 +375,6 @@ def _index(engine: Engine) -> Iterator[Check]:
     yield _vectors(engine, len(snapshot))
 
 
-def _journal(engine: Engine) -> Iterator[Check]:
-    """Yield whether the journal has the catalog's decisions, and whether there is a second copy.
-
-    Lines that cannot be read stay: nothing else has them if the catalog has not.
-    """
-    from ingestion.records.source_store import SourceStore
-    from rag_engine.backends.sqlite_copy import find_record_damage
-    from rag_engine.workspace import catalog_file, second_copy_file
-
-    decided, corrected, unreadable = SourceStore(engine.catalog).missing_in_journal()
-    if decided or corrected or unreadable:
-        found = f"{len(decided) + len(corrected)} decisions and corrections are not in it"
-        remedy = "Run `sextant doctor --repair`, which adds what is missing." if decided or corrected else ""
-        yield Check(_JOURNAL, "note", f"{found}, {len(unreadable)} lines cannot be read", remedy)
-    workspace = engine.config.workspace
-    if not catalog_file(workspace).is_file() or not engine.collection.documents():
-        return
-    if not second_copy_file(workspace).is_file():
-        yield Check(_COPY, "note", "the catalog has none", "The next change makes it, or `sextant doctor --repair`.")
-    elif damaged := find_record_damage(workspace):
-        yield Check(_COPY, "bad", "; ".join(damaged), "The next change makes it anew, or `sextant doctor --repair`.")
-    else:
-        yield Check(_COPY, "good", f"{second_copy_file(workspace).stat().st_size / 2**20:,.1f} MiB, no damage found")
-
-
 def _records(engine: Engine) -> Iterator[Check]:
     """Yield what people keep that cannot be read; no erasure can change it."""
     from rag_engine.backends.sqlite_damage import damaged_database, find_damage
@@ -406,15 +383,6 @@ def _records(engine: Engine) -> Iterator[Check]:
     workspace = engine.config.workspace
     if records_file(workspace).is_file() and (damage := find_damage(records_file(workspace))):
         yield Check("Records", "bad", str(damaged_database(records_file(workspace), damage[0])))
-
-
-def _people(engine: Engine) -> Iterator[Check]:
-    """Yield what cannot be read of the audit log."""
-    from ingestion.records.audit import UNREADABLE, read_entries
-
-    if lines := [one.on for one in read_entries(engine.config.workspace) if one.act == UNREADABLE]:
-        found = f"audit.jsonl cannot be read at {_some(lines)}"
-        yield Check("Audit log", "bad", found, "`sextant audit` has the rest.")
 
 
 def _contents(engine: Engine) -> Iterator[Check]:

@@ -117,11 +117,6 @@ def records_file(workspace: Path) -> Path:
     return workspace / "records.sqlite"
 
 
-def second_copy_file(workspace: Path) -> Path:
-    """Path of the catalog's second copy, without texts, passages and vectors."""
-    return workspace / "catalog-copy.sqlite"
-
-
 def files(workspace: Path) -> Path:
     """Folder of the documents' copies."""
     return workspace / "files"

@@ -17,8 +17,8 @@ import pytest
 
 DOORS = "tests.ingestion.test_doors"
 LEFT_BEHIND = "tests.ingestion.left_behind"
-# In the audit log, which is kept as a hash.
-_PROCESS = re.compile(r'"process":\d+,"started":[\d.]+')
+# In the log.
+_PROCESS = re.compile(r"'process': \d+, 'started': [\d.]+")
 _NUMBER = re.compile(r"'id': \d+, ")
 _states: dict[str, Any] = {}
 

@@ -27,7 +27,7 @@ from rag_engine.atomic_write import bound_log
 from rag_engine.config import ROOT, Config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, InputError, WorkspaceError
-from rag_engine.storage.catalog import check_catalog
+from rag_engine.storage.catalog import check_databases
 
 _WAIT = 60.0
 _WORKER_SECONDS = 10.0
@@ -45,7 +45,7 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass(slots=True)
 class PageServer:
-    """The page of a running `sextant serve`: where it answers, and its process, started again if it ends by itself."""
+    """The page of a running `sextant serve`, with its process, started again if it ends by itself."""
 
     config: Config
     exposure: Exposure
@@ -62,7 +62,7 @@ class PageServer:
             bound_log(self.log)
 
     def start(self) -> None:
-        """Start the page at its address; InputError where the login does not work, or is no longer as it began."""
+        """Start the page at its address; InputError where the login fails, or is no longer as it began."""
         if check_protected(self.exposure.host) != self.exposure:
             raise InputError(
                 "What secrets.toml says of the login has changed since Sextant began to serve.",
@@ -102,7 +102,7 @@ def serving(engine: Engine, port: int, exposure: Exposure) -> Iterator[PageServe
             f"Sextant already serves {config.workspace} at {running.address} (process {running.process}).",
             help="Open that address, or stop that process.",
         )
-    check_catalog(config.workspace, config.catalog_url)
+    check_databases(config.workspace, config.catalog_url)
     with ExitStack() as at_end:
         # Held to the end, for the page binds it seconds later, and again where it is started anew.
         page_port = at_end.enter_context(free_port(port, exposure.host))

@@ -84,13 +84,12 @@ def new_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         os.fsync(file.fileno())
 
 
-def pack(archive: zipfile.ZipFile, name: str, path: Path, *, lines: bool = False) -> ArchivedFile:
-    """Put a file in under a name. Of one that grows by `lines` meanwhile, those that are whole when it is opened."""
+def pack(archive: zipfile.ZipFile, name: str, path: Path) -> ArchivedFile:
+    """Put a file in under a name."""
     with path.open("rb") as source:
         state = os.fstat(source.fileno())
-        size = _end_of_lines(source, state.st_size) if lines else None
         with archive.open(_member(name), "w", force_zip64=True) as target:
-            packed, sha256 = _copy(source, target, size)
+            packed, sha256 = _copy(source, target)
     return ArchivedFile(name, packed, sha256, state.st_mtime_ns)
 
 
@@ -178,7 +177,7 @@ def _member(name: str) -> zipfile.ZipInfo:
     return member
 
 
-def _copy(source: IO[bytes], target: IO[bytes], most: int | None) -> tuple[int, str]:
+def _copy(source: IO[bytes], target: IO[bytes], most: int | None = None) -> tuple[int, str]:
     """Copy at most so many bytes, or all; return how many and their hash."""
     size, hashed = 0, hashlib.sha256()
     while portion := source.read(_PORTION if most is None else min(_PORTION, most - size)):
@@ -186,21 +185,6 @@ def _copy(source: IO[bytes], target: IO[bytes], most: int | None) -> tuple[int, 
         hashed.update(portion)
         size += len(portion)
     return size, hashed.hexdigest()
-
-
-def _end_of_lines(file: IO[bytes], size: int) -> int:
-    """Return where the last whole line of a file ends; its writer may be in the middle of one."""
-    end = size
-    while end:
-        first = max(0, end - _PORTION)
-        file.seek(first)
-        last = file.read(end - first).rfind(b"\n")
-        if last >= 0:
-            end = first + last + 1
-            break
-        end = first
-    file.seek(0)
-    return end
 
 
 def _read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:

@@ -132,9 +132,9 @@ def _attempt(
     path.unlink(missing_ok=True)
     done = 0
 
-    def put(name: str, file: Path, *, lines: bool = False) -> ArchivedFile:
+    def put(name: str, file: Path) -> ArchivedFile:
         nonlocal done
-        packed = pack(archive, name, file, lines=lines)
+        packed = pack(archive, name, file)
         done += packed.size
         progress(min(done, size), size, name)
         return packed
@@ -165,7 +165,7 @@ def _attempt(
     return path, manifest, lost, damaged, stores.without_vectors
 
 
-_Put = Callable[..., ArchivedFile]
+_Put = Callable[[str, Path], ArchivedFile]
 
 
 def _pack_originals(
@@ -196,7 +196,7 @@ def _pack_others(workspace: Path, put: _Put) -> list[ArchivedFile]:
         new = [name for name in other_files(workspace) if name not in packed]
         for name in new:
             with suppress(FileNotFoundError):
-                packed[name] = put(name, workspace / name, lines="/" not in name and name.endswith(".jsonl"))
+                packed[name] = put(name, workspace / name)
         if not new:
             break
     return list(packed.values())

@@ -83,8 +83,7 @@ def _is_evidence(value: object) -> bool:
 # Each column of which something becomes part of a path.
 _NAMED: tuple[tuple[str, str, Callable[[object], bool]], ...] = (
     *(
-        (table, column, fits)
-        for table in ("documents", "erasures")
+        ("documents", column, fits)
         for column, fits in (("file", _is_name), ("sha256", _is_hash), ("document_id", _is_id))
     ),
     ("source_files", "path", _is_download),

@@ -12,10 +12,10 @@ from rag_engine.backends.sqlite_damage import RECORDS
 CATALOG = "catalog.sqlite"
 _ORIGINALS, _VECTORS = "files", "vectors"
 # Made again from the rest, or of no use to anybody once its process has ended. A log tells of a machine.
-_DERIVED = {"index", "drawings", "catalog-copy.sqlite"}
+_DERIVED = {"index", "drawings"}
 _OF_PROCESSES = re.compile(r"^\.|^(?:serving|writer)\.json$|\.(?:lock|log)$|\.sqlite-journal$")
-# What a repair put aside: a catalog that is no more, and may hold what was erased since.
-_PUT_ASIDE = re.compile(rf"^damaged/[^/]+/{re.escape(CATALOG)}")
+# What a repair put aside: a database that is no more, and may hold what was erased since.
+_PUT_ASIDE = re.compile(rf"^damaged/[^/]+/(?:{re.escape(CATALOG)}|{re.escape(RECORDS)})")
 # Half written, or what a worker was at, which would count as its stop in the restored workspace.
 _PASSING = re.compile(r"^\.[0-9a-f]{16}\.part$|\.begun$")
 # Databases, originals and vectors must each be of one moment: copied by themselves (copy_stores.py).

@@ -28,6 +28,7 @@ from rag_engine.text.templates import kept_sentence
 _UNENDED = "status NOT IN ('done', 'failed', 'cancelled')"
 _CANCELLED = kept_sentence("It had not ended when the workspace was backed up, and was not carried out here.")
 _COUNT = "SELECT count(*), coalesce(sum(children), 0) FROM documents WHERE status = 'active'"
+_MOVED_SOURCES = "UPDATE log SET said = replace(said, ?, ?) WHERE kind = 'source'"
 _IN_WORKSPACE = (
     ("sources", "UPDATE sources SET path = :new || substr(path, :length) WHERE substr(path, 1, :last) = :old"),
     (
@@ -95,7 +96,7 @@ def restore_files(
                 progress(done, manifest.size, one.name)
             own = _make_own(made / CATALOG, known, manifest, workspace, archive)
             if (made / RECORDS).is_file():
-                _make_own_records(made / RECORDS, archive)
+                _make_own_records(made / RECORDS, archive, manifest.workspace, workspace)
             restored = Restored(
                 workspace,
                 manifest.made,
@@ -170,11 +171,14 @@ def _make_own(
     return _Made(int(documents), int(passages), cancelled)
 
 
-def _make_own_records(records: Path, archive: Path) -> None:
-    """Make records of ours of those that were unpacked."""
+def _make_own_records(records: Path, archive: Path, former: str, workspace: Path) -> None:
+    """Make records of ours of those that were unpacked, with the places of sources here."""
     foreign = records.rename(records.parent.with_name("foreign.sqlite"))
     try:
-        copy_catalog(foreign, records, (RECORD_TABLES,), archive, ("records",))
+        copy_catalog(foreign, records, (RECORD_TABLES,), archive, ("records", "log"))
+        with closing(sqlite3.connect(records)) as connection:
+            connection.execute(_MOVED_SOURCES, (_quoted(former.rstrip("/") + "/"), _quoted(f"{workspace}/")))
+            connection.commit()
     except sqlite3.Error as error:
         raise WorkspaceError(
             f"{archive} is damaged: its records are not those of Sextant ({error}).", help=NO_OTHER

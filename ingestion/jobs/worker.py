@@ -36,12 +36,11 @@ from ingestion.operations.indexes import accept_index, discard_index, rebuild
 from ingestion.operations.language_models import pull, try_model
 from ingestion.operations.sources import remove_sources
 from ingestion.pipeline.run import run_phases
-from ingestion.records.erasures import BegunErasures
+from ingestion.records.erasures import begun_erasures, find_erasure
 from ingestion.records.refused_files import blame_nobody
 from ingestion.records.source_store import SourceStore
 from ingestion.tools import open_tools
 from ingestion.types import ControlSignal, Progress, RunRequest
-from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import BackendError, InputError, SextantError, WorkspaceError
@@ -91,7 +90,6 @@ def _carry_out(run: Run, engine: Engine, jobs: JobQueue) -> None:
         kept = kept_uploads(workspace, replace(run, results=results))
         # First the job queue: a worker that is killed here must not look for files that it has removed.
         remove_finished(workspace, jobs.finish(run.id, status, results, f"{message} {kept}".strip()))
-        keep_records(workspace)
 
 
 _ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "cancel": "cancelled"}
@@ -258,7 +256,7 @@ def _erase(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
 def _is_there(engine: Engine, queued: str) -> bool:
     """Return whether the document of a source or id (not a title) is there, if only half erased."""
     kept = any(queued in (one.document_id, one.source) for one in engine.collection.documents())
-    return kept or BegunErasures(engine.catalog).find(queued) is not None
+    return kept or find_erasure(engine.config.workspace, queued) is not None
 
 
 @_carries_out("relabel")
@@ -418,7 +416,7 @@ def _main(workspace: Path, server: int) -> None:
     os.umask(0o077)
     with closing(open_engine(read_config(workspace))) as engine:
         jobs, mine = JobQueue(engine.catalog), True
-        due = jobs.waiting() or bool(BegunErasures(engine.catalog).all() or engine.collection.left_by_erasures())
+        due = jobs.waiting() or bool(begun_erasures(engine.config.workspace) or engine.collection.left_by_erasures())
         # Looks once more when the lock is free: a run queued at the last moment found the lock taken.
         while mine and due and server_of(workspace) == server:
             with folders.work_lock(workspace) as mine:

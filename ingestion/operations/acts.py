@@ -12,7 +12,6 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from ingestion.records.audit import AuditEntry, append_entry, begun, name_begun
 from ingestion.records.source_store import now
-from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.conversations.person import Person, PersonRole
 from rag_engine.errors import InputError
 
@@ -60,13 +59,13 @@ Returned = TypeVar("Returned")
 
 
 def act(
-    role: PersonRole, title: str = "", *, on: str | None = None, on_first: bool = False, log: str = ""
+    role: PersonRole, title: str = "", *, on: str | None = None, on_first: bool = False
 ) -> Callable[[Callable[Concatenate[AnyPlace, Given], Returned]], Callable[Concatenate[AnyPlace, Given], Returned]]:
     """Declare a function as an act, which first checks the role of who acts and enters its beginning.
 
     `on` or `on_first` (the first argument) says what the entry is upon. With "" the act says it (`name_act`) before it
-    changes anything, since what a person called a document may be its title, which is not to stay in the log. `log` is
-    the name there, if another door has the same act. What a reader may do needs no title.
+    changes anything, since what a person called a document may be its title, which is not to stay in the log. What a
+    reader may do needs no title.
     """
 
     def declared(
@@ -81,7 +80,7 @@ def act(
             if not this.entered:
                 return function(desk, *args, **kwargs)
             upon = _named(args[0]) if on_first and args else on or ""
-            with begun(desk.workspace, _entry(desk, log or this.name, upon, by=str(kwargs.get("author", "")))):
+            with begun(desk.workspace, _entry(desk, this.name, upon, by=str(kwargs.get("author", "")))):
                 return function(desk, *args, **kwargs)
 
         return checked
@@ -144,14 +143,12 @@ def name_act(desk: ActingPlace, on: str, by: str = "") -> None:
     name_begun(on, (by if person.key else by.strip()) or person.name)
 
 
-def enter(desk: ActingPlace, name: str, on: str, note: str = "", by: str = "") -> None:
-    """Enter an act that was done in the audit log, by the person's name or the one that `signed` returned.
+def enter(desk: ActingPlace, on: str, note: str = "", by: str = "", act: str = "") -> None:
+    """Enter in the audit log what the act under way has done, or another act that is a part of it.
 
-    It is by the name of the person or by the one that `signed` returned. What it changed in the catalog is then in the
-    second copy of its records too.
+    It is by the name of the person or by the one that `signed` returned.
     """
-    append_entry(desk.workspace, _entry(desk, name, on, note, by))
-    keep_records(desk.workspace)
+    append_entry(desk.workspace, _entry(desk, act, on, note, by))
 
 
 @contextmanager

@@ -35,6 +35,6 @@ def measure_gate(
         check_role(desk.person, every_act()["accept_index"])
         accepted = find_accepted(desk.workspace)
         accept_answers(desk.engine, accepted.request if accepted else AnswersRequest(), progress)
-        enter(desk, "measure_gate", kept_sentence("answers accepted"))
+        enter(desk, kept_sentence("answers accepted"))
         return None
     return ask_gate(desk.engine, require_accepted(desk.workspace), progress)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ingestion import workspace as folders
 from ingestion.backup.back_up import BackupMade, back_up
-from ingestion.backup.bring_back import CatalogBroughtBack, bring_back_catalog
 from ingestion.backup.read_again import ReadAgain, read_documents_again
+from ingestion.backup.repair import CatalogRenewed, RecordsRenewed, renew_catalog, renew_records
 from ingestion.backup.restore import Restored, restore_files
 from ingestion.jobs import queue
 from ingestion.jobs.queue import Run
@@ -22,10 +22,9 @@ from ingestion.operations.acts import ActingPlace, ClosedDesk, act, enter, enter
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import Desk, queue_once
 from ingestion.operations.documents import finish_erasures
-from ingestion.records import document_corrections, erasures, source_store
+from ingestion.records import source_store
 from ingestion.records.audit import end_copied
 from ingestion.records.people import known_people
-from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.errors import InputError, WorkspaceError
@@ -39,8 +38,6 @@ Shown = Callable[[int, int, str], None]
 CATALOG_TABLES = (
     schema.TABLES,
     queue.TABLES,
-    erasures.TABLES,
-    document_corrections.TABLES,
     source_store.TABLES,
 )
 
@@ -62,7 +59,7 @@ def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) 
     """
     _check_catalog(desk.workspace)
     made = back_up(desk.workspace, file, progress)
-    enter(desk, "backup", made.file.name)
+    enter(desk, made.file.name)
     return made
 
 
@@ -117,7 +114,7 @@ def delete_backup(desk: ActingPlace, name: str) -> None:
             "There is no backup {name}.", help="It may have been deleted already: open the tab again.", name=name
         )
     found.file.unlink(missing_ok=True)
-    enter(desk, "delete_backup", name)
+    enter(desk, name)
 
 
 @act("admin", "Restoring a backup")
@@ -137,9 +134,9 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
             missing = index(folder)
             dropped = drop_servers(folder)
             for name in dropped:
-                enter(place, "reset_setting", name)
+                enter(place, name, act="reset_setting")
             made = kept_sentence("made {made} of {former}", made=restored.made, former=restored.former)
-            enter(place, "restore", archive.name, made)
+            enter(place, archive.name, made)
         return replace(restored, without_vectors=missing, dropped_settings=dropped, admins=_admins(folder))
 
     def index(folder: Path) -> int:
@@ -157,21 +154,21 @@ def restore(desk: ActingPlace, archive: Path, *, progress: Shown = lambda *_: No
 
 
 @act("admin", "Repairing the workspace", on="catalog")
-def bring_back(desk: ActingPlace) -> CatalogBroughtBack:
-    """Put the second copy of a destroyed catalog in its place; `read_again` then gives it its texts."""
+def repair_catalog(desk: ActingPlace) -> CatalogRenewed:
+    """Rebuild a destroyed catalog from the log; `read_again` then gives it its texts."""
     _check_catalog(desk.workspace)
-    brought = bring_back_catalog(desk.workspace)
-    enter(desk, "bring_back", kept_sentence("catalog"), kept_sentence("as it was on {date}", date=brought.as_of))
-    return brought
+    renewed = renew_catalog(desk.workspace)
+    enter(desk, kept_sentence("catalog"))
+    return renewed
 
 
-@act("admin", "Repairing the workspace", on="decisions and corrections")
-def take_up_journal(desk: Desk) -> int:
-    """Take over what people said from the journal if the catalog lacks it; return how much."""
-    taken = desk.store.take_from_journal()
-    restore_corrections(desk, {one.code for one in desk.store.corrections()})
-    enter(desk, "take_up_journal", kept_sentence("{n} decisions and corrections", n=taken))
-    return taken
+@act("admin", "Repairing the workspace")
+def repair_records(desk: ActingPlace) -> RecordsRenewed:
+    """Begin new records in the place of destroyed ones; the catalog stays as it is."""
+    renewed = renew_records(desk.workspace)
+    # There was nowhere to enter its beginning.
+    enter(desk, kept_sentence("records"), act="repair_records")
+    return renewed
 
 
 @act("admin", "Repairing the workspace", on="documents")
@@ -181,18 +178,11 @@ def read_again(desk: Desk, *, progress: Shown = lambda *_: None) -> ReadAgain:
     What was being erased is erased first, and not read again.
     """
     finish_erasures(desk)
+    restore_corrections(desk)
     damaged = [one.key for one in desk.engine.catalog.damaged_documents()]
     again = read_documents_again(desk.engine, damaged, progress)
-    enter(desk, "read_again", kept_sentence("{n} documents", n=len(again.read)))
+    enter(desk, kept_sentence("{n} documents", n=len(again.read)))
     return again
-
-
-@act("admin", "Repairing the workspace")
-def complete_records(desk: Desk) -> int:
-    """Have journal and second copy hold all that people said; return how much the journal lacked."""
-    lacking = desk.store.complete_journal()
-    keep_records(desk.workspace)
-    return lacking
 
 
 def _admins(workspace: Path) -> tuple[str, ...]:

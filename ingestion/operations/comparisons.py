@@ -70,7 +70,7 @@ def begin_comparison(
     begun = replace(begun, name=next(one for one in (plain, *numbered) if one not in taken))
     name_act(desk, begun.name)
     _store(desk).put(begun)
-    enter(desk, "begin_comparison", begun.name)
+    enter(desk, begun.name)
     return begun
 
 
@@ -92,7 +92,7 @@ def extend_comparison(
     after = extended(before, questions) if wanted is None else _with_columns(desk, before, questions, wanted, only)
     name_act(desk, before.name)
     _store(desk).put(after)
-    enter(desk, "extend_comparison", after.name)
+    enter(desk, after.name)
     return after
 
 
@@ -120,7 +120,7 @@ def shrink_comparison(desk: Desk, id: str, *, question: str = "", column: str = 
     before = _store(desk).require(id)
     name_act(desk, before.name)
     _store(desk).restore(without(before, question=question, column=column))
-    enter(desk, "shrink_comparison", before.name)
+    enter(desk, before.name)
     return before
 
 
@@ -133,7 +133,7 @@ def ask_comparison(desk: Desk, id: str) -> Run | None:
         return None
     columns = tuple(column.key for column in comparison.columns)
     name_act(desk, comparison.name)
-    enter(desk, "ask_comparison", comparison.name)
+    enter(desk, comparison.name)
     return queue_once(desk, "compare", CellsRequest(id, comparison.questions, columns).to_json())
 
 
@@ -144,7 +144,7 @@ def ask_cell_again(desk: Desk, id: str, question: str, column: str) -> Run:
     if column not in present_columns(comparison, desk.engine.collection.snapshot()):
         raise InputError("This column is no longer in the collection.", help="Add its documents again.")
     name_act(desk, comparison.name)
-    enter(desk, "ask_cell_again", comparison.name)
+    enter(desk, comparison.name)
     return queue_once(desk, "compare", CellsRequest(id, (question,), (column,), moment()).to_json())
 
 
@@ -153,7 +153,7 @@ def ask_columns_again(desk: Desk, id: str, columns: Collection[str]) -> Run:
     """Have the worker ask every cell of columns again: their documents may have changed."""
     comparison = _store(desk).require(id)
     name_act(desk, comparison.name)
-    enter(desk, "ask_columns_again", comparison.name)
+    enter(desk, comparison.name)
     return queue_once(
         desk, "compare", CellsRequest(id, comparison.questions, tuple(sorted(columns)), moment()).to_json()
     )
@@ -167,7 +167,7 @@ def rename_comparison(desk: Desk, id: str, name: str) -> Comparison:
     renamed = replace(before, name=wanted)
     name_act(desk, before.name)
     _store(desk).put(renamed)
-    enter(desk, "rename_comparison", wanted)
+    enter(desk, wanted)
     return renamed
 
 
@@ -179,7 +179,7 @@ def remove_comparison(desk: Desk, id: str) -> Comparison:
     for run in comparison_runs(desk, id):
         desk.jobs.cancel(run.id)
     _store(desk).remove(id)
-    enter(desk, "remove_comparison", removed.name)
+    enter(desk, removed.name)
     return removed
 
 
@@ -190,7 +190,7 @@ def restore_comparison(desk: Desk, comparison: Comparison) -> None:
     now = _store(desk).find(comparison.id)
     since = now.cells if now else {}
     _store(desk).restore(replace(comparison, cells={**comparison.cells, **since}))
-    enter(desk, "restore_comparison", comparison.name)
+    enter(desk, comparison.name)
 
 
 @act("reader")

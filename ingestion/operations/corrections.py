@@ -14,13 +14,14 @@ from ingestion.metadata.taxonomy import load_taxonomy
 from ingestion.operations.acts import act, enter, name_act, signed
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk, queue_action
-from ingestion.records.document_corrections import Correction, standing, undoing
-from ingestion.records.source_record import SourceRecord, described_metadata, document_code
+from ingestion.records.document_corrections import SAID, Correction, undoing
+from ingestion.records.source_record import FROM_LIST, SourceRecord, described_metadata, document_code
 from ingestion.records.source_store import now
 from ingestion.status.document_fields import changed_fields, shown_values, unchecked_fields
 from ingestion.types import FieldName
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.storage.catalog import describe_document
+from rag_engine.storage.catalog import describe_document, set_state
+from rag_engine.storage.log import log_documents, read_lines
 from rag_engine.storage.stores import note_due
 from rag_engine.types import DocumentRecord
 
@@ -44,7 +45,7 @@ def correct(desk: Desk, values: NamedValues, author: str, note: str = "") -> tup
         for record, given in zip(_find_all(desk, values), values.values(), strict=True)
         for correction in changed_fields(record, given, author, labels, note.strip())
     ]
-    return _enter(desk, "correct", changed, note)
+    return _enter(desk, changed, note)
 
 
 @act("curator", "Confirming values", on="")
@@ -64,7 +65,7 @@ def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldN
             for field in unchecked_fields(record)
             if field in fields or not fields
         ]
-    return _enter(desk, "agree", agreed)
+    return _enter(desk, agreed)
 
 
 @act("curator", "Undoing a correction", on="")
@@ -78,20 +79,20 @@ def undo(
     """
     author = signed(desk, author)
     codes = [record.code for record in _find_all(desk, names)]
-    undone = [one for code in codes for one in undoing(desk.store.journal.entries(code), field or "", batch)]
+    undone = [one for code in codes for one in undoing(desk.store.entered_corrections(code), field or "", batch)]
     if not undone:
         raise InputError(
             "Nothing was corrected of {names} that could be undone.",
             help="`sextant correct DOCUMENT --history` lists what was done.",
             names=", ".join(names[:5]),
         )
-    return _enter(desk, "undo", [replace(one, author=author) for one in undone])
+    return _enter(desk, [replace(one, author=author) for one in undone])
 
 
 @act("reader")
 def correction_history(desk: Desk, name: str) -> list[Correction]:
     """Return everything that people did to the fields of a document, oldest first."""
-    return desk.store.journal.entries(find_described(desk, name).code)
+    return desk.store.entered_corrections(find_described(desk, name).code)
 
 
 @act("reader")
@@ -105,7 +106,7 @@ def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
     """Record what a person changed and decided in an exported workbook; return what was read."""
     author = signed(desk, author)
     report = read_edited(desk, file, author)
-    _enter(desk, "import_corrections", report.corrections)
+    _enter(desk, report.corrections)
     alike: dict[tuple[str, str], list[str]] = {}
     for one in report.decisions:
         alike.setdefault((one.choice, one.note), []).append(one.code)
@@ -156,41 +157,48 @@ def relabel(desk: Desk, sources: Iterable[str]) -> int:
 
 
 @act("curator", "Restoring corrections")
-def restore_corrections(desk: Desk, sources: Iterable[str]) -> None:
-    """Give documents that were just indexed what people corrected meanwhile."""
-    wanted = {one.code for one in desk.store.corrections()} & set(sources)
-    _apply(desk, wanted, [])
+def restore_corrections(desk: Desk, sources: Iterable[str] = ()) -> None:
+    """Give documents that were just indexed what people corrected meanwhile, and all what they do not say yet.
+
+    A process that was killed when it had entered a correction leaves one that no document says.
+    """
+    _apply(desk, {one.code for one in desk.store.corrections()} & set(sources))
 
 
-def _enter(desk: Desk, name: str, given: Sequence[Correction], note: str = "") -> tuple[Correction, ...]:
-    """Enter corrections in the journal and have the collection say what they say."""
+def _enter(desk: Desk, given: Sequence[Correction], note: str = "") -> tuple[Correction, ...]:
+    """Enter corrections in the log and have the collection say what they say."""
     batch, when = secrets.token_hex(8), now()
     stamped = [replace(one, batch=batch, when=one.when or when) for one in given]
     if stamped:
         name_act(desk, ", ".join(_by_code(stamped)), by=stamped[0].author)
-    _apply(desk, {one.code for one in stamped}, stamped)
+        desk.store.enter(stamped)
+        _apply(desk, {one.code for one in stamped})
     fields = _by_code(stamped)
     for code, entered in fields.items():
         # The fields alone: their values are the document's, and go with it.
-        enter(desk, name, f"{code}: {', '.join(one.field for one in entered)}", note, by=entered[0].author)
+        enter(desk, f"{code}: {', '.join(one.field for one in entered)}", note, by=entered[0].author)
     return tuple(stamped)
 
 
-def _apply(desk: Desk, codes: set[str], given: Sequence[Correction]) -> None:
-    """Describe documents as the journal has it with these entries, in one transaction with entering them."""
+def _apply(desk: Desk, codes: set[str]) -> None:
+    """Describe these documents, and those that do not say their corrections yet, as the log has it."""
+    catalog = desk.engine.catalog
+    said = int(catalog.state(SAID, "0"))
+    unsaid = read_lines(desk.workspace, "correction", after=said)
+    codes = codes | {line.on for line in unsaid}
     if not codes:
         return
-    catalog = desk.engine.catalog
     present = [(record, print_) for record, print_ in catalog.fingerprints() if document_code(record) in codes]
     described = desk.store.describe([record for record, _ in present])
-    for source in (one for (record, _), one in zip(present, described, strict=True) if record.is_former):
-        # Corrected, it no longer says what was extracted.
-        desk.store.put_description(source)
+    for (record, _), source in zip(present, described, strict=True):
+        if record.is_former or not record.source.startswith(FROM_LIST):
+            # Corrected, it no longer says what was extracted.
+            desk.store.put_description(source)
     changed: list[DocumentRecord] = []
     with catalog.begin() as connection:
-        desk.store.enter(connection, given)
-        # After the first change of this transaction, which keeps everybody else from changing them.
-        counting = _by_code(standing(desk.store.journal.entries(connection=connection)))
+        # The first change of this transaction keeps everybody else from changing them before the log is read.
+        set_state(connection, SAID, str(max((said, *(line.id for line in unsaid)))))
+        counting = _by_code(desk.store.corrections())
         for (record, print_), source in zip(present, described, strict=True):
             given_now = replace(source, corrections=tuple(counting.get(source.code, ())))
             metadata = described_metadata(given_now, record.metadata)
@@ -198,6 +206,7 @@ def _apply(desk: Desk, codes: set[str], given: Sequence[Correction]) -> None:
                 describe_document(connection, record.key, metadata, described_anew(print_, metadata))
                 changed.append(record)
         note_due(connection, [record.key for record in changed])
+    log_documents(catalog)
     _update_indexes(desk, changed)
 
 

@@ -52,7 +52,7 @@ def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str
     made = [one for code in decided for one in _decisions(records[code], chosen, author, note.strip())]
     for decision in made:
         _record_decision(desk.store, decision, records[decision.code])
-    enter(desk, "decide", ", ".join(decided), f"{chosen}: {note}", by=author)
+    enter(desk, ", ".join(decided), f"{chosen}: {note}", by=author)
     after = desk.store.records()
     leaving = tuple(code for code in decided if _must_leave(desk.store, after[code]))
     return Decided(decided, chosen, queue_run(desk, RunRequest(("indexing",), leaving)) if leaving else None)

@@ -10,7 +10,7 @@ from typing import IO
 
 from ingestion import workspace as folders
 from ingestion.add_files import FileOutcome, add_paths
-from ingestion.backup.bring_back import originals_aside
+from ingestion.backup.repair import originals_aside
 from ingestion.book_index import apply as book_index
 from ingestion.book_index.read import index_of_file
 from ingestion.dataset.comparison.store import ComparisonStore
@@ -22,7 +22,7 @@ from ingestion.operations.acts import act, enter, entered_as_begun, signed
 from ingestion.operations.corrections import restore_corrections
 from ingestion.operations.desk import LATEST_RUNS, Desk, queue_action
 from ingestion.operations.sources import remove_kept_files
-from ingestion.records.erasures import BegunErasure, BegunErasures, erasing
+from ingestion.records.erasures import BegunErasure, begin_erasure, begun_erasures, end_erasure, erasing, find_erasure
 from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import EXCLUDED, FROM_LIST, Decision, SourceRecord
 from ingestion.records.source_store import now
@@ -40,9 +40,10 @@ from rag_engine.passage_search.example_questions import forget_examples
 from rag_engine.set_aside import kept_aside
 from rag_engine.storage.deletion import Erasure
 from rag_engine.storage.index_entries import OWN_SOURCES, index_sources
+from rag_engine.storage.log import forget_lines
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import DocumentRecord
-from rag_engine.workspace import catalog_file
+from rag_engine.workspace import catalog_file, records_file
 
 # How long a deletion on a page waits for whoever thinks better of it.
 UNDO_SECONDS = 10.0
@@ -70,7 +71,7 @@ def add_files(
     indexed = {one.document_id for one in added if one.status == "indexed"}
     restore_corrections(desk, [one.source for one in desk.engine.collection.documents() if one.document_id in indexed])
     if indexed:
-        enter(desk, "add_files", ", ".join(Path(one.path).name for one in added if one.status == "indexed"))
+        enter(desk, ", ".join(Path(one.path).name for one in added if one.status == "indexed"))
     return added
 
 
@@ -126,8 +127,7 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
     quoted, unless it is to `redact` those.
     """
     _remove_half_written(desk.workspace)
-    begun = BegunErasures(desk.engine.catalog)
-    unfinished = begun.find(document)
+    unfinished = find_erasure(desk.workspace, document)
     # It comes before a document whose title its name is.
     if unfinished is not None and not _is_named(desk, document):
         with erasing(desk.workspace):
@@ -141,14 +141,14 @@ def erase(desk: Desk, document: str, author: str = "", note: str = "", *, redact
     names = {"document_id": record.document_id, "source": record.source, "sha256": record.sha256, "file": record.file}
     with erasing(desk.workspace):
         asked = BegunErasure(record.key, code=code_of(record), former=record.is_former, redact=redact, **names, **who)
-        begun.begin(asked)
+        begin_erasure(desk.workspace, asked)
         return _carry_out(desk, asked)
 
 
 @act("reader")
 def unfinished_erasures(desk: Desk) -> list[str]:
     """Return the files of the documents whose erasure was broken off and not yet finished."""
-    return [one.file for one in BegunErasures(desk.engine.catalog).all()]
+    return [one.file for one in begun_erasures(desk.workspace)]
 
 
 @act("reader")
@@ -159,7 +159,7 @@ def finish_erasures(desk: Desk) -> int:
     process erases or writes: that one has it in hand, or the next one will.
     """
     _remove_half_written(desk.workspace)
-    unfinished = BegunErasures(desk.engine.catalog).all()
+    unfinished = begun_erasures(desk.workspace)
     try:
         if unfinished:
             with erasing(desk.workspace):
@@ -246,7 +246,7 @@ def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.
     """Have an index in a file lead to the passages of the documents that it names."""
     with open_reader(desk.engine.config.ocr) as reader:
         applied = book_index.apply_index(file, desk.engine, reader, document=document)
-    enter(desk, "apply_index_table", file.name)
+    enter(desk, file.name)
     return applied
 
 
@@ -254,7 +254,7 @@ def apply_index_table(desk: Desk, file: Path, document: str = "") -> book_index.
 def remove_index_table(desk: Desk, name: str) -> int:
     """Undo `apply_index_table` for a file of this name; return the number of documents concerned."""
     removed = book_index.remove_index(name, desk.engine)
-    enter(desk, "remove_index_table", name)
+    enter(desk, name)
     return removed
 
 
@@ -270,7 +270,7 @@ def ground(desk: Desk, *, again: bool = False) -> Run:
             help="Apply a table of terms with `sextant index-table FILE --apply`.",
         )
     active = next((one for one in desk.jobs.runs(LATEST_RUNS) if one.action == "ground" and one.active), None)
-    enter(desk, "ground", kept_sentence("knowledge base"))
+    enter(desk, kept_sentence("knowledge base"))
     return active or queue_action(desk, "ground", {"again": again})
 
 
@@ -311,8 +311,9 @@ def _carry_out(desk: Desk, asked: BegunErasure) -> Erasure:
     with entered_as_begun(desk, "erase", asked.source, asked.note, asked.author):
         erased = _take_steps(desk, asked)
         # Entered before it is forgotten: killed between the two, it is finished and entered once more.
-        enter(desk, "erase", asked.source, asked.note, asked.author)
-        BegunErasures(desk.engine.catalog).end(asked)
+        enter(desk, asked.source, asked.note, asked.author)
+        end_erasure(desk.workspace, asked)
+        desk.engine.catalog.checkpoint()
     return erased
 
 
@@ -345,8 +346,9 @@ def _take_steps(desk: Desk, asked: BegunErasure) -> Erasure:
     # Again, now that nobody finds it any more: an answer that is begun after this holds nothing of it.
     left += _forget(desk, asked.document_id, asked.source, asked.file, redact=asked.redact)
     left += (
-        kept_sentence("its traces in {file}, a catalog that was damaged", file=_name_in(desk, path))
-        for path in kept_aside(desk.workspace, catalog_file(desk.workspace).name)
+        kept_sentence("its traces in {file}, a database that was damaged", file=_name_in(desk, path))
+        for database in (catalog_file(desk.workspace), records_file(desk.workspace))
+        for path in kept_aside(desk.workspace, database.name)
     )
     return replace(erased, left_behind=tuple(dict.fromkeys((*erased.left_behind, *left))))
 
@@ -415,8 +417,8 @@ def _forget(desk: Desk, document_id: str, source: str, file: str, *, redact: boo
     forget_examples(desk.engine)
     desk.jobs.forget_current()
     code = source.removeprefix(FROM_LIST)
-    desk.store.forget(code, ("metadata",))
-    desk.store.journal.forget(code)
+    desk.store.forget_description(code)
+    forget_lines(desk.workspace, ["correction", "document"], source, code)
     kept = (one.relative_to(desk.workspace).as_posix() for one in unread)
     return [kept_sentence("its possible traces in {file}, which cannot be read", file=one) for one in kept]
 

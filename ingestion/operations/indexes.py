@@ -52,7 +52,7 @@ def rebuild(
     if not erased:
         finish_erasures(desk)
         children = len(desk.engine.collection.snapshot())
-    enter(desk, "rebuild", "index", kept_sentence("with new vectors") if encode else "")
+    enter(desk, "index", kept_sentence("with new vectors") if encode else "")
     return children
 
 
@@ -89,7 +89,7 @@ def _reasons_to_wait(
 def accept_index(desk: Desk) -> int:
     """Put the index that waits in place and return its number of passages; WorkspaceError where none waits."""
     children = desk.engine.collection.accept_waiting()
-    enter(desk, "accept_index", "index")
+    enter(desk, "index")
     return children
 
 
@@ -97,7 +97,7 @@ def accept_index(desk: Desk) -> int:
 def discard_index(desk: Desk) -> None:
     """Remove the index that waits; WorkspaceError where none does."""
     desk.engine.collection.discard_waiting()
-    enter(desk, "discard_index", "index")
+    enter(desk, "index")
 
 
 @act("curator", "Rebuilding the index")

@@ -70,7 +70,7 @@ def pull(desk: ActingPlace, name: str, *, progress: Callable[[int, int], None] =
     """Download a model, and have it write the answers from the next question on."""
     for done, total in pull_ollama_model(desk.workspace, name):
         progress(done, total)
-    enter(desk, "pull", name)
+    enter(desk, name)
     use_model(desk, name)
 
 

@@ -31,7 +31,7 @@ def set_role(desk: ActingPlace, address: str, role: str) -> Person:
             before=before,
             role=person.role,
         )
-        enter(desk, "set_role", person.key, change)
+        enter(desk, person.key, change)
     return person
 
 

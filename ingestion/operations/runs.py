@@ -33,7 +33,7 @@ def run(desk: Desk, request: RunRequest) -> Run:
     asked = replace(request, codes=codes, without=without)
     name_act(desk, describe_request(asked))
     queued = queue_run(desk, asked)
-    enter(desk, "run", describe_request(queued.request))
+    enter(desk, describe_request(queued.request))
     return queued
 
 
@@ -104,7 +104,7 @@ def control(desk: Desk, what: Control, id: int = 0) -> Run:
     else:
         desk.jobs.resume(run.id)
         desk.start_worker(desk.workspace)
-    enter(desk, "control", _controlled(what, run.id))
+    enter(desk, _controlled(what, run.id))
     return desk.jobs.find(run.id) or run
 
 

@@ -24,7 +24,7 @@ def change_setting(desk: ActingPlace, name: str, value: str, author: str) -> Set
     """Keep a value with the workspace, with who changed it; nothing is started. Return what holds now."""
     author = signed(desk, author)
     keep_setting(desk.workspace, name, value, author)
-    enter(desk, "change_setting", name, by=author)
+    enter(desk, name, by=author)
     return read_settings(desk.workspace).state(name)
 
 
@@ -33,7 +33,7 @@ def reset_setting(desk: ActingPlace, name: str, author: str) -> None:
     """Keep no value with the workspace, so that the default holds again; a damaged entry can be removed too."""
     author = signed(desk, author)
     remove_setting(desk.workspace, name)
-    enter(desk, "reset_setting", name, by=author)
+    enter(desk, name, by=author)
 
 
 def describe_effect(setting: Setting, desk: Desk | None = None, wording: Wording = ENGLISH) -> str:

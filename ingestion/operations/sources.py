@@ -13,7 +13,7 @@ from ingestion import workspace as folders
 from ingestion.config import read_ingestion_config
 from ingestion.jobs.queue import Run
 from ingestion.jobs.uploads import keep_upload
-from ingestion.operations.acts import act, enter, name_act, signed
+from ingestion.operations.acts import act, enter, entered_as_begun, name_act, signed
 from ingestion.operations.desk import Desk, queue_action, queue_run
 from ingestion.records.quarantine import remove_files
 from ingestion.records.source_record import SourceRecord
@@ -49,21 +49,23 @@ def read_list(desk: Desk, file: Path) -> SeedReport:
     return read_seeds(file, desk.store.sources())
 
 
-@act("curator", "Adding sources", on="", log="add_sources")
+@act("curator", "Adding sources")
 def add_list(desk: Desk, file: Path) -> SeedReport:
     """Put what is new in a list of sources, or the files of a folder, on the list; return what was read."""
     report = read_list(desk, file)
-    name_act(desk, _codes(report.new, report.corrected))
-    desk.store.correct_addresses(report.corrected)
-    lost, added = desk.store.add_new(report.new), report.new
-    while lost:
-        # Somebody has just given their codes to others. Read again they get the next ones; one that the list gives
-        # itself is then refused with the reason.
-        again = read_list(desk, file)
-        added = (*(one for one in added if one not in lost), *again.new)
-        report = replace(report, rejected=again.rejected, warnings=again.warnings, known=again.known)
-        lost = desk.store.add_new(again.new)
-    _enter_sources(desk, added, report.corrected)
+    # One act through every door.
+    with entered_as_begun(desk, add_sources.__name__, ""):
+        name_act(desk, _codes(report.new, report.corrected))
+        desk.store.correct_addresses(report.corrected)
+        lost, added = desk.store.add_new(report.new), report.new
+        while lost:
+            # Somebody has just given their codes to others. Read again they get the next ones; one that the list gives
+            # itself is then refused with the reason.
+            again = read_list(desk, file)
+            added = (*(one for one in added if one not in lost), *again.new)
+            report = replace(report, rejected=again.rejected, warnings=again.warnings, known=again.known)
+            lost = desk.store.add_new(again.new)
+        _enter_sources(desk, added, report.corrected)
     return replace(report, new=added)
 
 
@@ -89,7 +91,7 @@ def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedS
 def _enter_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource]) -> None:
     """Enter in the audit log which sources came onto the list and which have new addresses, if any."""
     if new or corrected:
-        enter(desk, "add_sources", _codes(new, corrected))
+        enter(desk, _codes(new, corrected))
 
 
 def _codes(new: Sequence[SeedSource], corrected: Sequence[SeedSource]) -> str:
@@ -123,7 +125,7 @@ def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceR
             "{url} is the address of {code}.", help="Remove one of the two.", url=url, code=known[normal_url(url)]
         )
     desk.store.correct_addresses([replace(before, url=url)], author)
-    enter(desk, "correct_address", f"{code}: {url}", by=author)
+    enter(desk, f"{code}: {url}", by=author)
     return desk.store.records()[code]
 
 
@@ -181,7 +183,7 @@ def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
             remove_kept_files(record.source, desk)
             # With what was known of its files, which a copy may share.
             desk.store.remove([code], author)
-    enter(desk, "remove_sources", ", ".join(removed), by=author)
+    enter(desk, ", ".join(removed), by=author)
     left = tuple(one.code for one in desk.store.sources() if one.parent in removed)
     return Removed(removed, left, queue_run(desk, RunRequest(("indexing",), removed)) if indexed else None)
 

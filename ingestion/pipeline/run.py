@@ -24,7 +24,6 @@ from ingestion.tools import Tools
 from ingestion.types import PHASES, ControlSignal, Outcome, Phase, PhaseSummary, Progress, RunRequest
 from ingestion.web.urls import normal_url
 from ingestion.workspace import refused
-from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.engine import Engine
 
 # How often it is looked whether the run shall end, while something is being worked on.
@@ -83,7 +82,6 @@ class _Run:
         else:
             self._run_each(name, phase)
         self._seconds[name] += time.monotonic() - started
-        keep_records(self._tools.workspace)
 
     def _run_each(self, name: Phase, phase: SourcePhase) -> None:
         records = self._store.records()

@@ -1,35 +1,21 @@
-"""Journal of what people corrected and confirmed of documents, kept beside what was extracted; entries never change."""
+"""What people corrected and confirmed of documents: lines of the log, beside what was extracted."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
-import sqlalchemy as sql
-from sqlalchemy.engine import Connection
-
-from ingestion.records.journal import enter_in_journal, forget_corrections
 from ingestion.types import FieldName, FieldValue
-from rag_engine.storage.catalog import Catalog
+from rag_engine.storage.log import LogLine, read_lines
 
 # "agree" confirms the value that is there, "undo" takes back the latest of the other two that was not undone.
 CorrectionAct = Literal["correct", "agree", "undo"]
-
-TABLES = sql.MetaData()
-journal = sql.Table(
-    "document_corrections",
-    TABLES,
-    sql.Column("id", sql.Integer, primary_key=True, autoincrement=True),
-    sql.Column("code", sql.String, nullable=False, index=True),
-    *(
-        sql.Column(name, sql.String, nullable=False)
-        for name in ("field", "values", "author", "note", "when", "act", "batch")
-    ),
-    sqlite_autoincrement=True,
-)
+# Named value of the catalog: the last correction of the log that its documents say.
+SAID = "corrections said"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,51 +37,27 @@ class Correction:
     batch: str = ""
 
 
-class CorrectionJournal:
-    """The corrections of a workspace, oldest first."""
+def correction_line(one: Correction) -> LogLine:
+    """Return the line of the log for a correction."""
+    return LogLine(
+        kind="correction",
+        on=one.code,
+        when=one.when,
+        by=one.author,
+        note=one.note,
+        said=json.dumps({"field": one.field, "values": one.values, "act": one.act, "batch": one.batch}),
+    )
 
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        with catalog.begin() as connection:
-            known = sql.inspect(connection)
-            fresh = not known.has_table(journal.name) and known.has_table("corrections")
-            TABLES.create_all(connection)
-            if fresh:
-                _take_over(connection)
 
-    def append(self, connection: Connection, given: Sequence[Correction]) -> None:
-        """Add entries within a transaction, and to the journal beside the catalog."""
-        if given:
-            self.take_over(connection, given)
-            enter_in_journal(self._catalog.workspace, "correction", map(asdict, given))
+def entered_corrections(workspace: Path, code: str = "") -> list[Correction]:
+    """Return what was ever corrected, oldest first: of one document, of all without a code."""
+    return [_correction(line) for line in read_lines(workspace, "correction", code)]
 
-    def take_over(self, connection: Connection, given: Sequence[Correction]) -> None:
-        """Add entries within a transaction that the journal beside the catalog has already."""
-        rows = [
-            {"code": one.code, "field": one.field, "values": json.dumps(one.values, ensure_ascii=False)}
-            | {"author": one.author, "note": one.note, "when": one.when, "act": one.act, "batch": one.batch}
-            for one in given
-        ]
-        if rows:
-            connection.execute(sql.insert(journal), rows)
 
-    def entries(self, code: str = "", connection: Connection | None = None) -> list[Correction]:
-        """Return what was ever entered, oldest first: of one document, of all without a code.
-
-        With a connection, what its transaction has added is among them.
-        """
-        names = ("code", "field", "values", "author", "note", "when", "act", "batch")
-        statement = sql.select(*(journal.c[name] for name in names)).order_by(journal.c.id)
-        if code:
-            statement = statement.where(journal.c.code == code)
-        rows = connection.execute(statement).all() if connection else self._catalog.read(statement)
-        return [Correction(row[0], row[1], tuple(json.loads(row[2])), *row[3:]) for row in rows]
-
-    def forget(self, code: str) -> None:
-        """Remove the entries of a document that was erased: they repeat what it says."""
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(journal).where(journal.c.code == code))
-        forget_corrections(self._catalog.workspace, code)
+def _correction(line: LogLine) -> Correction:
+    said = json.loads(line.said)
+    values = tuple(said["values"])
+    return Correction(line.on, said["field"], values, line.by, line.note, line.when, said["act"], said["batch"])
 
 
 def standing(entries: Iterable[Correction]) -> list[Correction]:
@@ -144,11 +106,3 @@ def _stacks(entries: Iterable[Correction]) -> dict[tuple[str, str], list[Correct
         elif stack:
             stack.pop()
     return stacks
-
-
-def _take_over(connection: Connection) -> None:
-    """Enter the corrections of a workspace that kept the latest of each field alone."""
-    columns = 'code, field, "values", author, note, "when"'
-    selected = f"SELECT {columns}, 'correct', '' FROM corrections"  # noqa: S608 - of fixed names
-    connection.exec_driver_sql(f"INSERT INTO document_corrections ({columns}, act, batch) {selected}")
-    connection.exec_driver_sql("DROP TABLE corrections")

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-import sqlalchemy as sql
 from filelock import FileLock, Timeout
+from pydantic import TypeAdapter
 
-from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.errors import WorkspaceError
-from rag_engine.storage.catalog import Catalog
-
-TABLES = sql.MetaData()
-erasures = sql.Table(
-    "erasures",
-    TABLES,
-    sql.Column("key", sql.Integer, primary_key=True, autoincrement=False),
-    *(
-        sql.Column(name, sql.String, nullable=False)
-        for name in ["document_id", "source", "sha256", "file", "code", "author", "note"]
-    ),
-    *(sql.Column(name, sql.Boolean, nullable=False) for name in ("former", "redact")),
-)
+from rag_engine.storage.records import bodies, delete_record, reading, write_record, writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,35 +30,31 @@ class BegunErasure:
     redact: bool
 
 
-class BegunErasures:
-    """The erasures of a workspace that have begun and not ended."""
+_CODEC, _KIND = TypeAdapter(BegunErasure), "erasure"
 
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        with catalog.begin() as connection:
-            TABLES.create_all(connection)
 
-    def all(self) -> list[BegunErasure]:
-        """Return them, oldest document first."""
-        return [BegunErasure(*row) for row in self._catalog.read(sql.select(erasures).order_by(erasures.c.key))]
+def begun_erasures(workspace: Path) -> list[BegunErasure]:
+    """Return the erasures that have begun and not ended, oldest document first."""
+    with reading(workspace) as connection:
+        begun = map(_CODEC.validate_json, bodies(connection, _KIND).values())
+        return sorted(begun, key=lambda one: one.key)
 
-    def find(self, name: str) -> BegunErasure | None:
-        """Return the one of the document with this id, file or source."""
-        return next((one for one in self.all() if name in (one.document_id, one.file, one.source)), None)
 
-    def begin(self, erasure: BegunErasure) -> None:
-        """Note an erasure before its first step, in the second copy too: it is not to bring the document back."""
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(erasures).where(erasures.c.key == erasure.key))
-            connection.execute(sql.insert(erasures).values(asdict(erasure)))
-        keep_records(self._catalog.workspace)
+def find_erasure(workspace: Path, name: str) -> BegunErasure | None:
+    """Return the begun erasure of the document with this id, file or source."""
+    return next((one for one in begun_erasures(workspace) if name in (one.document_id, one.file, one.source)), None)
 
-    def end(self, erasure: BegunErasure) -> None:
-        """Forget an erasure after its last step, when the document is in the second copy no more."""
-        keep_records(self._catalog.workspace)
-        with self._catalog.begin() as connection:
-            connection.execute(sql.delete(erasures).where(erasures.c.key == erasure.key))
-        self._catalog.checkpoint()
+
+def begin_erasure(workspace: Path, erasure: BegunErasure) -> None:
+    """Note an erasure before its first step."""
+    with writing(workspace) as connection:
+        write_record(connection, _KIND, str(erasure.key), _CODEC.dump_json(erasure).decode())
+
+
+def end_erasure(workspace: Path, erasure: BegunErasure) -> None:
+    """Forget an erasure after its last step."""
+    with writing(workspace) as connection:
+        delete_record(connection, _KIND, str(erasure.key))
 
 
 @contextmanager

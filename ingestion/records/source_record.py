@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -28,6 +29,7 @@ from ingestion.types import (
     Relation,
     SeedSource,
 )
+from rag_engine.storage.log import LogLine
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import DocumentRecord, Metadata
 
@@ -51,6 +53,26 @@ class Decision:
     author: str
     note: str
     when: str
+
+
+def decision_line(decision: Decision) -> LogLine:
+    """Return the line of the log for a decision."""
+    said = json.dumps({"phase": decision.phase, "choice": decision.choice})
+    return LogLine(
+        kind="decision", on=decision.code, when=decision.when, by=decision.author, note=decision.note, said=said
+    )
+
+
+def decision_of(line: LogLine) -> Decision:
+    """Return the decision that a line of the log keeps."""
+    said = json.loads(line.said)
+    return Decision(line.on, said["phase"], said["choice"], line.by, line.note, line.when)
+
+
+def decisions_that_count(made: Iterable[Decision]) -> list[Decision]:
+    """Return the last decision on each phase of each source that was not undone, by code."""
+    latest = {(one.code, one.phase): one for one in made}
+    return [latest[place] for place in sorted(latest) if latest[place].choice]
 
 
 class _Evidence(Generic[_Kind]):

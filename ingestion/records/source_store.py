@@ -1,6 +1,7 @@
-"""The sources, what became of each in every phase, and all decisions; in the catalog's database.
+"""The sources and what became of each in every phase, in the same database as the catalog.
 
-Only the latest outcome of a phase counts; every one that ever was stays in the history.
+Only the latest outcome of a phase counts; every one that ever was stays in the history. What people say, and which
+sources and files there are, are lines of the log.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import sqlalchemy as sql
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from ingestion.records.document_corrections import Correction, CorrectionJournal, standing
-from ingestion.records.journal import enter_in_journal, read_journal
+from ingestion.records.audit import add_said
+from ingestion.records.document_corrections import Correction, correction_line, entered_corrections, standing
 from ingestion.records.source_record import (
     ADDED,
     FROM_LIST,
@@ -25,6 +26,9 @@ from ingestion.records.source_record import (
     SourceRecord,
     as_extracted,
     decided,
+    decision_line,
+    decision_of,
+    decisions_that_count,
     document_code,
 )
 from ingestion.types import (
@@ -43,6 +47,9 @@ from ingestion.types import (
 )
 from rag_engine.errors import InputError
 from rag_engine.storage.catalog import Catalog
+from rag_engine.storage.log import LogLine, add_lines, forget_lines, latest_lines, read_lines
+from rag_engine.storage.records import body_of, delete_record, reading, write_record, writing
+from rag_engine.storage.schema import documents
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.types import DocumentRecord
 
@@ -88,9 +95,6 @@ history = sql.Table(
     *_texts("when", "event", "status", "reason", "message", "author"),
     sql.Column("seconds", sql.Float, nullable=False),
 )
-decisions = sql.Table(
-    "decisions", TABLES, *_texts("code", "phase", key=True), *_texts("choice", "author", "note", "when")
-)
 # Every file that was ever fetched for a source, former versions too.
 source_files = sql.Table("source_files", TABLES, *_texts("code", "path", key=True), *_texts("sha256"))
 kept = sql.Table("kept", TABLES, *_texts("name", "code", key=True), *_texts("fingerprint", "value"))
@@ -130,9 +134,14 @@ class Event:
     seconds: float
 
 
+# The event of a decision, and how one that was taken back begins there.
+_DECIDED, _UNDONE = "decision", "undone"
 _ACTS = {"correct": "", "agree": "agreed", "undo": "undone"}
+_SOURCE = [sources.c.code, *(column for column in sources.c if column.name not in ("position", "code"))]
 _EVENT = [history.c[field.name] for field in fields(Event)]
 _Said = TypeVar("_Said", Correction, Decision)
+# Records of documents that are no sources of the list; the catalog has the description of a source.
+_DESCRIPTION = "description"
 
 
 class SourceStore:
@@ -140,7 +149,6 @@ class SourceStore:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self.journal = CorrectionJournal(catalog)
         with catalog.begin() as connection:
             TABLES.create_all(connection)
 
@@ -154,6 +162,7 @@ class SourceStore:
     def add_new(self, new: Iterable[SeedSource]) -> list[SeedSource]:
         """Add sources and return those that were not, since their code is known already."""
         left: list[SeedSource] = []
+        added: list[str] = []
         with self._catalog.begin() as connection:
             known = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
             for source in new:
@@ -163,6 +172,8 @@ class SourceStore:
                     connection.execute(sql.insert(sources).values(_scrubbed(asdict(source)) | {"added": now()}))
                     _note(connection, source.code, "added", message=source.origin)
                     known.add(source.code)
+                    added.append(source.code)
+        self._log_sources(added)
         return left
 
     def correct_addresses(self, corrected: Sequence[SeedSource], author: str = "") -> None:
@@ -172,19 +183,14 @@ class SourceStore:
         """
         codes = [one.code for one in corrected]
         self._require(codes)
+        for one in self.decisions():
+            if one.phase == "licence" and one.code in codes:
+                self.decide(replace(one, choice="", author=author, note="", when=now()))
         with self._catalog.begin() as connection:
-            undone = [one for one in self.decisions() if one.phase == "licence" and one.code in codes]
-            enter_in_journal(
-                self._catalog.workspace,
-                "decision",
-                (asdict(replace(one, choice="", author=author, note="", when=now())) for one in undone),
-            )
-            for one in corrected:
-                connection.execute(sql.update(sources).where(sources.c.code == one.code).values(url=one.url))
-                connection.execute(
-                    sql.delete(decisions).where(decisions.c.code == one.code, decisions.c.phase == "licence")
-                )
-                _note(connection, one.code, "address", message=one.url, author=author)
+            for source in corrected:
+                connection.execute(sql.update(sources).where(sources.c.code == source.code).values(url=source.url))
+                _note(connection, source.code, "address", message=source.url, author=author)
+        self._log_sources(codes, author)
 
     def changed_since(self, when: str) -> bool:
         """Return whether a person changed the list, a decision or a value at that time or later."""
@@ -202,7 +208,7 @@ class SourceStore:
         return sorted(listed, key=lambda one: (place.get(one.parent, place[one.code]), bool(one.parent), _number(one)))
 
     def last_child(self, code: str) -> int:
-        """Return the highest number that a document under this portal ever had."""
+        """Return the highest number of a document under this portal, so no decision falls on another."""
         under = sql.select(history.c.code).where(history.c.code.startswith(f"{code}.", autoescape=True)).distinct()
         numbers = (str(row[0]).removeprefix(f"{code}.") for row in self._catalog.read(under))
         return max((int(number) for number in numbers if number.isdigit()), default=0)
@@ -217,15 +223,23 @@ class SourceStore:
                 for table in (outcomes, kept, source_files, sources):
                     connection.execute(sql.delete(table).where(table.c.code == code))
                 _note(connection, code, "removed", author=author)
+        forget_lines(self._catalog.workspace, ["file"], *codes)
+        self._log_sources(codes, author)
         return len(codes)
+
+    def _log_sources(self, codes: Sequence[str], author: str = "") -> None:
+        """Enter in the log what the list has of these sources now; nothing of one that was removed."""
+        rows = self._catalog.read_in(sql.select(*_SOURCE), sources.c.code, codes)
+        held = {str(row[0]): json.dumps(row) for row in rows}
+        lines = (LogLine(kind="source", on=code, when=now(), by=author, said=held.get(code, "")) for code in codes)
+        add_said(self._catalog.workspace, lines)
 
     # --- outcomes
 
     def entries(self) -> dict[tuple[str, Phase], PhaseEntry]:
-        """Return the latest outcome of every source of the list and phase, as the phases left it."""
+        """Return the latest outcome of every source and phase, as the phases left it."""
         names = [column.name for column in outcomes.c]
-        listed = sql.select(outcomes).where(outcomes.c.code.in_(sql.select(sources.c.code)))
-        rows = (dict(zip(names, row, strict=True)) for row in self._catalog.read(listed))
+        rows = (dict(zip(names, row, strict=True)) for row in self._catalog.read(sql.select(outcomes)))
         return {(row["code"], row["phase"]): _entry(row) for row in rows}
 
     def record(
@@ -250,9 +264,19 @@ class SourceStore:
                 before = connection.execute(sql.select(outcomes.c.status, outcomes.c.attempts).where(where)).first()
                 attempts = before[1] + 1 if before and before[0] == outcome.status == "failed" else 1
                 ending = {"status": outcome.status, "reason": outcome.reason, "message": _scrubbed(outcome.message)}
-                _put_outcome(connection, code, phase, outcome, fingerprints[code], model, attempts)
+                made_of = {"fingerprint": fingerprints[code], "model": model, "retryable": outcome.retryable}
+                evidence = _evidence_json(phase, outcome)
+                row = ending | made_of | {"evidence": evidence, "attempts": attempts, "when": now()}
+                _put(connection, outcomes, row | {"code": code, "phase": phase})
                 _note(connection, code, phase, **ending, seconds=seconds)
-                _note_file(connection, code, outcome.evidence)
+                if (file := _file_of(code, outcome.evidence)) is not None:
+                    _put(connection, source_files, asdict(file))
+        self._log_files(ended)
+
+    def _log_files(self, ended: Iterable[tuple[str, Outcome]]) -> None:
+        files = [file for code, outcome in ended if (file := _file_of(code, outcome.evidence)) is not None]
+        lines = (LogLine(kind="file", on=one.code, when=now(), file=one.path, sha256=one.sha256) for one in files)
+        add_lines(self._catalog.workspace, lines)
 
     def files(self) -> list[SourceFile]:
         """Return every file that was ever fetched for a source and not erased."""
@@ -277,6 +301,7 @@ class SourceStore:
                 connection.execute(sql.delete(table).where(table.c.code == code))
             told = sql.and_(history.c.code == code, history.c.event.in_((*PHASES, "correction")))
             connection.execute(sql.update(history).where(told).values(message=""))
+        forget_lines(self._catalog.workspace, ["file"], code)
 
     def forget(self, code: str, phases: Sequence[Phase]) -> None:
         """Forget that these phases of the source ran."""
@@ -288,72 +313,79 @@ class SourceStore:
     def decide(self, decision: Decision) -> None:
         """Record a decision on a phase of a source, which survives every re-run. An empty choice undoes it."""
         self._require([decision.code])
+        self._log_decisions([decision])
         with self._catalog.begin() as connection:
-            if decision.choice:
-                _put(connection, decisions, asdict(decision))
-            else:
-                connection.execute(sql.delete(decisions).where(_same_key(decisions, asdict(decision))))
-            message = ": ".join(filter(None, (decision.choice or "undone", decision.note)))
-            enter_in_journal(self._catalog.workspace, "decision", [asdict(decision)])
-            _note(connection, decision.code, "decision", status=decision.phase, message=message, author=decision.author)
+            _note_decision(connection, decision)
+
+    def _log_decisions(self, decided: Sequence[Decision]) -> None:
+        known = self._documents([one.code for one in decided])
+        add_said(self._catalog.workspace, (replace(decision_line(one), **known.get(one.code, {})) for one in decided))
 
     def correct(self, given: Sequence[Correction]) -> None:
         """Enter a person's values for fields, which no re-run overwrites."""
         self._require([one.code for one in given])
-        with self._catalog.begin() as connection:
-            self.enter(connection, given)
+        self.enter(given)
 
-    def enter(self, connection: sql.Connection, given: Sequence[Correction]) -> None:
-        """Enter corrections of documents of any kind in the journal; those of a source are in its history too."""
+    def enter(self, given: Sequence[Correction]) -> None:
+        """Enter corrections of documents of any kind in the log; those of a source are in its history too."""
         stamped = [replace(one, when=one.when or now()) for one in given]
-        self.journal.append(connection, stamped)
-        codes = {one.code for one in stamped}
-        listed = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))} & codes
-        for one in stamped:
-            if one.code in listed:
-                message = f"{one.field}: {_ACTS[one.act] or '; '.join(one.values) or 'nothing'}"
-                _note(connection, one.code, "correction", message=message, author=one.author)
+        known = self._documents([one.code for one in stamped])
+        add_said(self._catalog.workspace, (replace(correction_line(one), **known.get(one.code, {})) for one in stamped))
+        with self._catalog.begin() as connection:
+            listed = {str(row[0]) for row in connection.execute(sql.select(sources.c.code))}
+            for one in (one for one in stamped if one.code in listed):
+                _note_correction(connection, one)
+
+    def _documents(self, codes: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return by which id, content, source and file the collection has the documents of these codes."""
+        d = documents.c
+        of_code = {FROM_LIST + code: code for code in codes} | {code: code for code in codes}
+        active = sql.select(d.source, d.document_id, d.sha256, d.file).where(d.status == "active")
+        names = ("source", "document_id", "sha256", "file")
+        rows = self._catalog.read_in(active, d.source, of_code)
+        return {of_code[row[0]]: dict(zip(names, row, strict=True)) for row in rows}
 
     def decisions(self) -> list[Decision]:
-        """Return what people decided."""
-        return [Decision(*row) for row in self._catalog.read(sql.select(decisions).order_by(decisions.c.code))]
+        """Return what people decided, by code."""
+        return decisions_that_count(map(decision_of, read_lines(self._catalog.workspace, "decision")))
+
+    def entered_corrections(self, code: str = "") -> list[Correction]:
+        """Return what was ever corrected, oldest first: of one document, of all without a code."""
+        return entered_corrections(self._catalog.workspace, code)
 
     def corrections(self) -> list[Correction]:
         """Return the corrections that count, of documents of any kind."""
-        return standing(self.journal.entries())
+        return standing(self.entered_corrections())
 
-    def missing_in_journal(self) -> tuple[list[Decision], list[Correction], list[int]]:
-        """Return what people said that the journal lacks, and the numbers of its lines that cannot be read."""
-        lines = read_journal(self._catalog.workspace)
-        written = {_as_line(one.said) for one in lines}
-        decided = [one for one in self.decisions() if _as_line(asdict(one)) not in written]
-        corrected = [one for one in self.journal.entries() if _as_line(asdict(one)) not in written]
-        return decided, corrected, [one.number for one in lines if one.kind is None]
+    # --- one database from the other
 
-    def complete_journal(self) -> int:
-        """Enter in the journal what it lacks of what people said, and return how much that was."""
-        decided, corrected, _ = self.missing_in_journal()
-        enter_in_journal(self._catalog.workspace, "decision", map(asdict, decided))
-        enter_in_journal(self._catalog.workspace, "correction", map(asdict, corrected))
-        return len(decided) + len(corrected)
-
-    def take_from_journal(self) -> int:
-        """Take over what the journal says and the catalog lacks, and return how much that was."""
-        lines = read_journal(self._catalog.workspace)
-        latest = {(one.said["code"], one.said["phase"]): one.said for one in lines if one.kind == "decision"}
-        decided = [Decision(**said) for said in latest.values()]
-        before = {(one.code, one.phase): one for one in self.decisions()}
-        changed = [one for one in decided if before.get((one.code, one.phase)) != (one if one.choice else None)]
-        known = {_as_line(asdict(one)) for one in self.journal.entries()}
-        given = (one.said for one in lines if one.kind == "correction" and _as_line(one.said) not in known)
-        corrected = [Correction(**{**said, "values": tuple(said["values"])}) for said in given]
+    def take_from_log(self) -> None:
+        """Put what the log has of sources, their files and their history into a new catalog."""
+        held = latest_lines(self._catalog.workspace, "source").values()
+        names = [column.name for column in _SOURCE]
+        rows = [dict(zip(names, json.loads(one.said), strict=True)) for one in held if one.said]
+        codes = {one.on for one in held}
+        files = [SourceFile(one.on, one.file, one.sha256) for one in read_lines(self._catalog.workspace, "file")]
         with self._catalog.begin() as connection:
-            for one in changed:
-                connection.execute(sql.delete(decisions).where(_same_key(decisions, asdict(one))))
-                if one.choice:
-                    connection.execute(sql.insert(decisions).values(asdict(one)))
-            self.journal.take_over(connection, corrected)
-        return len(changed) + len(corrected)
+            for table, values in ((sources, rows), (source_files, [asdict(one) for one in dict.fromkeys(files)])):
+                if values:
+                    connection.execute(sql.insert(table), values)
+            for line in read_lines(self._catalog.workspace, "source"):
+                _note(connection, line.on, "added" if line.said else "removed", author=line.by, when=line.when)
+            for decision in map(decision_of, read_lines(self._catalog.workspace, "decision")):
+                _note_decision(connection, decision)
+            for correction in self.entered_corrections():
+                if correction.code in codes:
+                    _note_correction(connection, correction)
+
+    def write_log(self) -> int:
+        """Enter sources, files and decisions of the catalog in a new log; return how many decisions."""
+        self._log_sources([one.code for one in self.sources()])
+        files = (LogLine(kind="file", on=one.code, file=one.path, sha256=one.sha256) for one in self.files())
+        add_lines(self._catalog.workspace, files)
+        told = sql.select(*_EVENT).where(history.c.event == _DECIDED).order_by(history.c.id)
+        self._log_decisions([_told(Event(*row)) for row in self._catalog.read(told)])
+        return len(self.decisions())
 
     # --- all of it
 
@@ -376,9 +408,9 @@ class SourceStore:
         Of a document that nothing is recorded of, what the catalog has counts as extracted.
         """
         listed = self.records() if any(one.source.startswith(FROM_LIST) for one in documents) else {}
-        statement = sql.select(outcomes.c.code, outcomes.c.evidence).where(outcomes.c.phase == "metadata")
-        rows = self._catalog.read_in(statement, outcomes.c.code, map(document_code, documents))
-        described = {code: _EVIDENCE["metadata"].validate_json(evidence) for code, evidence in rows if evidence}
+        with reading(self._catalog.workspace) as connection:
+            kept = {code: body_of(connection, _DESCRIPTION, code) for code in map(document_code, documents)}
+        described = {code: _EVIDENCE["metadata"].validate_json(body) for code, body in kept.items() if body}
         given = _by_code(self.corrections())
         found: list[SourceRecord] = []
         for one in documents:
@@ -391,8 +423,13 @@ class SourceStore:
 
     def put_description(self, record: SourceRecord) -> None:
         """Record how a file was described that was added by itself, or a former version."""
-        with self._catalog.begin() as connection:
-            _put_outcome(connection, record.code, "metadata", record.outcomes["metadata"])
+        with writing(self._catalog.workspace) as connection:
+            write_record(connection, _DESCRIPTION, record.code, _evidence_json("metadata", record.outcomes["metadata"]))
+
+    def forget_description(self, code: str) -> None:
+        """Remove the description of a document that was erased."""
+        with writing(self._catalog.workspace) as connection:
+            delete_record(connection, _DESCRIPTION, code)
 
     def history(self, code: str) -> list[Event]:
         """Return what happened to a source, oldest first."""
@@ -425,9 +462,10 @@ class SourceStore:
             )
 
 
-def _as_line(said: Mapping[str, Any]) -> str:
-    """Return what was said in the form in which a line of the journal is compared."""
-    return json.dumps(said, sort_keys=True)
+def _told(event: Event) -> Decision:
+    """Return the decision that a line of the history tells of."""
+    choice, _, note = event.message.partition(": ")
+    return Decision(event.code, event.status, choice.removeprefix(_UNDONE), event.author, note, event.when)
 
 
 def _by_code(given: Iterable[_Said]) -> defaultdict[str, list[_Said]]:
@@ -469,7 +507,7 @@ def _unquoted(evidence: object) -> object:
 
 
 def _scrubbed(value: Any) -> Any:
-    """Return the value without marks of direction, with a question mark for half a character pair."""
+    """Return the value without marks of direction; half of a character pair is a question mark."""
     if isinstance(value, str):
         return without_direction_marks(value.encode("utf-8", "replace").decode())
     if isinstance(value, dict):
@@ -483,30 +521,27 @@ def _entry(row: Mapping[str, Any]) -> PhaseEntry:
     return PhaseEntry(outcome, row["fingerprint"], row["model"], row["attempts"], row["when"])
 
 
-def _put_outcome(
-    connection: sql.Connection,
-    code: str,
-    phase: Phase,
-    outcome: Outcome,
-    fingerprint: str = "",
-    model: str = "",
-    attempts: int = 1,
-) -> None:
-    ended = {"status": outcome.status, "reason": outcome.reason, "message": _scrubbed(outcome.message)}
-    evidence = {"evidence": _evidence_json(phase, outcome), "retryable": outcome.retryable, "when": now()}
-    made_of = {"code": code, "phase": phase, "fingerprint": fingerprint, "model": model, "attempts": attempts}
-    _put(connection, outcomes, ended | evidence | made_of)
-
-
-def _note_file(connection: sql.Connection, code: str, evidence: object) -> None:
-    if isinstance(evidence, Download) and evidence.path:
-        _put(connection, source_files, {"code": code, "path": evidence.path, "sha256": evidence.sha256})
+def _file_of(code: str, evidence: object) -> SourceFile | None:
+    if not isinstance(evidence, Download) or not evidence.path:
+        return None
+    return SourceFile(code, evidence.path, evidence.sha256)
 
 
 def _note(connection: sql.Connection, code: str, event: str, **given: str | float) -> None:
     """Add a line to the history of a source."""
     empty = {"status": "", "reason": "", "message": "", "author": "", "seconds": 0.0}
-    connection.execute(sql.insert(history).values(empty | given | {"code": code, "event": event, "when": now()}))
+    connection.execute(sql.insert(history).values(empty | {"when": now()} | given | {"code": code, "event": event}))
+
+
+def _note_decision(connection: sql.Connection, one: Decision) -> None:
+    message = ": ".join(filter(None, (one.choice or _UNDONE, one.note)))
+    when = one.when or now()
+    _note(connection, one.code, _DECIDED, status=one.phase, message=message, author=one.author, when=when)
+
+
+def _note_correction(connection: sql.Connection, one: Correction) -> None:
+    message = f"{one.field}: {_ACTS[one.act] or '; '.join(one.values) or 'nothing'}"
+    _note(connection, one.code, "correction", message=message, author=one.author, when=one.when)
 
 
 def _put(connection: sql.Connection, table: sql.Table, values: Mapping[str, Any]) -> None:

@@ -90,11 +90,9 @@ def _draw_audit() -> None:
         person = st.text_input(_("Person"), key="audit person", max_chars=200, width=240)
         since = st.date_input(_("Since"), None, format=DATE_FORMAT, key="audit since", width=160)
         entries = audit_entries(resources.desk(), person=person, since=since.isoformat() if since else "")
-        acts = sorted({one.act for one in entries}, key=_action)
-        chosen = st.selectbox(
-            _("Action"), acts, None, key="audit act", placeholder=_("Any"), format_func=_action, width=240
-        )
-        shown = [one for one in entries if chosen in (None, one.act)]
+        actions = sorted({_action(one.act) for one in entries})
+        chosen = st.selectbox(_("Action"), actions, None, key="audit act", placeholder=_("Any"), width=240)
+        shown = [one for one in entries if chosen in (None, _action(one.act))]
         written = partial(exported_audit, resources.desk(), shown)
         draw_download(_("Export as CSV"), written, "audit.csv", "audit export", type="secondary")
     if len(shown) > _MOST:

@@ -11,12 +11,12 @@ from sqlalchemy.engine import ExceptionContext
 
 from rag_engine.errors import WorkspaceError
 
-# The database of what people make and choose; the others are catalogs and their copies.
+# The database of what people make and choose; the others are catalogs.
 RECORDS = "records.sqlite"
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_TEXT = "Could not decode to UTF-8"
 CURE = (
-    "`sextant doctor --repair` makes it from its second copy and the originals. Without that copy, restore the latest "
+    "`sextant doctor --repair` rebuilds it from the log and the originals. Without the log, restore the latest "
     "backup with `sextant restore ARCHIVE --workspace NEW`. Without a backup, add the files in its folder `files` to a "
     "new workspace with `sextant add`."
 )
@@ -27,8 +27,8 @@ def damaged_database(path: Path, found: str) -> WorkspaceError:
     if path.name == RECORDS:
         return WorkspaceError(
             "The records {path} are damaged: {damage}.",
-            help="Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`. Without a backup, move the "
-            "file away: conversations, notebooks and roles begin with none.",
+            help="Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`. Without a backup, "
+            "`sextant doctor --repair` begins new ones: the documents stay, and it says what is lost.",
             path=path,
             damage=_in_short(found),
         )
@@ -36,13 +36,13 @@ def damaged_database(path: Path, found: str) -> WorkspaceError:
 
 
 def _in_short(found: str) -> str:
-    """Return the line of a finding that says what is wrong, without the text of a document that it may quote."""
+    """Return the line of a finding that says what is wrong, without the text that it may quote."""
     return _NO_TEXT if _NO_TEXT in found or "codec can't decode" in found else found.strip().splitlines()[-1][:200]
 
 
 @contextmanager
 def damage_reported(path: Path) -> Iterator[None]:
-    """Raise WorkspaceError where SQLite finds the file damaged; a file that is locked, or a full disk, is not."""
+    """Raise WorkspaceError where SQLite finds the file damaged, not where it is locked or the disk full."""
     try:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -52,7 +52,7 @@ def damage_reported(path: Path) -> Iterator[None]:
 
 
 def report_damage(path: Path, context: ExceptionContext) -> None:
-    """Raise what SQLite says of a damaged file as WorkspaceError, as a listener to the errors of an engine."""
+    """Raise the damage of a file as WorkspaceError, as a listener to the errors of an engine."""
     if is_damage(context.original_exception):
         raise damaged_database(path, str(context.original_exception)) from context.original_exception
 
@@ -69,7 +69,7 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def find_damage(path: Path, *, most: int = 1) -> list[str]:
-    """Return what SQLite finds damaged in a file, at most so many findings; about a second for 300 MB.
+    """Return at most this number of findings of SQLite in a file; about a second for 300 MB.
 
     What a killed process left half written is undone first, as whoever opens the file next would have it. Raise
     sqlite3.DatabaseError where it cannot be read for another reason.

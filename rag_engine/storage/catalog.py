@@ -33,7 +33,7 @@ from rag_engine.storage.schema import (
 )
 from rag_engine.text.control_characters import without_direction_marks
 from rag_engine.types import Block, BlockKind, Box, DocumentRecord, ExtractedText, Line, Metadata
-from rag_engine.workspace import catalog_file, files, is_writable, make_folder, second_copy_file
+from rag_engine.workspace import catalog_file, files, is_writable, make_folder, records_file
 
 Item = TypeVar("Item")
 
@@ -330,7 +330,7 @@ class Catalog:
         self._engine.dispose()
 
 
-def open_catalog(workspace: Path, url: str = "") -> Catalog:
+def open_catalog(workspace: Path, url: str | sql.URL = "") -> Catalog:
     """Return the workspace's catalog, made if it is missing; `url` names another database (PostgreSQL).
 
     Where the folder cannot be written the catalog is read as it lies there, and nothing is kept in it.
@@ -348,7 +348,7 @@ def open_catalog(workspace: Path, url: str = "") -> Catalog:
             # Neither the address, which may hold a password, nor SQLAlchemy's words where they quote it.
             "SEXTANT_CATALOG_URL cannot be used: {error}.",
             help="Give it as postgresql+psycopg://USER:PASSWORD@HOST/NAME, with psycopg installed.",
-            error=str(error).replace(url, "…"),
+            error=str(error).replace(str(url), "…"),
         ) from error
     if engine.dialect.name == "sqlite":
         path = Path(engine.url.database or "") if url else catalog_file(workspace)
@@ -399,25 +399,24 @@ def _file_address(workspace: Path, *, written: bool) -> sql.URL:
     )
 
 
-def check_catalog(workspace: Path, url: str = "") -> None:
-    """Raise WorkspaceError where a page of the catalog's file is damaged; a second for 300 MB."""
-    path = catalog_file(workspace)
-    found = find_damage(path) if path.is_file() and not url else []
-    if found:
-        raise damaged_database(path, found[0])
+def check_databases(workspace: Path, url: str = "") -> None:
+    """Raise WorkspaceError where a page of a database's file is damaged; a second for 300 MB."""
+    for path in (catalog_file(workspace), records_file(workspace)):
+        found = find_damage(path) if path.is_file() and not (url and path == catalog_file(workspace)) else []
+        if found:
+            raise damaged_database(path, found[0])
 
 
-def is_lost(workspace: Path) -> bool:
-    """Return whether the catalog's file is gone or empty, though the workspace holds its documents."""
-    path = catalog_file(workspace)
+def is_lost(workspace: Path, path: Path) -> bool:
+    """Return whether a database's file is gone or empty, though the workspace holds its documents."""
     if path.is_file() and path.stat().st_size:
         return False
-    return second_copy_file(workspace).is_file() or (files(workspace).is_dir() and any(files(workspace).iterdir()))
+    return files(workspace).is_dir() and any(files(workspace).iterdir())
 
 
 def _check_not_lost(workspace: Path) -> None:
     """Raise WorkspaceError for a lost catalog: over an empty one, a writer would remove every original."""
-    if is_lost(workspace):
+    if is_lost(workspace, catalog_file(workspace)):
         raise WorkspaceError(
             "The catalog {catalog} is missing or empty, and the workspace holds documents.",
             help=CURE,

@@ -16,7 +16,6 @@ import numpy as np
 import sqlalchemy as sql
 
 from rag_engine import workspace as paths
-from rag_engine.backends.sqlite_copy import keep_records
 from rag_engine.config import ChunkingConfig
 from rag_engine.errors import SextantError, WorkspaceError
 from rag_engine.filters import Facets, Filter, allowed_documents
@@ -26,6 +25,7 @@ from rag_engine.storage.catalog import Catalog, set_state
 from rag_engine.storage.deletion import ERASING, LEFT, Erasure, compact_keywords, erase
 from rag_engine.storage.index_entries import CollectionIndex, read_collection_index
 from rag_engine.storage.indexer import Indexer, IndexingStopped, activate
+from rag_engine.storage.log import log_documents
 from rag_engine.storage.manifest import IndexManifest, check_encoder, manifest_of, read_manifest
 from rag_engine.storage.rebuild import (
     CandidateBackends,
@@ -291,7 +291,7 @@ class Collection:
             if waiting != self.waiting():
                 # What was replaced is not to stay in an index that nobody can accept any more.
                 self._repair(stores)
-            keep_records(self.workspace)
+            log_documents(self.catalog)
 
     def erase(self, document: DocumentRecord) -> Erasure:
         """Remove a document everywhere and return what was removed."""
@@ -303,7 +303,7 @@ class Collection:
             self._repair_and_fill(stores)
             erased = erase(stores, document)
             self._end_erasure(stores)
-            keep_records(self.workspace)
+            log_documents(self.catalog)
             return replace(erased, left_behind=(*erased.left_behind, *self.left_by_erasures()))
 
     def finish_erasures(self) -> tuple[str, ...]:
@@ -313,7 +313,7 @@ class Collection:
             stores = self._stores(manifest.name, manifest.dimension)
             self._repair_and_fill(stores)
             self._end_erasure(stores)
-            keep_records(self.workspace)
+            log_documents(self.catalog)
             return self.left_by_erasures()
 
     def is_erasing(self) -> bool:

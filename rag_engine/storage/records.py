@@ -1,7 +1,7 @@
 """Records: what people make and choose in a workspace, in a database beside the catalog.
 
 A record is a row: its kind, its id, whose it is, and all of it as JSON. Damage to one of the two databases leaves the
-other.
+other. What is done, decided and corrected is a line of the log (rag_engine/storage/log.py).
 """
 
 from __future__ import annotations
@@ -30,6 +30,20 @@ records = sql.Table(
     *(sql.Column(name, sql.String, nullable=False) for name in ("owner", "shared_by")),
     sql.Column("version", sql.Integer, nullable=False),
     sql.Column("body", sql.String, nullable=False),
+)
+log = sql.Table(
+    "log",
+    TABLES,
+    sql.Column("id", sql.Integer, primary_key=True, autoincrement=True),
+    sql.Column("kind", sql.String, nullable=False, index=True),
+    *(
+        sql.Column(name, sql.String, nullable=False)
+        for name in ("on", "when", "by", "person", "act", "note", "outcome", "of")
+    ),
+    sql.Column("process", sql.Integer, nullable=False),
+    sql.Column("started", sql.Float, nullable=False),
+    *(sql.Column(name, sql.String, nullable=False) for name in ("document_id", "sha256", "source", "file", "said")),
+    sqlite_autoincrement=True,
 )
 # The transaction of this thread in each database: what is read within it sees what it has written.
 _OPEN = local()
@@ -79,6 +93,13 @@ def write_record(connection: Connection, kind: str, id: str, body: str, owner: s
 def delete_record(connection: Connection, kind: str, id: str) -> None:
     """Delete a record, where there is one."""
     connection.execute(sql.delete(records).where(records.c.kind == kind, records.c.id == id))
+
+
+def body_of(connection: Connection, kind: str, id: str) -> str | None:
+    """Return a record, None where there is none."""
+    wanted = sql.select(records.c.body).where(records.c.kind == kind, records.c.id == id)
+    found: str | None = connection.execute(wanted).scalar()
+    return found
 
 
 def bodies(connection: Connection, kind: str, under: str = "") -> dict[str, str]:

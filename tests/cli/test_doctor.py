@@ -191,23 +191,22 @@ def test_a_whole_catalog_is_good_and_a_damaged_text_names_its_document(workspace
     assert "texts of 1 documents are missing or damaged: " in found["Contents"]["found"]
 
 
-def test_lines_of_the_audit_log_that_cannot_be_read_are_a_finding(workspace: Path) -> None:
-    assert "Audit log" not in checks(workspace)
-    with (workspace / "audit.jsonl").open("ab") as log:
-        log.write(b"{\n")
-    number = len((workspace / "audit.jsonl").read_bytes().splitlines())
-    found = checks(workspace)
-    assert found["Audit log"].found == f"audit.jsonl cannot be read at line {number}"
+def test_a_damaged_database_of_chroma_is_a_finding_with_its_cure(workspace: Path) -> None:
+    with (workspace / "index" / "1" / "chroma" / "chroma.sqlite3").open("r+b") as file:
+        file.write(b"\xff" * 100)
+    found = checks(workspace)["Dense index (Chroma)"]
+    assert found.state == "bad"
+    assert "sextant rebuild" in found.found
 
 
 def test_damaged_records_are_a_finding_with_the_cure(workspace: Path) -> None:
     give_role(workspace, "ada@example.org", "admin")
-    assert "Records" not in checks(workspace)
     with (workspace / "records.sqlite").open("r+b") as file:
         file.seek(100)
         file.write(b"\xff" * 8)
-    found = checks(workspace)["Records"]
-    assert found.state == "bad"
-    assert f"{workspace / 'records.sqlite'} are damaged: " in found.found
-    assert "sextant restore" in found.found
-    assert "example" not in found.found
+    result = CliRunner().invoke(terminal, ["doctor", "--workspace", str(workspace), "--json"])
+    [found] = [one for one in json.loads(result.output)["checks"] if one["state"] == "bad"]
+    assert (result.exit_code, found["name"]) == (1, "Records")
+    assert "sextant restore" in found["remedy"]
+    assert "sextant doctor --repair" in found["remedy"]
+    assert "example" not in result.output

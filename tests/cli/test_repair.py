@@ -60,19 +60,32 @@ def test_a_destroyed_catalog_comes_back_with_the_same_results(workspace: Path) -
     code, reply = run(workspace, "doctor", "--repair")
     assert (code, [name for name, state in states(reply).items() if state == "bad"]) == (0, [])
     said = " ".join(one["found"] for one in reply["checks"] if one["name"] == "Repaired")
-    assert "what was done later is lost" in said
+    assert "the catalog was rebuilt from the log: 3 documents" in said
+    assert "lost are applied tables of terms" in said
     assert "3 documents were read again" in said
     [aside] = workspace.glob("damaged/*/catalog.sqlite")
     assert aside.read_bytes() == damaged
     assert (found(workspace), run(workspace, "list")) == (before, listed)
 
 
-def test_a_lost_catalog_without_a_second_copy_says_what_to_do(workspace: Path) -> None:
-    (workspace / "catalog-copy.sqlite").unlink(missing_ok=True)
+def test_destroyed_records_begin_anew_and_what_is_lost_is_said(workspace: Path) -> None:
+    assert run(workspace, "correct", "flood.md", "title=The plan of the river", "--note", "So it says.")[0] == 0
+    before, listed = found(workspace), run(workspace, "list")
+    overwrite(workspace / "records.sqlite", 0)
+    code, reply = run(workspace, "doctor", "--repair")
+    assert (code, [name for name, state in states(reply).items() if state == "bad"]) == (0, [])
+    said = " ".join(one["found"] for one in reply["checks"] if one["name"] == "Repaired")
+    assert "conversations, notebooks, comparisons, saved searches, people with their roles, corrections" in said
+    assert (found(workspace), run(workspace, "list")) == (before, listed)
+    assert [one["act"] for one in run(workspace, "audit")[1]["entries"]] == ["repair_records"]
+
+
+def test_a_lost_catalog_whose_log_is_lost_too_says_what_to_do(workspace: Path) -> None:
+    (workspace / "records.sqlite").unlink()
     (workspace / "catalog.sqlite").unlink()
     result = CliRunner().invoke(terminal, ["doctor", "--repair", "--workspace", str(workspace), "--json"])
     assert result.exit_code == 2
-    assert "no second copy" in json.loads(result.output)["error"]
+    assert "The log of" in json.loads(result.output)["error"]
     assert "sextant restore" in json.loads(result.output)["error"]
     assert len(list((workspace / "files").glob("*/*.md"))) == 3
 

@@ -32,9 +32,7 @@ _COLUMNS = {"seconds", "heartbeat", "progress", "version"}
 _TABLES = {"runs", "sqlite_sequence"}
 # The page looks for example questions, and the first search on a machine measures how many passages it reranks.
 _MEASURED = ("{'name': 'rerank depth", "{'name': 'example questions")
-_FILES = re.compile(
-    r"catalog\.sqlite|^(?:catalog-copy|records)\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving"
-)
+_FILES = re.compile(r"catalog\.sqlite|^records\.sqlite|^index/|\.lock$|^worker\.log$|^\.streamlit|^serving")
 # How what is packed begins.
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 

@@ -243,4 +243,4 @@ def test_the_dense_index_describes_the_document_anew_at_the_next_change(desk: De
 def test_erasing_a_document_forgets_what_was_corrected_of_it(desk: Desk, name: str) -> None:
     corrections.agree(desk, [name], ADA)
     documents.erase(desk, name, ADA, "Not ours.")
-    assert desk.store.journal.entries() == []
+    assert desk.store.entered_corrections() == []

@@ -61,7 +61,7 @@ STEPS = (
     "rag_engine.storage.collection.erase",
     "rag_engine.storage.deletion.purge",
     "rag_engine.storage.collection.Collection._end_erasure",
-    "ingestion.records.erasures.BegunErasures.end",
+    "ingestion.operations.documents.end_erasure",
 )
 WORDS = ("zanzibar", "harbourmaster", "ylang")
 TEXT = "# The ylang statute\n\n" + "The harbourmaster keeps the zanzibar rules. " * 20

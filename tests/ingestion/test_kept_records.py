@@ -13,7 +13,6 @@ from ingestion.operations.backups import CATALOG_TABLES
 from ingestion.operations.comparisons import begin_comparison
 from ingestion.operations.documents import FORGETTING, add_files
 from ingestion.operations.evaluation import ask_test_questions, keep_answer
-from ingestion.records.erasures import erasures
 from rag_engine.conversations.record_kinds import KINDS
 from rag_engine.conversations.reply import reply_of
 from rag_engine.conversations.store import begin_turn, end_turn, new_id
@@ -22,6 +21,7 @@ from rag_engine.notebook.notebook import answer_entry, with_entry
 from rag_engine.notebook.store import DEFAULT, change_notebook
 from rag_engine.storage import schema
 from rag_engine.storage.records import TABLES as RECORD_TABLES
+from rag_engine.storage.records import log
 from rag_engine.types import Answer
 from tests.ingestion.test_erasing import desk_of, make, open_engine
 from tests.raw_records import raw_records
@@ -62,7 +62,7 @@ def test_an_erasure_visits_every_table_and_every_kind_of_record_that_names_docum
     names = {kind: json.dumps(codec.json_schema()) for kind, codec in KINDS.items()}
     kinds = {kind for kind, schema in names.items() if any(f'"{name}"' in schema for name in NAMES)}
     assert kinds - {kind for visited in FORGETTING for kind in visited} == set()
-    visited = {schema.documents, *schema.OF_DOCUMENT, schema.grounded_documents, erasures}
+    visited = {schema.documents, *schema.OF_DOCUMENT, schema.grounded_documents, log}
     tables = {table for known in (*CATALOG_TABLES, RECORD_TABLES) for table in known.tables.values()}
     assert {table.name for table in tables - visited if {"document_id", "document_key"} & {*table.c.keys()}} == set()
     # No row goes with another one.

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sql
 
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations import runs, sources
@@ -177,13 +176,6 @@ def test_a_request_survives_the_queue_and_is_described_in_a_short_sentence(desk:
     assert runs.run(desk, request).request == request
     assert "of 50 sources" in describe_request(request)
     assert describe_request(RunRequest(codes=("A1",))).endswith("of A1.")
-
-
-def test_files_of_a_workspace_made_before_files_were_noted_are_known(desk: Desk) -> None:
-    with desk.engine.catalog.begin() as connection:
-        connection.execute(sql.text("DROP TABLE source_files"))
-    [file] = SourceStore(desk.engine.catalog).files()
-    assert file.code == "A1"
 
 
 def _records(desk: Desk) -> list[SourceRecord]:

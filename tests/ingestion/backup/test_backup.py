@@ -28,8 +28,15 @@ from tests.ingestion.backup.workspaces import add, desk_of, erase, found, once, 
 from tests.ingestion.left_behind import state_of
 
 MORE = "# Rules of the marina\n\n" + "The marina has a keeper of its own, who counts the boats. " * 20
-# Its own id, which generation of the indexes answers, and what was due in the former one.
-_OWN = ("'name': 'workspace'", "'name': 'generation'", "'name': 'waiting generation'", "'name': 'dense index due'")
+# Its own id, which generation of the indexes answers, what was due in the former one, and that it was restored.
+_OWN = (
+    "'kind': 'act'",
+    "'kind': 'entered'",
+    "'name': 'workspace'",
+    "'name': 'generation'",
+    "'name': 'waiting generation'",
+    "'name': 'dense index due'",
+)
 
 
 def test_a_restored_workspace_is_the_one_that_was_backed_up(workspace: Path, archive: Path, tmp_path: Path) -> None:
@@ -44,8 +51,7 @@ def test_a_restored_workspace_is_the_one_that_was_backed_up(workspace: Path, arc
         kept = [row for row in rows if not any(own in row for own in _OWN)]
         assert [row for row in after.rows[table] if not any(own in row for own in _OWN)] == kept, table
     assert (after.dense, after.sparse) == (before.dense, before.sparse)
-    assert before.files.items() - after.files.items() == {("audit.jsonl", before.files["audit.jsonl"])}
-    assert after.files.keys() == before.files.keys()
+    assert before.files.items() == after.files.items()
     assert found(restored.workspace) == found(workspace) != []
     assert [one.title for one in list_conversations(restored.workspace)] == ["How long is a plan valid?"]
     assert read_settings(restored.workspace).state("answer_seconds").value == 600
@@ -68,15 +74,19 @@ def test_a_backup_is_its_owners_alone_and_nothing_is_left_beside_it(archive: Pat
 
 def test_nothing_of_a_running_process_and_no_index_is_in_a_backup(workspace: Path, tmp_path: Path) -> None:
     running = ("serving.json", "writer.json", "worker.log", "write.lock", ".licence/page.pdf", "refused/a.begun")
-    for name in (*running, "drawings/1-a", "damaged/2026-11-25T101010/catalog.sqlite-wal"):
+    for name in (
+        *running,
+        "drawings/1-a",
+        "damaged/2026-11-25T101010/catalog.sqlite-wal",
+        "damaged/2026-11-25T101010/records.sqlite",
+    ):
         (workspace / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace / name).write_text("{}")
     with zipfile.ZipFile(backup(place(workspace), tmp_path / "backup.zip").file) as packed:
         tops = {name.split("/")[0] for name in packed.namelist()}
         assert json.loads(packed.read("manifest.json"))["version"] == sextant_version()
     assert tops == {
-        "audit.jsonl", "catalog.sqlite", "files", "journal.jsonl", "manifest.json", "records.sqlite", "settings.toml",
-        "vectors",
+        "catalog.sqlite", "files", "manifest.json", "records.sqlite", "settings.toml", "vectors",
     }  # fmt: skip
 
 

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.dataset.comparison.store import ComparisonStore
 from ingestion.operations.backups import backup, restore
-from ingestion.records.erasures import BegunErasures
 from tests.ingestion.backup.test_restore import changed_catalog, refuse
 from tests.ingestion.backup.workspaces import desk_of, found, open_engine, place
 
@@ -38,8 +36,6 @@ def archive(workspace: Path, tmp_path: Path) -> Path:
     """Return a backup of a workspace with every table that a catalog has."""
     with closing(open_engine(workspace)) as engine:
         desk_of(engine).jobs.runs()
-        for store in (BegunErasures, ComparisonStore):
-            store(engine.catalog)
     return backup(place(workspace), tmp_path / "backup.zip").file
 
 

@@ -16,7 +16,6 @@ import pytest
 from ingestion.jobs.worker import work
 from ingestion.operations.backups import backup, restore
 from ingestion.operations.people import audit_entries
-from ingestion.records.erasures import BegunErasures
 from rag_engine.config import GenerationConfig, read_config
 from rag_engine.errors import InputError, WorkspaceError
 from rag_engine.storage.catalog import SCHEMA
@@ -261,7 +260,6 @@ HASH = "'" + "0" * 64 + "'"
         "UPDATE documents SET sha256 = CAST(sha256 AS BLOB)",
         "UPDATE documents SET document_id = '*' WHERE file = 'bay.md'",
         "UPDATE documents SET document_id = '../../outside' WHERE file = 'bay.md'",
-        f"INSERT INTO erasures VALUES (9, '000000000000', 's', {HASH}, '../x', '', 'Ada', '', 0, 0)",
         f"INSERT INTO source_files VALUES ('A1', 'OUTSIDE/victim.txt', {HASH})",
         f"INSERT INTO source_files VALUES ('A1', 'downloads/../../victim.txt', {HASH})",
         "INSERT INTO source_files VALUES ('A1', 'downloads/a.pdf', '../../victim')",
@@ -281,7 +279,6 @@ def test_a_catalog_that_names_what_lies_elsewhere_is_refused(
     (outside / "victim.txt").write_text("mine")
     with closing(open_engine(workspace)) as engine:
         desk_of(engine).jobs.runs()
-        BegunErasures(engine.catalog)
     archive.unlink()
     backup(place(workspace), archive)
     for name, path in (("OUTSIDE", outside), ("FORMER", workspace), ("NEW", target)):

@@ -1,24 +1,12 @@
-"""The journal of corrections: what counts, what is undone, and that nothing is ever lost from it."""
+"""Corrections: what counts, and what is undone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ingestion.records.document_corrections import Correction, CorrectionAct, CorrectionJournal, standing, undoing
+from ingestion.records.document_corrections import Correction, CorrectionAct, standing, undoing
 from ingestion.types import FieldName
-from rag_engine.storage.catalog import Catalog, open_catalog
-
-
-@pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    opened = open_catalog(tmp_path)
-    yield opened
-    opened.close()
 
 
 def entry(field: FieldName, *values: str, act: CorrectionAct = "correct", batch: str = "") -> Correction:
@@ -52,26 +40,3 @@ def test_as_many_undos_as_acts_leave_nothing(done: list[tuple[FieldName, str]]) 
         entries += undoing(entries)
     assert standing(entries) == []
     assert undoing(entries) == []
-
-
-def test_the_journal_keeps_every_entry_in_its_order(catalog: Catalog) -> None:
-    journal = CorrectionJournal(catalog)
-    written = [entry("hazards", "Flood", "Heat; dry"), entry("hazards", act="undo")]
-    with catalog.begin() as connection:
-        journal.append(connection, written[:1])
-        journal.append(connection, written[1:])
-    assert journal.entries("A1") == written
-    assert journal.entries("A2") == []
-    journal.forget("A1")
-    assert journal.entries() == []
-
-
-def test_corrections_of_a_workspace_without_a_journal_are_taken_over(catalog: Catalog) -> None:
-    with catalog.begin() as connection:
-        connection.exec_driver_sql(
-            'CREATE TABLE corrections (code TEXT, field TEXT, "values" TEXT, author TEXT, note TEXT, "when" TEXT)'
-        )
-        connection.exec_driver_sql("""INSERT INTO corrections VALUES ('A1', 'title', '["T"]', 'Ada', 'why', '2026')""")
-    expected = [Correction("A1", "title", ("T",), "Ada", "why", "2026")]
-    assert CorrectionJournal(catalog).entries() == expected
-    assert CorrectionJournal(catalog).entries() == expected

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.backup.bring_back import originals_aside
+from ingestion.backup.repair import originals_aside
 from ingestion.extraction.text_cache import forget_reading
 from ingestion.jobs.queue import JobQueue
 from ingestion.jobs.uploads import remove_leftovers
 from ingestion.operations.documents import erase
 from ingestion.operations.sources import remove_sources
+from ingestion.records.erasures import begun_erasures, end_erasure
 from ingestion.records.quarantine import file_of, remove_file
 from ingestion.types import Download, SeedSource
 from rag_engine.backends.drawing.page_cache import drawings_of
@@ -62,7 +63,8 @@ def test_a_document_that_is_named_as_a_file_elsewhere_removes_nothing_there(work
             add(workspace, "bay.md", "# The bay\n\nThe bay has rules.")
         assert victim.read_text() == "mine"
         change(workspace, f"UPDATE documents SET {column} = 'x', status = 'active'")
-        change(workspace, "DELETE FROM erasures")
+        for erasure in begun_erasures(workspace):
+            end_erasure(workspace, erasure)
 
 
 def test_a_folder_of_a_copy_that_is_a_link_is_not_followed(workspace: Path, victim: Path) -> None:

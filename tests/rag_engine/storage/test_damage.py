@@ -1,4 +1,4 @@
-"""A damaged catalog ends in a sentence that names the file, for damage and use of any kind."""
+"""A damaged catalog ends in a sentence that names the file, for each place and each question."""
 
 import os
 import random
@@ -19,7 +19,7 @@ from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import BackendError, SextantError, WorkspaceError
 from rag_engine.storage import schema as tables
-from rag_engine.storage.catalog import SCHEMA, check_catalog, open_catalog
+from rag_engine.storage.catalog import SCHEMA, check_databases, open_catalog
 from tests.rag_engine.conftest import CountingEmbedder
 from tests.rag_engine.small_collection import NOTICE, document_of
 
@@ -77,16 +77,16 @@ def test_a_damaged_page_ends_every_use_of_it_with_file_and_cure(
     with pytest.raises(WorkspaceError, match=TOLD), closing(open_engine(workspace)) as engine:
         use(engine)
     with pytest.raises(WorkspaceError, match=TOLD):
-        check_catalog(workspace)
+        check_databases(workspace)
 
 
 @pytest.mark.parametrize("part", ["ix_children_document_key", "vectors_by_row", "texts", "state"])
 def test_a_damaged_page_is_found_where_nobody_has_read_it(workspace: Path, part: str) -> None:
     catalog = workspace / "catalog.sqlite"
-    check_catalog(workspace)
+    check_databases(workspace)
     overwrite(catalog, first_page(catalog, part))
     with pytest.raises(WorkspaceError, match=TOLD):
-        check_catalog(workspace)
+        check_databases(workspace)
 
 
 @pytest.mark.parametrize("begin", [0, 100])
@@ -121,7 +121,7 @@ def test_a_truncated_catalog_is_told(workspace: Path, share: float) -> None:
     catalog = workspace / "catalog.sqlite"
     os.truncate(catalog, int(catalog.stat().st_size * share))
     with pytest.raises(WorkspaceError, match=TOLD):
-        check_catalog(workspace)
+        check_databases(workspace)
     with pytest.raises(WorkspaceError, match=TOLD), closing(open_engine(workspace)) as engine:
         read_all(engine)
 

@@ -1,0 +1,120 @@
+"""Repair of a destroyed database: the catalog from the log, the records from what the catalog tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sql
+
+from ingestion import workspace as folders
+from ingestion.backup.contents import CATALOG, original_name
+from ingestion.records.document_corrections import SAID
+from ingestion.records.erasures import begun_erasures
+from ingestion.records.source_store import SourceStore
+from rag_engine import workspace as paths
+from rag_engine.atomic_write import replacing
+from rag_engine.errors import WorkspaceError
+from rag_engine.set_aside import kept_aside, set_aside
+from rag_engine.storage.catalog import mark_changed, open_catalog, set_state
+from rag_engine.storage.log import latest_lines, log_documents, logged_encoder
+from rag_engine.storage.schema import documents
+
+_LOGS = "-wal", "-shm", "-journal"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogRenewed:
+    """A new catalog with the number of its documents, which have no texts yet.
+
+    `aside` is the damaged file, None if it was missing; `unknown` is the folder of the originals that the log does not
+    know, None where it knows each.
+    """
+
+    documents: int
+    aside: Path | None
+    unknown: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsRenewed:
+    """New records with the number of their decisions; `aside` is the damaged file, None if it was missing."""
+
+    decisions: int
+    aside: Path | None
+
+
+def renew_catalog(workspace: Path) -> CatalogRenewed:
+    """Rebuild the catalog from the log; a destroyed one is kept aside with its logs.
+
+    The indexes go, for they are of what was destroyed. Broken off, it is begun again. WorkspaceError where the log
+    knows no document or is damaged as well, and while `sextant serve` or a worker is at work.
+    """
+    with _alone(workspace):
+        known = list(latest_lines(workspace, "document").values())
+        if not known:
+            raise WorkspaceError(
+                f"The log of {workspace} knows no document.",
+                help="Restore the latest backup with `sextant restore ARCHIVE --workspace NEW`, or add the files in "
+                "its folder `files` to a new workspace with `sextant add`.",
+            )
+        with replacing(paths.catalog_file(workspace), durable=True) as made:
+            made.touch(0o600)
+            with closing(open_catalog(workspace, sql.URL.create("sqlite", database=str(made)))) as catalog:
+                SourceStore(catalog).take_from_log()
+                with catalog.begin() as connection:
+                    connection.execute(
+                        sql.insert(documents), [json.loads(one.said) | {"status": "active"} for one in known]
+                    )
+                    set_state(connection, "encoder", logged_encoder(workspace))
+                    mark_changed(connection)
+                catalog.checkpoint()
+            named = {(one.sha256, one.file) for one in known}
+            named |= {(one.sha256, one.file) for one in begun_erasures(workspace)}
+            held = {workspace / original_name(*one) for one in named}
+            # The next writer would remove them.
+            unknown = [path for path in paths.files(workspace).glob("*/*") if path.is_file() and path not in held]
+            # The catalog itself comes last: as long as it is there, this is begun again.
+            folder = set_aside(workspace, (*unknown, *_with_logs(paths.catalog_file(workspace))))
+            shutil.rmtree(paths.index(workspace), ignore_errors=True)
+        os.sync()
+    aside = {path.name: path for path in folder.iterdir()} if folder else {}
+    return CatalogRenewed(len(known), aside.get(CATALOG), aside.get(paths.files(workspace).name))
+
+
+def renew_records(workspace: Path) -> RecordsRenewed:
+    """Begin new records with the decisions that the catalog tells of; destroyed ones are kept aside."""
+    with _alone(workspace):
+        folder = set_aside(workspace, _with_logs(paths.records_file(workspace)))
+        with closing(open_catalog(workspace)) as catalog:
+            decided = SourceStore(catalog).write_log()
+            with catalog.begin() as connection:
+                set_state(connection, SAID, "0")
+            log_documents(catalog)
+    return RecordsRenewed(decided, folder / paths.records_file(workspace).name if folder else None)
+
+
+def originals_aside(workspace: Path, document_id: str) -> list[Path]:
+    """Return the folders of this document's original among those that a repair set aside."""
+    held = (paths.inside(folder, document_id) for folder in kept_aside(workspace, paths.files(workspace).name))
+    return sorted(path for path in held if path.is_dir())
+
+
+@contextmanager
+def _alone(workspace: Path) -> Iterator[None]:
+    """Hold every lock of a workspace; WorkspaceError while somebody is at work in it."""
+    if paths.find_serving(workspace) is not None:
+        raise WorkspaceError(f"`sextant serve` runs on {workspace}.", help="End it first.", retryable=True)
+    with folders.work_lock(workspace) as free, paths.write_lock(workspace):
+        if not free:
+            raise WorkspaceError(f"A worker is at work in {workspace}.", help="End it first.", retryable=True)
+        yield
+
+
+def _with_logs(database: Path) -> Iterator[Path]:
+    return (Path(f"{database}{ending}") for ending in (*_LOGS, ""))
