@@ -18,6 +18,7 @@ from ingestion import workspace as folders
 from ingestion.config import read_ingestion_config
 from ingestion.extraction.extract import EXTRACTION_VERSION
 from ingestion.file_names import check_size, file_hash
+from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.fingerprints import hash_of
 from ingestion.indexing.phase import former_of, index_file, keep_original
 from ingestion.metadata.rules import METADATA_VERSION
@@ -29,7 +30,7 @@ from ingestion.records.refused_files import RefusedFiles, WorkerStops
 from ingestion.records.source_record import ADDED, SourceRecord, described_metadata
 from ingestion.records.source_store import SourceStore, now
 from ingestion.tools import open_reader, open_readers, reader_of
-from ingestion.types import Description, ExtractionLimits, FileReading, Outcome, Progress, Refusal, SeedSource
+from ingestion.types import Description, Outcome, Progress, Refusal, SeedSource
 from rag_engine import workspace as paths
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import OcrChoice

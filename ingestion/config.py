@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal
 
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from rag_engine.config import default_workspace
 from rag_engine.settings import environment_value, read_settings
 

@@ -8,7 +8,8 @@ import unicodedata
 from pathlib import Path
 
 from ingestion import workspace as folders
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.file_reading import ExtractionLimits
+from ingestion.types import Refusal
 from rag_engine.text.folding import fold
 
 _LONGEST_SLUG, _LONGEST_CODE = 60, 60

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Protocol
 
-from ingestion.types import Fetched, FileReading, PrintedPages, Validators
+from ingestion.file_reading import FileReading, PrintedPages
+from ingestion.types import Fetched, Validators
 
 
 class Web(Protocol):

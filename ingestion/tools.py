@@ -17,6 +17,7 @@ from ingestion.extraction.ocr.easyocr import readable_languages
 from ingestion.extraction.ocr.tesseract import installed_languages
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.extraction.text_cache import CachedReading, cleaned_reading, forget_reading, load_reading, save_reading
+from ingestion.file_reading import ExtractionLimits
 from ingestion.fingerprints import hash_of, table_hash
 from ingestion.paced_model import PacedModel
 from ingestion.protocols import Browser, Extractor, LanguageModel, OpenBrowser, Web
@@ -24,7 +25,7 @@ from ingestion.records.quarantine import file_of
 from ingestion.records.refused_files import RefusedFiles
 from ingestion.records.source_record import SourceRecord
 from ingestion.records.source_store import SourceStore
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.types import Refusal
 from ingestion.web.address_policy import HostAndPort, read_target
 from ingestion.web.browser import open_browser
 from ingestion.web.cache import CachedWeb

@@ -20,6 +20,7 @@ from ingestion.extraction.date_patterns import numeric_order, written_dates
 from ingestion.extraction.dates import find_dates
 from ingestion.extraction.formats.text import markdown_blocks, text_blocks
 from ingestion.extraction.layout.title import choose_title, printed_titles
+from ingestion.file_reading import FileProperties
 from ingestion.licence.names import name_of_text, names_in, stated_licence
 from ingestion.licence.patterns import pieces_of, read_limits, read_statements, says_reserved, sentences_of
 from ingestion.licence.reading import is_imprint
@@ -33,7 +34,7 @@ from ingestion.metadata.taxonomy import term_table
 from ingestion.metadata.term_matching import cut_words, find_terms
 from ingestion.metadata.titles import find_titles
 from ingestion.quality.score import find_sections, key_terms, readability
-from ingestion.types import FileProperties, SeedSource
+from ingestion.types import SeedSource
 from rag_engine.answering.quotations.question_terms import forms_in
 from rag_engine.answering.quotations.quotable import units_of
 from rag_engine.answering.support import clauses, universals

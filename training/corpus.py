@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.types import Block, ExtractedText
 from training.measured import is_version_of_measured, measured_runs, measured_texts, word_runs

@@ -25,7 +25,8 @@ from ingestion.deduplication import pairs
 from ingestion.deduplication.compare import relate
 from ingestion.deduplication.signatures import ComparedSource, candidate_of
 from ingestion.extraction.extract import extract
-from ingestion.types import Extraction, ExtractionLimits, SeedSource
+from ingestion.file_reading import ExtractionLimits
+from ingestion.types import Extraction, SeedSource
 from rag_engine.types import ExtractedText
 
 ROOT = Path(__file__).resolve().parents[2]

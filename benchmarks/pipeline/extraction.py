@@ -27,7 +27,7 @@ from ingestion.extraction.cleaning import clean
 from ingestion.extraction.extract import extract
 from ingestion.extraction.ocr.choose import choose_ocr
 from ingestion.extraction.sandbox.sandbox import Sandbox
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMITS = ExtractionLimits()

@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.report import machine, write_table
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from rag_engine.chunking.sections.chunks import section_chunks, section_coverage
 from rag_engine.config import DATA, ChunkSizes
 from rag_engine.types import ExtractedText, Parent

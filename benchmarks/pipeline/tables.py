@@ -26,7 +26,7 @@ import pymupdf
 
 from benchmarks.report import machine, write_table
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from rag_engine.config import DATA
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,9 +10,10 @@ from ingestion import workspace as folders
 from ingestion.book_index.read import index_of_document
 from ingestion.extraction.text_cache import load_reading
 from ingestion.file_names import file_hash
+from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.protocols import Extractor
 from ingestion.tools import open_reader, reader_of
-from ingestion.types import ExtractionLimits, FileReading, Refusal
+from ingestion.types import Refusal
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.storage.index_entries import stored_entries

@@ -10,8 +10,8 @@ from pathlib import Path, PurePosixPath
 
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
 from ingestion.book_index.read import index_of_file
+from ingestion.file_reading import ExtractionLimits
 from ingestion.protocols import Extractor
-from ingestion.types import ExtractionLimits
 from rag_engine import workspace as paths
 from rag_engine.book_index.anchors import CachedQuery, IndexRecord, IndexTable, anchors, query_cache
 from rag_engine.engine import Engine

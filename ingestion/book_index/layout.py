@@ -22,7 +22,7 @@ from ingestion.book_index.entries import (
 )
 from ingestion.book_index.find_pages import goes_up, initial_of, is_alphabetical
 from ingestion.book_index.page_numbers import value_of
-from ingestion.types import PlacedLine
+from ingestion.file_reading import PlacedLine
 from rag_engine.book_index.anchors import IndexRecord
 
 # The edge of a page in which running heads and page numbers are.

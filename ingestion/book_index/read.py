@@ -12,9 +12,9 @@ from ingestion.book_index.entries import DEFINES, is_glossary_title, records_of
 from ingestion.book_index.find_pages import entry_share, glossary_pages, index_pages, lines_by_page
 from ingestion.book_index.layout import cells_of, entries_of, records_of_rows
 from ingestion.book_index.page_numbers import PageNumbers, page_numbers
+from ingestion.file_reading import ExtractionLimits, FileReading, PlacedLine, PrintedPages
 from ingestion.protocols import Extractor
 from ingestion.spreadsheets.read import read_delimited, read_head, sniff_encoding
-from ingestion.types import ExtractionLimits, FileReading, PlacedLine, PrintedPages
 from rag_engine.book_index.anchors import IndexRecord, IndexTable
 from rag_engine.errors import InputError
 from rag_engine.types import Block, Box, ExtractedText

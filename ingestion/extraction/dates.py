@@ -13,8 +13,9 @@ from datetime import date, timedelta
 from urllib.parse import unquote, urlsplit
 
 from ingestion.extraction.date_patterns import WrittenDate, month_leads, numeric_order, written_dates
+from ingestion.file_reading import FileProperties
 from ingestion.patterns import load_patterns
-from ingestion.types import FieldValue, FileProperties, SeedSource, surest
+from ingestion.types import FieldValue, SeedSource, surest
 from rag_engine.types import Block, ExtractedText, Line
 
 _EARLIEST = 1700

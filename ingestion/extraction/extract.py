@@ -19,7 +19,8 @@ from ingestion.extraction.formats.xlsx import extract_xlsx
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import with_caption_units
 from ingestion.file_names import check_size
-from ingestion.types import ExtractionLimits, OcrEngine, Refusal
+from ingestion.file_reading import ExtractionLimits, OcrEngine
+from ingestion.types import Refusal
 from rag_engine.types import ExtractedText
 
 _PLAIN = {"html": extract_html, "rtf": extract_rtf, "markdown": extract_markdown, "text": extract_text}

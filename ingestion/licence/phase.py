@@ -9,13 +9,14 @@ from pathlib import Path
 
 from ingestion import workspace as folders
 from ingestion.file_names import file_hash
+from ingestion.file_reading import FileReading, PrintedPages
 from ingestion.fingerprints import file_state
 from ingestion.licence.check import judge_licence
 from ingestion.navigation.fetch import fetch_with_browser
 from ingestion.phase import SourcePhase
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import NETWORK_REASONS, Fetched, FileReading, LicenceVerdict, Outcome, PrintedPages, SeedSource
+from ingestion.types import NETWORK_REASONS, Fetched, LicenceVerdict, Outcome, SeedSource
 from ingestion.web.links import host_of
 from rag_engine.text.templates import kept_sentence
 

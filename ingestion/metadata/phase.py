@@ -10,6 +10,7 @@ from rapidfuzz import fuzz
 
 from ingestion.config import IngestionConfig
 from ingestion.extraction.cleaning import clean
+from ingestion.file_reading import FileProperties
 from ingestion.fingerprints import facts
 from ingestion.metadata.authorities import canonical_authority
 from ingestion.metadata.model import ask_model, read_answer
@@ -22,7 +23,7 @@ from ingestion.phase import SourcePhase
 from ingestion.protocols import LanguageModel
 from ingestion.records.source_record import SourceRecord
 from ingestion.tools import Tools
-from ingestion.types import FIELDS, Description, Extraction, FieldName, FieldValue, FileProperties, Outcome, SeedSource
+from ingestion.types import FIELDS, Description, Extraction, FieldName, FieldValue, Outcome, SeedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import ExtractedText

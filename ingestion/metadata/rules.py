@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import date
 
 from ingestion.extraction.dates import find_dates
+from ingestion.file_reading import FileProperties
 from ingestion.metadata.authorities import Authority, canonical_authority, load_authorities
 from ingestion.metadata.geography import locate
 from ingestion.metadata.issuers import find_issuers
@@ -19,7 +20,7 @@ from ingestion.metadata.summary import summarise
 from ingestion.metadata.taxonomy import Label, Vocabulary, load_taxonomy, term_table, type_table
 from ingestion.metadata.term_matching import Mention, Usage, count_usage, cut_words, find_terms
 from ingestion.patterns import load_patterns
-from ingestion.types import FieldName, FieldValue, FileProperties, SeedSource
+from ingestion.types import FieldName, FieldValue, SeedSource
 from rag_engine.geography import Gazetteer
 from rag_engine.types import ExtractedText
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.extraction.layout.title import stem_words
+from ingestion.file_reading import FileProperties
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata_file import NAME
 from ingestion.records.source_record import field_texts
-from ingestion.types import ALL_FIELDS, LIST_FIELDS, Description, FieldValue, FileProperties, SeedSource
+from ingestion.types import ALL_FIELDS, LIST_FIELDS, Description, FieldValue, SeedSource
 from rag_engine.geography import Gazetteer, canonical_country
 from rag_engine.storage.catalog import read_metadata
 from rag_engine.text.folding import fold

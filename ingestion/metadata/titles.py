@@ -14,7 +14,8 @@ from ingestion.extraction.layout.title import (
     printed_titles,
     whole_line,
 )
-from ingestion.types import FieldValue, FileProperties, SeedSource, surest
+from ingestion.file_reading import FileProperties
+from ingestion.types import FieldValue, SeedSource, surest
 from rag_engine.types import ExtractedText
 
 _SITE = re.compile(r"\s(?:\||-|–|—|::|»|·|•)\s")

@@ -1,4 +1,4 @@
-"""What people corrected and confirmed of documents: lines of the log, beside what was extracted."""
+"""Corrections and confirmations of documents by people: lines of the log, beside the extracted values."""
 
 from __future__ import annotations
 

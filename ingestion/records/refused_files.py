@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ingestion.file_reading import FileReading
 from ingestion.protocols import Extractor
-from ingestion.types import FileReading, OutcomeReason, Refusal
+from ingestion.types import OutcomeReason, Refusal
 from rag_engine.atomic_write import write_atomic
 from rag_engine.text.templates import kept_sentence
 from rag_engine.workspace import inside, read_json

@@ -20,8 +20,9 @@ from ingestion.extraction.file_type import OLE, is_locked
 from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.xlsx import shown
 from ingestion.extraction.formats.zip_container import Element, Package, open_package
+from ingestion.file_reading import ExtractionLimits
 from ingestion.spreadsheets.row import Row
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.types import Refusal
 from rag_engine.errors import InputError
 from rag_engine.text.file_kinds import why_no_file
 

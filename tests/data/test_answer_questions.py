@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from rag_engine.backends.language_identification import identify_language
 from rag_engine.config import DATA
 from rag_engine.evaluation.answers.questions import SAMPLE, AnswerQuestion, read_answer_questions

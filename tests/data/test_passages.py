@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from rag_engine.types import ExtractedText
 from tests.conftest import ROOT
 

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from tests.conftest import ROOT
 
 LABELS = {

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from ingestion.acquisition.acquire import acquire
 from ingestion.config import IngestionConfig
+from ingestion.file_reading import FileReading, PrintedPages
 from ingestion.protocols import Browser, LanguageModel, Web
 from ingestion.tools import Tools
-from ingestion.types import Download, FileReading, Outcome, PrintedPages, SeedSource
+from ingestion.types import Download, Outcome, SeedSource
 from rag_engine.geography import load_gazetteer
 from tests.ingestion.small_web import Answer, SmallBrowser, SmallWeb
 

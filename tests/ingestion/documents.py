@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pymupdf
 
-from ingestion.types import OcrLine, Picture
+from ingestion.file_reading import OcrLine, Picture
 from rag_engine.types import Box
 
 _CONTENT_TYPES = (

@@ -20,7 +20,7 @@ import pytest
 from cli.doctor import examine
 from ingestion.add_files import FileOutcome, add_paths
 from ingestion.extraction.sandbox.sandbox import Sandbox
-from ingestion.types import FileReading
+from ingestion.file_reading import FileReading
 from rag_engine.config import read_config
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError

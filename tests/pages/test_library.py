@@ -9,9 +9,10 @@ import streamlit as st
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from ingestion.file_reading import ExtractionLimits
 from ingestion.operations.corrections import correct
 from ingestion.operations.documents import add_files, queue_erasure
-from ingestion.types import ExtractionLimits, Progress
+from ingestion.types import Progress
 from pages._library.documents import UNCHECKED, shown_width
 from pages._shared import resources
 from pages._shared.field_inputs import heading_of

@@ -18,7 +18,7 @@ from ingestion.extraction.formats.zip_container import Element, Package, open_pa
 from ingestion.extraction.layout.numerals import letters, roman
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from rag_engine.types import BlockKind
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

@@ -10,7 +10,8 @@ from pathlib import Path
 import olefile
 
 from ingestion.extraction.assemble import one_line
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.file_reading import ExtractionLimits
+from ingestion.types import Refusal
 from rag_engine.backends.office.program import office_copy, office_program
 
 _INSTALL = (

@@ -32,7 +32,8 @@ from ingestion.extraction.layout.text_layer_check import LigatureSearch, is_scra
 from ingestion.extraction.layout.text_rows import PageRows, PrintedLine, is_raised, rows_of, with_drop_capitals
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import with_caption_units
-from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture, Refusal
+from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
+from ingestion.types import Refusal
 from rag_engine.errors import BackendError
 from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Box, ExtractedText

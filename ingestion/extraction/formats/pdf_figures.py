@@ -14,7 +14,7 @@ from ingestion.extraction.formats.pdf_lines import ERRORS
 from ingestion.extraction.layout.paragraphs import ends_sentence
 from ingestion.extraction.layout.text_layer_check import is_scrambled
 from ingestion.extraction.layout.text_rows import PageRows
-from ingestion.types import OcrEngine, OcrLine, Picture
+from ingestion.file_reading import OcrEngine, OcrLine, Picture
 from rag_engine.types import Box
 
 PLACEHOLDER = "[Figure]"

@@ -12,7 +12,8 @@ import pymupdf
 
 from ingestion.extraction.assemble import one_line
 from ingestion.extraction.formats.refusals import damaged, locked
-from ingestion.types import PlacedLine, PrintedPages, Refusal
+from ingestion.file_reading import PlacedLine, PrintedPages
+from ingestion.types import Refusal
 from rag_engine.types import Box
 
 # Ligatures are spelled out (one cannot search for "ﬁ"), images are not decoded.

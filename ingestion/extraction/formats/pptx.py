@@ -11,7 +11,7 @@ from ingestion.extraction.formats.refusals import damaged
 from ingestion.extraction.formats.zip_container import UNPACKING_ERRORS, open_package
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table_block
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 
 
 def extract_pptx(path: Path, limits: ExtractionLimits) -> Draft:

@@ -13,7 +13,8 @@ from typing import IO, Any
 from lxml import etree
 
 from ingestion.extraction.formats.refusals import damaged, locked
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.file_reading import ExtractionLimits
+from ingestion.types import Refusal
 
 Element = etree._Element  # noqa: SLF001 - the only name lxml has for the type of an element
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ingestion.extraction.ocr.easyocr import load_easyocr, readable_languages
 from ingestion.extraction.ocr.tesseract import TesseractOcr, installed_languages
-from ingestion.types import ExtractionLimits, OcrEngine, OcrLine, Picture
+from ingestion.file_reading import ExtractionLimits, OcrEngine, OcrLine, Picture
 from rag_engine.backends.model_source import checked_weights, package_folder
 from rag_engine.config import OcrChoice, easyocr_folder
 from rag_engine.types import Box

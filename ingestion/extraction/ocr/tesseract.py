@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ingestion.extraction.assemble import one_line
-from ingestion.types import OcrLine, Picture
+from ingestion.file_reading import OcrLine, Picture
 from rag_engine.errors import BackendError
 from rag_engine.text.languages import READ_LANGUAGES
 from rag_engine.text.templates import kept_sentence

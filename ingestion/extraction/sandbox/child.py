@@ -35,7 +35,8 @@ from ingestion.extraction.sandbox.wire import (
     lines_to_json,
     to_json,
 )
-from ingestion.types import ExtractionLimits, FileReading, OcrEngine, OcrLine, Picture, PrintedPages, Refusal
+from ingestion.file_reading import ExtractionLimits, FileReading, OcrEngine, OcrLine, Picture, PrintedPages
+from ingestion.types import Refusal
 from rag_engine.config import OcrChoice
 from rag_engine.confinement.confine import Reach, confine
 from rag_engine.confinement.parent import end_with_parent, limit_processor_time

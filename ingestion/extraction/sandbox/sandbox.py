@@ -23,7 +23,8 @@ from ingestion.extraction.sandbox.wire import (
     lines_from_json,
     reading_from_json,
 )
-from ingestion.types import ExtractionLimits, FileReading, OutcomeReason, PrintedPages, Refusal
+from ingestion.file_reading import ExtractionLimits, FileReading, PrintedPages
+from ingestion.types import OutcomeReason, Refusal
 from rag_engine.backends.office.program import office_folders
 from rag_engine.config import ROOT, OcrChoice, easyocr_folder
 from rag_engine.confinement.confine import unprivileged_user

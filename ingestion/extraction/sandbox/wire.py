@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from math import isnan, nan
 from typing import Any
 
-from ingestion.types import FileProperties, FileReading, PlacedLine, PrintedPages
+from ingestion.file_reading import FileProperties, FileReading, PlacedLine, PrintedPages
 from rag_engine.confinement.pool import LARGEST_ANSWER
 from rag_engine.types import Block, Box, ExtractedText, Line
 

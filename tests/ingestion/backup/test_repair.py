@@ -12,12 +12,13 @@ import pytest
 from ingestion.backup import read_again
 from ingestion.backup.read_again import ReadAgain
 from ingestion.backup.repair import CatalogRenewed
+from ingestion.file_reading import FileReading
 from ingestion.operations import backups, corrections, decisions, documents, indexes, sources
 from ingestion.operations.people import audit_entries
 from ingestion.records.erasures import begun_erasures
 from ingestion.records.source_record import EXCLUDED, Decision
 from ingestion.records.source_store import now
-from ingestion.types import PHASES, Download, FileReading, Outcome, SeedSource
+from ingestion.types import PHASES, Download, Outcome, SeedSource
 from rag_engine.conversations.store import list_conversations
 from rag_engine.errors import WorkspaceError
 from rag_engine.notebook.store import create_notebook, is_unnamed, list_notebooks

@@ -7,7 +7,8 @@ import pytest
 from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble
 from ingestion.extraction.date_patterns import declared_date, written_dates
 from ingestion.extraction.dates import find_dates
-from ingestion.types import FieldValue, FileProperties, SeedSource
+from ingestion.file_reading import FileProperties
+from ingestion.types import FieldValue, SeedSource
 from rag_engine.types import BlockKind, ExtractedText
 
 TODAY = date(2026, 11, 22)

@@ -10,7 +10,8 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.sandbox.sandbox import Sandbox
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.file_reading import ExtractionLimits
+from ingestion.types import Refusal
 from rag_engine.types import ExtractedText
 from tests.ingestion.documents import bare_pdf, docx, drawing, pdf
 

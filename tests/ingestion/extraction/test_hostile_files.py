@@ -12,7 +12,8 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.sandbox.sandbox import Sandbox, ocr_time_for, time_for
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.file_reading import ExtractionLimits
+from ingestion.types import Refusal
 from tests.ingestion.extraction import hostile
 
 MADE: list[tuple[str, Callable[[Path], Path]]] = [

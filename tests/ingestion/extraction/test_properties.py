@@ -11,7 +11,8 @@ import pytest
 from ingestion.extraction.properties import declared_of, read_properties
 from ingestion.extraction.sandbox.sandbox import Sandbox
 from ingestion.extraction.sandbox.wire import Message
-from ingestion.types import ExtractionLimits, FileProperties, Refusal
+from ingestion.file_reading import ExtractionLimits, FileProperties
+from ingestion.types import Refusal
 from tests.ingestion.documents import drawing, pdf
 
 XMP = """<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>

@@ -13,7 +13,7 @@ from ingestion.extraction.assemble import assemble
 from ingestion.extraction.extract import extract
 from ingestion.extraction.table_grid import GridCell, table_of
 from ingestion.extraction.table_text import table, table_block
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from rag_engine.text.sentences import sentence_spans
 from tests.ingestion.documents import docx, drawing
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.extraction.text_cache import CachedReading, cleaned_reading, load_reading, save_reading
-from ingestion.types import FileProperties, FileReading
+from ingestion.file_reading import FileProperties, FileReading
 from rag_engine.types import Block, ExtractedText
 
 

@@ -7,17 +7,10 @@ import pymupdf
 import pytest
 
 from ingestion.extraction.extract import extract
+from ingestion.file_reading import ExtractionLimits, FileReading
 from ingestion.licence.check import judge_licence
 from ingestion.licence.page_sections import terms_link
-from ingestion.types import (
-    ExtractionLimits,
-    Fetched,
-    FileReading,
-    LicenceVerdict,
-    Outcome,
-    Refusal,
-    SeedSource,
-)
+from ingestion.types import Fetched, LicenceVerdict, Outcome, Refusal, SeedSource
 from ingestion.web.html import parse
 from tests.ingestion.desk import NoReader
 from tests.ingestion.small_web import SmallJudge

@@ -7,9 +7,10 @@ from datetime import date
 import pytest
 
 from ingestion.config import IngestionConfig
+from ingestion.file_reading import FileProperties
 from ingestion.metadata.phase import describe_source
 from ingestion.protocols import LanguageModel
-from ingestion.types import Description, Extraction, FieldName, FileProperties, Outcome, SeedSource
+from ingestion.types import Description, Extraction, FieldName, Outcome, SeedSource
 from rag_engine.errors import BackendError
 from rag_engine.geography import load_gazetteer
 from tests.ingestion.metadata.test_model import FakeJudge, answer

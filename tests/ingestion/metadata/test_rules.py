@@ -7,11 +7,12 @@ from datetime import date
 
 import pytest
 
+from ingestion.file_reading import FileProperties
 from ingestion.metadata.issuers import find_issuers
 from ingestion.metadata.quotes import document_text
 from ingestion.metadata.rules import describe_by_rules, notes_on
 from ingestion.metadata.summary import summarise
-from ingestion.types import FieldName, FieldValue, FileProperties, SeedSource
+from ingestion.types import FieldName, FieldValue, SeedSource
 from rag_engine.geography import load_gazetteer
 from rag_engine.types import ExtractedText, Line
 from tests.ingestion.texts import extracted_from

@@ -8,8 +8,9 @@ import pytest
 from ingestion.extraction.assemble import DraftBlock, DraftLine, assemble, paragraph
 from ingestion.extraction.layout.title import choose_title
 from ingestion.extraction.table_text import table
+from ingestion.file_reading import FileProperties
 from ingestion.metadata.titles import find_titles, without_site
-from ingestion.types import FileProperties, SeedSource
+from ingestion.types import SeedSource
 from rag_engine.types import Block, BlockKind, ExtractedText
 from tests.ingestion.texts import extracted_from
 

@@ -15,6 +15,7 @@ import sqlalchemy as sql
 
 from ingestion.config import IngestionConfig, QualityConfig
 from ingestion.extraction.sandbox.sandbox import Sandbox
+from ingestion.file_reading import FileReading
 from ingestion.jobs.queue import JobQueue
 from ingestion.operations.decisions import decide
 from ingestion.operations.desk import Desk
@@ -24,7 +25,7 @@ from ingestion.pipeline.run import run_phases
 from ingestion.records.source_record import Decision
 from ingestion.records.source_store import SourceStore, now, outcomes
 from ingestion.tools import Tools, open_tools
-from ingestion.types import ControlSignal, FileReading, RunRequest, SeedSource
+from ingestion.types import ControlSignal, RunRequest, SeedSource
 from rag_engine.backends.encoder.load import load_encoder
 from rag_engine.config import read_config
 from rag_engine.conversations.person import LOCAL

@@ -9,8 +9,8 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.ocr.choose import choose_ocr
+from ingestion.file_reading import ExtractionLimits
 from ingestion.quality.score import readability
-from ingestion.types import ExtractionLimits
 from rag_engine.backends.language_identification import identify_language
 
 TEXTS = {

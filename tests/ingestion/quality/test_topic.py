@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ingestion.extraction.extract import extract
+from ingestion.file_reading import ExtractionLimits
 from ingestion.quality.topic import Scope, TopicVerdict, judge_topic, read_scope
-from ingestion.types import ExtractionLimits
 from rag_engine.protocols import Embedder
 from tests.ingestion.small_web import SmallJudge
 

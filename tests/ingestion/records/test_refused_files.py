@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.file_reading import FileReading, PrintedPages
 from ingestion.records.refused_files import RefusedFiles, WorkerStops
-from ingestion.types import FileReading, OutcomeReason, PrintedPages, Refusal
+from ingestion.types import OutcomeReason, Refusal
 from rag_engine.types import ExtractedText
 from tests.conftest import ROOT
 

@@ -9,7 +9,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.properties import read_properties
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from ingestion.web.html import clean, decode, main_content, parse, text_of
 from ingestion.web.page import read_page
 from tests.ingestion.licence.marks import read_marks

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from rag_engine.chunking.chunk import Chunked, chunk
 from rag_engine.config import ChunkingConfig, Strategy
 from rag_engine.protocols import Vectors

@@ -4,7 +4,7 @@ import zipfile
 from pathlib import Path
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from tests.ingestion.documents import docx
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits, Refusal
+from ingestion.file_reading import ExtractionLimits
+from ingestion.types import Refusal
 
 LIMITS = ExtractionLimits()
 _CONTAINER = (

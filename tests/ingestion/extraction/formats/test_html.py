@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 
 PROSE = "Every town keeps a plan for floods. " * 10
 

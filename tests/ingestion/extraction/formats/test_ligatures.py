@@ -12,7 +12,7 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.layout.text_layer_check import LigatureSearch
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 
 # The glyphs of a font: the letter that it is called, and its width in thousandths of the size.
 _GLYPHS = {"fi": ("i", 500), "fl": ("l", 500), "ff": ("f", 540), "ffi": ("i", 760), "Th": ("h", 1080)}

@@ -12,7 +12,8 @@ from rapidfuzz.distance import Levenshtein
 from ingestion.extraction.extract import extract
 from ingestion.extraction.formats.pdf_lines import read_lines
 from ingestion.extraction.ocr.choose import choose_ocr
-from ingestion.types import ExtractionLimits, OcrLine, Picture, Refusal
+from ingestion.file_reading import ExtractionLimits, OcrLine, Picture
+from ingestion.types import Refusal
 from rag_engine.config import DATA
 from rag_engine.errors import BackendError
 from rag_engine.types import ExtractedText

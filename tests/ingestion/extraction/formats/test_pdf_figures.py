@@ -8,7 +8,7 @@ import pymupdf
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits, OcrEngine
+from ingestion.file_reading import ExtractionLimits, OcrEngine
 from rag_engine.types import ExtractedText
 from tests.ingestion.documents import ReadingOcr, drawing
 

@@ -6,7 +6,7 @@ import pptx
 from pptx.oxml import parse_xml
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 
 _A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import openpyxl
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 
 
 def test_cells_outside_the_range_that_a_sheet_declares_are_read(tmp_path: Path) -> None:

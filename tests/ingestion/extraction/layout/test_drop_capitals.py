@@ -8,7 +8,7 @@ import pymupdf
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from tests.ingestion.documents import drawing
 
 BESIDE = (

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.extraction.ocr.choose import columns_first
-from ingestion.types import OcrLine
+from ingestion.file_reading import OcrLine
 from rag_engine.types import Box
 
 

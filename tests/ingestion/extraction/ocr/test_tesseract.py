@@ -7,7 +7,7 @@ import pytest
 
 from ingestion.extraction.ocr import tesseract as ocr_tesseract
 from ingestion.extraction.ocr.tesseract import TesseractOcr
-from ingestion.types import Picture
+from ingestion.file_reading import Picture
 from rag_engine.errors import BackendError
 
 PICTURE = Picture(1, 3, 3, 200, bytes(9))

@@ -14,7 +14,8 @@ import pytest
 
 from ingestion.extraction.extract import extract
 from ingestion.extraction.sandbox.sandbox import Sandbox
-from ingestion.types import ExtractionLimits, OutcomeReason, Refusal
+from ingestion.file_reading import ExtractionLimits
+from ingestion.types import OutcomeReason, Refusal
 from tests.ingestion.documents import pdf
 
 ROOT = Path(__file__).resolve().parents[4]

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from ingestion.extraction.extract import extract
-from ingestion.types import ExtractionLimits
+from ingestion.file_reading import ExtractionLimits
 from rag_engine.chunking.sections.chunks import section_chunks
 from rag_engine.config import ChunkSizes
 from rag_engine.types import Parent

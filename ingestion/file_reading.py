@@ -1,0 +1,136 @@
+"""Types of reading one file: its limits, the engine that reads pictures, and what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from rag_engine.types import Box, ExtractedText
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionLimits:
+    """Limits on what one file may cost: sizes in bytes, times in seconds.
+
+    `max_bytes` is the page's maxUploadSize.
+    The time grows with the size of the file, from `least_seconds` to `seconds`. `ocr_seconds` is added to it for every
+    page that is read by OCR, as long as the file is large enough to hold so many scans. `unpacked_bytes` and
+    `archive_entries` bound what a zip-based file may claim to hold, `archive_ratio` how much larger than itself it may
+    grow. Of a text only the first `max_characters` are taken.
+    """
+
+    max_bytes: int = 500 * 2**20
+    max_pages: int = 5_000
+    max_characters: int = 15_000_000
+    least_seconds: float = 60.0
+    seconds_a_megabyte: float = 20.0
+    seconds: float = 600.0
+    ocr_seconds: float = 60.0
+    ocr_least_seconds: float = 600.0
+    ocr_seconds_a_megabyte: float = 3000.0
+    memory_bytes: int = 4 * 2**30
+    unpacked_bytes: int = 2**30
+    archive_entries: int = 20_000
+    archive_ratio: float = 250.0
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A rendered page: grey samples, one byte each, row by row without padding."""
+
+    page: int
+    width: int
+    height: int
+    dpi: int
+    samples: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OcrLine:
+    """A line read from a picture; the box is in pixels; lines of one `block` belong to one paragraph."""
+
+    text: str
+    box: Box
+    block: int
+
+
+class OcrEngine(Protocol):
+    """Pictures of pages to lines of text."""
+
+    @property
+    def note(self) -> str:
+        """Return a note for the analyst on the engine that read; "" for none."""
+
+    def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
+        """Yield the lines of each picture in reading order; BackendError when the engine is unavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLine:
+    """A run of text on one baseline of a page; box and size in points.
+
+    `bold` is how many characters begin in bold.
+    """
+
+    text: str
+    page: int
+    box: Box
+    size: float
+    bold: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedPages:
+    """The lines of the pages that were asked for, with what tells how the pages of the file are numbered.
+
+    `labels` has one label a page, or is empty where the file has none; `margins` are the first and last lines of
+    pages, as (page, text); `height` is that of most pages, in points.
+    """
+
+    labels: tuple[str, ...] = ()
+    margins: tuple[tuple[int, str], ...] = ()
+    lines: tuple[PlacedLine, ...] = ()
+    height: float = 0.0
+
+    def margins_by_page(self) -> dict[int, list[str]]:
+        """Return the margin lines of each page."""
+        pages: dict[int, list[str]] = {}
+        for page, text in self.margins:
+            pages.setdefault(page, []).append(text)
+        return pages
+
+
+@dataclass(frozen=True, slots=True)
+class FileProperties:
+    """The properties of a file, each empty where it declares none.
+
+    `date` is the day of publication, an ISO date or its prefix; `created` the day on which the file was made, which
+    for a copy or an excerpt is any later day. `margins` are the lines that return at the head or foot of its first
+    pages: extraction leaves them out of the text, and journals print their date there.
+    """
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    publisher: str = ""
+    language: str = ""
+    date: str = ""
+    keywords: tuple[str, ...] = ()
+    description: str = ""
+    created: str = ""
+    margins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileReading:
+    """Result of reading one file: its text, its properties, and the lines of its index or glossary.
+
+    `index_lines` is None where no page looks like one of an index or a glossary, or where `index_error` says why they
+    were not read.
+    """
+
+    extracted: ExtractedText
+    properties: FileProperties = FileProperties()
+    index_lines: PrintedPages | None = None
+    index_error: str = ""
