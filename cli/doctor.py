@@ -118,8 +118,8 @@ def _repair_database(config: Config, destroyed: str) -> list[Check]:
         begun = repair_records(place)
         aside = begun.aside
         found = f"new records hold the {begun.decisions} decisions that the catalog tells of; lost are "
-        found += "conversations, notebooks, comparisons, test questions, saved searches, people with their roles, corrections "
-        found += "and the audit log"
+        found += "conversations, notebooks, comparisons, test questions, saved searches, people with their roles, "
+        found += "corrections and the audit log"
         done = [Check(_REPAIRED, "note", found, "Documents stay as they were described. A backup has the rest.")]
     if aside is not None:
         found = f"the damaged file is kept as {aside.relative_to(config.workspace)}; what is erased from now on may "

@@ -75,7 +75,7 @@ def test_destroyed_records_begin_anew_and_what_is_lost_is_said(workspace: Path) 
     code, reply = run(workspace, "doctor", "--repair")
     assert (code, [name for name, state in states(reply).items() if state == "bad"]) == (0, [])
     said = " ".join(one["found"] for one in reply["checks"] if one["name"] == "Repaired")
-    assert "conversations, notebooks, comparisons, test questions, saved searches, people with their roles, corrections" in said
+    assert "comparisons, test questions, saved searches, people with their roles, corrections and the audit log" in said
     assert (found(workspace), run(workspace, "list")) == (before, listed)
     assert [one["act"] for one in run(workspace, "audit")[1]["entries"]] == ["repair_records"]
 
