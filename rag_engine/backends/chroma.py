@@ -156,7 +156,10 @@ class ChromaIndex:
 
 
 def _filters(facets: Mapping[str, Sequence[str]], documents: Collection[int] | None) -> Iterator[dict[str, Any] | None]:
-    """Yield the `where` of facets and documents, one a batch of documents; none where nothing can be found."""
+    """Yield the Chroma filters by facets and documents, one for each batch of documents.
+
+    Nothing is yielded if a facet has no values or no document is allowed.
+    """
     if not all(facets.values()):
         return
     parts: list[dict[str, Any]] = []
@@ -221,9 +224,9 @@ def connect_chroma(url: str, name: str) -> ChromaIndex:
 
 
 def vacuum(folder: Path) -> None:
-    """Have Chroma's own program write the database of a folder that is closed anew, without what was deleted.
+    """Shrink the database of a closed folder with Chroma's own program.
 
-    A database that would take too long, or that fails, is left to whoever makes the folder anew.
+    A database that is too large or that fails stays as it is until its folder is rebuilt.
     """
     database = folder / _DATABASE
     if database.is_file() and database.stat().st_size <= _VACUUMED_BYTES:
@@ -249,7 +252,10 @@ def check_database(folder: Path) -> None:
 
 
 def lock_indexes(folder: Path, seconds: float = 0) -> FileLock:
-    """Return the exclusive lock on the Chroma folders of a workspace, held until released or the process ends."""
+    """Return the exclusive lock on a workspace's Chroma folders.
+
+    It is held until it is released or the process ends. WorkspaceError if another process holds it.
+    """
     lock = FileLock(folder / "owner.lock")
 
     def held(process: str, since: str) -> WorkspaceError:
