@@ -43,9 +43,9 @@ def office_folders() -> tuple[str, ...]:
 
 @contextmanager
 def office_copy(program: str, path: Path, target: str, seconds: float) -> Iterator[tuple[Path | None, str]]:
-    """Yield a copy of the file in another format ("docx", "pdf"), None where none was made, and what was printed.
+    """Yield a copy of the file in another format ("docx", "pdf"), and the printed message.
 
-    The copy is gone afterwards. TimeoutError when it takes too long.
+    The copy is None if none was made. The copy is gone afterwards. TimeoutError when it takes too long.
     """
     with tempfile.TemporaryDirectory(prefix="sextant-office-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
