@@ -43,10 +43,11 @@ def pack_prompt(
     temperature: float,
     count_tokens: Callable[[str], int],
 ) -> Prompt:
-    """Return a prompt that fits the window together with the answer: best source last, next to the question.
+    """Return a prompt that fits the window together with the answer.
 
-    Sources are taken from the best on; the first that does not fit is cut at a sentence end around its best hit,
-    and the rest is left out. BackendError when not even a piece of the best one fits.
+    Sources are taken from the best on. The first that does not fit is cut at a sentence end around its best hit; the
+    rest is left out. The best source comes last, next to the question. BackendError if not even a piece of the best
+    one fits.
     """
     plan = evidence.plan
     system = prompts.answer_rules(plan.language)
@@ -138,7 +139,7 @@ def _quoted(
 def _written(
     evidence: Evidence, generator: Generator, absent: str, started: float, tools: WritingTools
 ) -> Iterator[str | Evidence | Answer]:
-    """Yield what a language model writes, and the Answer with its citations checked and its sentences labelled."""
+    """Yield a language model's words, and the Answer with citations checked and sentences labelled."""
     seconds: dict[str, float] = {}
     written, checked = "", 0
     warnings: list[str] = []
@@ -221,7 +222,7 @@ def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Lit
 
 
 def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
-    """Return what is added to an answer: the parts left open, and under which entries an index lists what it cites."""
+    """Return the additions to an answer: open parts, and the index entries of its citations."""
     language, cited = evidence.plan.language, {one.n for one in citations}
     listed = [source for source in evidence.sources if source.n in cited and source.listed]
     return "\n\n".join(
@@ -253,7 +254,7 @@ def _labelled(
 def _with_citations(
     draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf
 ) -> tuple[Answer, tuple[Source, ...]]:
-    """Return the answer with its marks checked and its citations found, and the sources; by the order of the marks."""
+    """Return the answer with checked marks and citations, and the sources by the order of the marks."""
     checked = replies.check_marks(draft.text, {source.n for source in sources})
     language = draft.evidence.plan.language
     numbers = in_order(checked.cited, draft.evidence.sources)
@@ -372,7 +373,10 @@ def token_counter(embedder: Embedder) -> Callable[[str], int]:
 
 
 def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple[Source | None, int]:
-    """Return the source, a piece of it, or None, whatever takes no more than `room` tokens, and how many it takes."""
+    """Return the source or a piece of it within `room` tokens, and how many it takes.
+
+    The source is None if no piece fits.
+    """
     cost = count_tokens(prompts.source_block(source))
     if cost <= room:
         return source, cost
@@ -386,7 +390,10 @@ def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple
 
 
 def _cut(source: Source, limit: int) -> Source | None:
-    """Whole sentences of at most `limit` characters, from the start or, if that misses it, from the best hit."""
+    """Return whole sentences of a source, of at most `limit` characters.
+
+    They begin at the start or, if that misses the best hit, at the best hit. None if they are too short.
+    """
     spans = sentence_spans(source.text, source.document.metadata.language)
     begin = 0
     if source.hits and source.hits[0].end - source.start > limit:
@@ -420,5 +427,5 @@ def _without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return the words of a text alone, whatever their case and the punctuation."""
+    """Return the case-folded words of a text, without punctuation."""
     return " ".join(re.findall(r"\w+", text.casefold()))

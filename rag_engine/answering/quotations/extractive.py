@@ -114,7 +114,7 @@ class _Quotable:
 
 
 class ExtractiveAnswerer:
-    """Quotations instead of an answer, found with the encoder and, where there are such, a reader and a reranker."""
+    """Quotations instead of an answer, found with the encoder, and with reader and reranker if given."""
 
     name = "extractive"
 
@@ -261,7 +261,10 @@ def _scaled(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def _candidates(sources: Sequence[Source]) -> list[_Quotable]:
-    """Return units around what was found, the best sources first; pieces only if no source has anything better."""
+    """Return units around the passages that were found, the best sources first.
+
+    Pieces are taken only if no source has anything better.
+    """
     every = [_of_source(source) for source in sources]
     whole = [[one for one in group if one.unit.kind != "piece"] for group in every]
     groups = whole if any(whole) else every
@@ -339,7 +342,7 @@ def _choose(
 
 
 def _own_language_first(chosen: Sequence[Quotation], language: str, quoting: Quoting) -> list[Quotation]:
-    """Return the quotations in the order in which they are shown: what about as good is comes in the question's own."""
+    """Return the quotations by their scores, with a lead for the question's language."""
 
     def shown(quotation: Quotation) -> float:
         own = quotation.source.document.metadata.language == language

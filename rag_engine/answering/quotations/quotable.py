@@ -1,4 +1,7 @@
-"""Units of a source that can be quoted: sentences, items of lists under their opening words, and rows of tables."""
+"""Units of a source that can be quoted: sentences, items of lists and rows of tables.
+
+Items stand under their opening words.
+"""
 
 from __future__ import annotations
 
@@ -137,7 +140,10 @@ def leans(sentence: str, language: str) -> bool:
 
 
 def _is_heading(place: int, text: str, units: Sequence[Unit]) -> bool:
-    """Return whether what looks like an item is the numbered heading of a section: short, and beside no other item."""
+    """Return whether a unit like an item is the numbered heading of a section.
+
+    A heading is short and beside no other numbered item.
+    """
 
     def is_numbered(one: Unit) -> bool:
         return one.kind == "item" and _marker(text, one.start) == "number"

@@ -1,4 +1,7 @@
-"""From evidence to a structured answer: sources packed, the form asked for and asked for again, its records bound."""
+"""Structured answer from evidence: sources packed, the form asked for, its records bound.
+
+The form is asked for again if a reply breaks it or lists nothing that is likely to be there.
+"""
 
 from __future__ import annotations
 
