@@ -1,4 +1,7 @@
-"""The folder that holds Sextant: a checkout, or the packages into which a wheel was installed, in the same order."""
+"""The folder that holds Sextant: a checkout, or the packages of an installed wheel.
+
+Both have the same order.
+"""
 
 from __future__ import annotations
 
