@@ -32,7 +32,7 @@ _SUREST = 12.0
 
 # Tokens: what answers a question is seldom longer, and a row of a table is shorter.
 _LONGEST = 60
-# What a stretch without a token scores, well below any logit.
+# The score of a stretch without a token, well below any logit.
 NOTHING = -20.0
 
 # From here on (of 100) two words of different languages count as one: gouvernement and government.
@@ -143,8 +143,8 @@ def _ground(hits: Sequence[Hit], language: str, model: ChanceModel) -> Ground:
 def signals_of(hit: Hit, plan: QueryPlan, reading: PassageReading | None) -> dict[str, float]:
     """Return the signals that speak for a passage, by name.
 
-    A passage in another language than the question's has signals of its own: words are compared by their sound, and
-    the reader, which hardly tells answers from near misses across languages, is not heard.
+    A passage in another language than the question's has separate signals, and its words are compared by their sound.
+    The reader is not heard: across languages it hardly tells answers from near misses.
     """
     metadata = hit.document.metadata
     shown = f"{metadata.title} {hit.act} {' '.join(hit.headings)} {hit.text}"

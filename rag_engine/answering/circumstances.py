@@ -69,7 +69,7 @@ def shareable(text: str, config: Config) -> str:
     """
     if config.generation.openai_key:
         text = text.replace(config.generation.openai_key, "KEY")
-    # Those that are known may have blanks in them.
+    # Known paths may have blanks in them.
     for known in sorted((str(config.workspace), str(config.workspace.parent), str(Path.home())), key=len, reverse=True):
         if len(known) > 1:
             text = text.replace(known, Path(known).name)

@@ -87,7 +87,7 @@ def answer_sentences(text: str, language: str) -> list[AnswerSentence]:
 def words(text: str) -> set[str]:
     """Return the stems and numbers by which two sentences are compared.
 
-    A word of fewer than three letters has no stem.
+    Words of one or two letters are left out, unless they are numbers.
     """
     return {word[:_STEM] for word in _WORD.findall(text.casefold()) if len(word) > 2 or word.isdigit()}
 

@@ -83,17 +83,17 @@ def answer(
 ) -> Iterator[str | Evidence | Answer]:
     """Yield the answer's text in pieces as they come, and at last one Answer with the checked text.
 
-    Sources are numbered in the order in which the answer names them; where that is not the order of their ranks, the
-    evidence comes anew with the numbers that hold from there on.
+    Sources are numbered in the order in which the answer names them. If that is not the order of their ranks, the
+    evidence comes again, with the numbers that hold from there on.
 
     `prompted` gets what the generator is given, before it is asked; it is not called where nothing is generated.
 
-    A generator that fails does not raise: before the first word the Answer has status "error", says what to do and has
-    the quotations of what `quoting` returns; later it keeps what came and warns that it broke off. What a language
-    model writes without naming a source is withheld; the sentences of its answer are labelled with the models for
-    `support`, and not without them. `seconds` counts from the call: "prompt" until the prompt was packed,
-    "first_words" until the first piece, "answer" until the last citation was checked; "support" is what labelling the
-    sentences took.
+    A generator that fails does not raise. Before the first word the Answer has status "error", says what to do and has
+    the quotations that `quoting` returns; later it keeps its text and warns that it broke off. An answer without a
+    source is withheld. The sentences of an answer are labelled if there are models for `support`.
+
+    `seconds` counts from the call: "prompt" until the prompt was packed, "first_words" until the first piece,
+    "answer" until the last citation was checked. Its "support" is the time for labelling the sentences.
     """
     started = perf_counter()
     absent = prompts.absent_sections(evidence.absent, evidence.plan.language)
@@ -195,7 +195,7 @@ def _written(
             yield f"\n\n{notes}"
             found = replace(found, text=f"{found.text}\n\n{notes}")
     elif evidence.ground == "enough" and not found.withheld:
-        # The passages are likely to answer, whatever the model says: a small one overlooks much.
+        # The passages are likely to answer even if the model denies it: a small one overlooks much.
         found = _with_quotations(found, "", tools, "refusal")
     yield found
 
@@ -245,7 +245,7 @@ def _labelled(
     plan = found.evidence.plan
     language = replies.written_language(found.text, plan, models.identify)
     assessed = assess(found.text, language, sources, embedder=embedder, models=models)
-    # What is said of a section that does not exist is not the model's.
+    # The words on a section that does not exist are not the model's.
     own = tuple(one for one in assessed.support if not found.text.startswith(absent) or one.start >= len(absent))
     warnings = (*found.warnings, *replies.language_warning(language, plan), *assessed.warnings)
     return replace(found, support=own, warnings=warnings, judge=assessed.judge)
@@ -283,7 +283,7 @@ def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
 def refusal(evidence: Evidence, absent: str) -> str:
     """Return what is said instead of an answer where the passages found are no ground for one, else ""."""
     language = evidence.plan.language
-    # What other sections say is no answer to what one says that does not exist.
+    # Other sections do not answer a question about a section that does not exist.
     too_far = not evidence.hits or evidence.ground == "none"
     if too_far or (absent and not any(hit.named for hit in evidence.hits)):
         return absent or prompts.insufficient(language)

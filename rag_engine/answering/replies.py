@@ -46,7 +46,7 @@ _MARKS = (
         re.I,
     ),
 )
-# What models write who were taught another habit: [1], [1, 3], [^2], [1, p. 3], 【1†source】; no link, no year, and no
+# Marks of models that were taught another habit: [1], [1, 3], [^2], [1, p. 3], 【1†source】; no link, no year, and no
 # docket ("[1] BvR"). [S1], [Doc 1] and [citation:1] are other ways to say it.
 _BARE = re.compile(
     rf"{_SQUARE}\s{{0,3}}(?:{LABEL_WORDS}\s{{0,2}}[.:#]?\s{{0,2}}|s(?=\d))?\^?(\d{{1,3}}(?!\d)(?:{_JOIN}\d{{1,3}}(?!\d)){{0,20}})"
@@ -69,7 +69,7 @@ _CITING = (
     r"segundo|conforme(?:\s+\w{3,14})?|de\s+acordo\s+com|como\s+VERB(?:\s+(?:na|nas|pela|pelas))?|"
     r"vedi|voir|véase|ver|vide|bkz\.|bakınız)"
 ).replace("VERB", rf"{_NO_VERB}\w{{3,14}}")
-# What may follow a source that is cited, so that "According to Source 1 emissions" is not cut.
+# Text that may follow a source that is cited, so that "According to Source 1 emissions" is not cut.
 _FOLLOWS = (
     r"(?=\s*(?:[,.;:!?()\]’”»]|$|\n)|\s+(?:the|this|these|those|it|there|a|an|il|lo|la|i|gli|le|un|una|les|des|une|el|los|"
     r"las|der|die|das|den|dem|ein|eine|ist|sind|wird|werden|muss|müssen|soll|sollen|hat|haben|os?|as?|uma?)\b)"

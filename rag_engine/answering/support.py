@@ -1,8 +1,8 @@
 """Support of each sentence of an answer by the passages that it cites.
 
-A sentence is held against the part of its sources that comes nearest to it. What of it the sources do not have
-(numbers, dates, places, names), what they deny, what claims more than they do, and how near the two are in words and
-meaning give a score for each label. The weights are fitted by benchmarks/answers/support.py, which also measures how
+A sentence is held against the part of its sources that comes nearest to it. Evidence gives a score for each label:
+numbers, dates, places and names that the sources do not have, denials, claims beyond the sources, and the nearness of
+the two in words and meaning. The weights are fitted by benchmarks/answers/support.py, which also measures how
 often the label is right. Where a judge model is asked as well, its label counts.
 """
 
@@ -37,7 +37,7 @@ from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import SentenceSupport, Source, SupportJudge, SupportLabel
 
 FITTED = DATA / "support.json"
-# Those that are decided by evidence, in the order in which ties fall.
+# The labels that evidence decides on, in the order in which ties fall.
 LABELS: tuple[SupportLabel, ...] = ("supported", "partly supported", "unsupported")
 
 _JUDGE_SECONDS = 60.0
@@ -155,10 +155,7 @@ def assess(
 
 
 def read_by(reader: PassageReader, held: HeldSentence) -> HeldSentence:
-    """Return the sentence with the relevance that a reader gives its passage.
-
-    BackendError if the reader fails.
-    """
+    """Return the sentence with a reader's relevance of its passage; BackendError if the reader fails."""
     if held.passage is None:
         return held
     (reading,) = reader.read(held.sentence.text, [held.passage.text])
@@ -562,10 +559,7 @@ def denies_throughout(text: str, language: str) -> bool:
 
 
 def limits(text: str, language: str) -> bool:
-    """Return whether a text holds a limiting word: only, at most, unless.
-
-    Such a word says the same with a negation and without.
-    """
+    """Return whether a word of a text says the same with or without negation: only, at most, unless."""
     return _pattern("limits", language).search(fold(text)) is not None
 
 

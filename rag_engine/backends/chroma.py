@@ -1,7 +1,7 @@
 """Chroma as the vector store: a folder that one process at a time has open, or a server by URL.
 
-Two processes on one Chroma folder corrupt it without an error (measured with 1.5.9): whoever opens one holds the lock
-of the workspace's indexes (`lock_indexes`).
+Two processes on one Chroma folder corrupt it without an error (measured with 1.5.9). A process that opens one holds
+the lock of the workspace's indexes (`lock_indexes`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rag_engine.workspace import lock_or_name_holder
 # Chroma refuses more than 5,461 records in one call, and SQLite more than 32,766 values in one filter.
 _BATCH = 5000
 _DATABASE = "chroma.sqlite3"
-# Bytes of a database that an erasure writes anew, in about a quarter of a minute.
+# Bytes of a database that an erasure writes again, in about a quarter of a minute.
 _VACUUMED_BYTES = 2**30
 _VACUUM_SECONDS = 120
 # Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval/retrieval_scale.py.
@@ -280,7 +280,7 @@ def _reported(name: str) -> Iterator[None]:
     try:
         yield
     except (ChromaError, httpx.HTTPError, ValueError, RuntimeError, OSError) as error:
-        # Where it cannot be reached at first, Chroma says so by a ValueError of its own.
+        # If it cannot be reached at first, Chroma raises a ValueError.
         if any(isinstance(one, httpx.TransportError) for one in (error, error.__context__)):
             raise BackendError(
                 "Chroma does not answer: {error}.", help="Start its server again.", retryable=True, error=error

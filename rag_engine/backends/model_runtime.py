@@ -2,8 +2,7 @@
 
 OpenVINO computes a graph without the table of word embeddings, its weights in no more bits than it uses. Four fifths of
 a small multilingual model are that table, of which a text needs a few hundred rows. It is taken out of the graph into a
-file of its own that is mapped into memory, so that the encoder and the reader, which read the same words, start without
-loading it.
+separate file, which is mapped into memory. Encoder and reader read the same words, and start without loading it.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ WordLookup = Callable[[TokenIds], Vectors]
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
 _PACKAGES = {"openvino": "openvino", "onnx": "onnxruntime"}
-# What a runtime has agreed on with torch, beside the export.
+# The agreement of a runtime with torch, beside the export.
 _AGREED = ".agreed-"
 
 # At its first array OpenVINO makes the table of NumPy's types, and lets other threads run meanwhile: one that has its
@@ -75,8 +74,8 @@ def open_openvino(
     `words` look up what a graph without the table takes; `ordering` says that only the order of its outputs counts
     (see `fastest_precision`).
 
-    What openvino_graph.py makes of the file, and the compiled model, are kept beside it, so that a later start takes a
-    fraction of a second.
+    The graph that openvino_graph.py makes of the file, and the compiled model, are kept beside it. A later start then
+    takes a fraction of a second.
     """
     keep_openvino_quiet()
     import openvino
@@ -116,7 +115,7 @@ def prepare_openvino(file: Path, *, ordering: bool = False) -> None:
 
 
 def fastest_precision(processor: Path = Path("/proc/cpuinfo"), *, ordering: bool = False) -> GraphPrecision:
-    """Return the precision in which OpenVINO is fastest on this processor and exact enough.
+    """Return the fastest precision of OpenVINO on this processor that is exact enough.
 
     That is bfloat16 with matrix instructions (AMX) and on AMD's processors with AVX512-BF16, else single precision.
     Where only the `ordering` of the outputs counts, it is 8 bit with AVX512-VNNI alone: a chance fitted on exact

@@ -12,7 +12,7 @@ from rag_engine.backends.model_export import first_line
 from rag_engine.errors import BackendError
 from rag_engine.text.tables import read_table
 
-# What a model is made of; the hub's other files are exports to runtimes that we make ourselves.
+# The files of a model; the hub's other files are exports to runtimes that we make ourselves.
 _FILES = ("*.json", "*.txt", "*.model", "*model*.safetensors", "*pytorch_model*.bin")
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json", "pytorch_model.bin.index.json")
 SNAPSHOT = 12  # characters of a snapshot in the name of its model

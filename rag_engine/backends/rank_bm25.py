@@ -28,7 +28,7 @@ class _Ranking:
 
 
 class PaperSparseIndex:
-    """A SparseIndex over all children in memory, which each `commit` computes from the start.
+    """A SparseIndex in memory, which each `commit` computes from all children.
 
     A search scores every child. `tokenise` takes a text and its language. The default is the paper's; our own analysis
     makes this index the oracle of the one on disk.

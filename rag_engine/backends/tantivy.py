@@ -53,7 +53,7 @@ def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
     check_files(folder)
     with _readable(folder):
         index = tantivy.Index(_schema(), path=str(_lockable(folder)), reuse=True)
-        # The default reader polls from a thread of its own; ours looks when it is asked.
+        # The default reader polls from a separate thread; ours looks when it is asked.
         index.config_reader("manual")
     return TantivyIndex(index, folder, writable=writable)
 
@@ -75,8 +75,8 @@ def _lockable(folder: Path) -> Path:
 def check_files(folder: Path) -> None:
     """Raise WorkspaceError if a file of the index is not as it was written.
 
-    That takes a tenth of a second for 100 MB. At the end of each, tantivy writes a checksum that it does not look at
-    when it reads. Files that a writer removes meanwhile are no longer part of the index.
+    That takes a tenth of a second for 100 MB. At the end of each file, tantivy writes a checksum that it does not
+    look at when it reads. Files that a writer removes meanwhile are no longer part of the index.
     """
     try:
         segments = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]

@@ -23,7 +23,7 @@ JsonSchema = dict[str, Any]
 
 # The property of a record that names its source, and that of the whole that the model writes freely.
 CITATION, NOTE = "citation", "note"
-# What a model writes for a yes or no, besides that it is not stated.
+# The words of a model for a yes or no, besides that it is not stated.
 YES, NO = "yes", "no"
 # Records that fit into a reply.
 _MOST_RECORDS = 12
@@ -279,7 +279,7 @@ class _SchemaReading:
                 kept_sentence("Add what is to be found."),
             )
         if not any(one.required for one in attributes):
-            # What a record is about: without it, the others say nothing.
+            # The subject of a record: without it, the others say nothing.
             attributes[0] = replace(attributes[0], required=True)
         return attributes
 

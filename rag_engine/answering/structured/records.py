@@ -24,7 +24,7 @@ ChildOf = Callable[[DocumentRecord, int, int], str]
 _SHOWN = 60
 # The share of a value's words that stand where its record is quoted: the source may say the rest elsewhere.
 _WORDS_THERE = 0.6
-# What models write where they are to write null.
+# The words of models that are to write null.
 _EMPTY = frozenset(("null", "none", "n/a", "not stated", "not specified", "unknown", "-", "–"))
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _EXPORTS = "cross-encoders-2"
 # Largest difference to the model's own scores, as a share of their range; bfloat16 and 8 bit stay below .01.
 _DISAGREEMENT = 0.03
-# Pairs are computed in batches of so many tokens: long enough for the kernels, short enough for a clock.
+# Tokens of a batch of pairs: long enough for the kernels, short enough for a clock.
 _BATCH_TOKENS = 1024
 
 SETTINGS = "cross_encoder.json"

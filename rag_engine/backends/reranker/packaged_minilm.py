@@ -72,8 +72,8 @@ def unpack(packaged: Path, folder: Path) -> None:
 def dequantise(graph: GraphProto) -> None:
     """Make a dynamically quantised graph compute with the same weights in single precision.
 
-    What ONNX Runtime's quantisation made of a product x W - x in integers, an integer product, a cast, a product with
-    both scales - becomes MatMul(x, W) again; a table of embeddings is dequantised before the look-up, not after it.
+    ONNX Runtime quantised a product x W as x in integers, an integer product, a cast, and a product with both scales.
+    These become MatMul(x, W) again; a table of embeddings is dequantised before the look-up, not after it.
     Raises BackendError for a graph in which that pattern is broken.
     """
     import onnx
