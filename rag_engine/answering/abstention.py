@@ -15,11 +15,12 @@ YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
 
 
 def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
-    """Return the country or year of the question, as it writes it, that the sources say nothing of; "" if none.
+    """Return the question's country or year that the sources say nothing of, or an empty text.
 
-    It is enough that one of several countries or years is named. A leading source whose place is not known, or that is
-    about the whole world or the country's region, may be about the country without naming it. Where it is doubtful that
-    the sources answer at all, one of those that are about as likely as the best has to name the country or the year.
+    It is written as in the question. It is enough that one of several countries or years is named. A leading source
+    whose place is not known, or that is about the whole world or the country's region, may be about the country
+    without naming it. Where it is doubtful that the sources answer at all, one of those that are about as likely as
+    the best has to name the country or the year.
     """
     question, sources = evidence.plan.question, evidence.sources
     if evidence.absent or not sources or any(hit.named for hit in evidence.hits):
@@ -44,7 +45,7 @@ def _unnamed_in_doubt(evidence: Evidence, years: Sequence[str], gazetteer: Gazet
 
 
 def may_be_about(source: Source, scope: GeographicScope, gazetteer: Gazetteer) -> bool:
-    """Whether a source or its document names a country that is asked for, or is of a place that is not known."""
+    """Return whether a source or its document names a wanted country, or is of an unknown place."""
     metadata = source.document.metadata
     if not metadata.countries and not metadata.geographical_level:
         return True

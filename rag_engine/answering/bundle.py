@@ -45,7 +45,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class KeptPassage:
-    """A passage that was found: its ids, and the hashes of its document and of its own text."""
+    """A passage that was found: its ids, and the hashes of its document and its text."""
 
     child_id: str
     document_id: str
@@ -168,7 +168,10 @@ def read_bundle(path: Path) -> AnswerBundle:
 
 
 def _contents(path: Path) -> dict[str, bytes]:
-    """Return the members by name, each no longer than allowed whatever the archive says of it."""
+    """Return the members by name, each within the allowed size.
+
+    The sizes that the archive states are not trusted. InputError if it cannot be read or is not ours.
+    """
     check_file(path)
     try:
         if path.stat().st_size > _LARGEST_FILE:

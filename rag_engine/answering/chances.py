@@ -1,8 +1,10 @@
-"""Chance that a passage answers the question, from how near it is, the words it shares, and what a reader finds.
+"""Chance that a passage answers the question.
 
-A logistic regression over a handful of signals, fitted by benchmarks/answers/fit_chances.py on questions to real
-documents and kept in data/chances.toml with what it reached: the share of right passages in each tier, and how many
-questions were refused (benchmarks/answers/shown_shares.py).
+It comes from the passage's nearness, the words it shares, and the finding of a reader. A logistic regression over such
+signals is fitted by benchmarks/answers/fit_chances.py on questions to real documents.
+
+The table data/chances.toml holds it with its results: the share of right passages in each tier, and how many questions
+were refused (benchmarks/answers/shown_shares.py).
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ _SUREST = 12.0
 
 # Tokens: what answers a question is seldom longer, and a row of a table is shorter.
 _LONGEST = 60
-# What a stretch without a token scores, well below any logit.
+# The score of a stretch without a token, well below any logit.
 NOTHING = -20.0
 
 # From here on (of 100) two words of different languages count as one: gouvernement and government.
@@ -45,7 +47,10 @@ _DOUBLED = re.compile(r"(.)\1+")
 
 @dataclass(frozen=True, slots=True)
 class RefusalRates:
-    """How many of so many questions that have an answer were refused in our tests, and of those that have none."""
+    """Counts of refused questions in our tests, with and without an answer.
+
+    `mistaken` of the `answerable` and `caught` of the `unanswerable` questions were refused.
+    """
 
     mistaken: int
     answerable: int
@@ -55,11 +60,11 @@ class RefusalRates:
 
 @dataclass(frozen=True, slots=True)
 class ChanceModel:
-    """Weights of the signals, the chance from which a passage is strong or moderate, and the least to answer from.
+    """Weights of the signals, and the chances of strong and moderate passages.
 
-    `measured` holds the share of right passages by tier, for passages in the question's language ("same") and in
-    another ("across"), and `refusals` what was refused, both on questions that it was not fitted on. The latter is None
-    where it was not measured.
+    `least` is the least chance to answer from. `measured` holds the share of right passages by tier, for passages in
+    the question's language ("same") and in another ("across"), and `refusals` what was refused, both on questions that
+    it was not fitted on. The latter is None where it was not measured.
     """
 
     weights: Mapping[str, float]
@@ -71,7 +76,7 @@ class ChanceModel:
 
 
 def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
-    """Return the evidence with the chance and the tier of every hit, and whether it is a ground for an answer.
+    """Return the evidence with chance and tier of every hit, and its ground for an answer.
 
     A section that the question names is strong and enough; where no encoder compared, nothing is known, the chance
     stays None, and the evidence counts as enough. BackendError when the reader breaks off.
@@ -103,7 +108,7 @@ def with_sources(evidence: Evidence, sources: Sequence[Source], *, with_reader: 
 
 
 def share_right(hit: Hit, language: str, *, with_reader: bool) -> float | None:
-    """Return the share of the passages of a hit's tier that held the answer in our tests, None where it is not known.
+    """Return the share of right passages in a hit's tier in our tests, None if it is not known.
 
     `language` is the question's: in another one fewer are right.
     """
@@ -114,9 +119,10 @@ def share_right(hit: Hit, language: str, *, with_reader: bool) -> float | None:
 
 
 def refusal_rates(status: AnswerStatus, seconds: Mapping[str, float], *, with_reader: bool) -> RefusalRates | None:
-    """Return how often refusing was right in our tests, None for what is no refusal and for a language model's own.
+    """Return how often refusing was right in our tests.
 
-    `seconds` are those of the answer: where a model was asked, they have a "prompt".
+    None if the answer is no refusal, or a language model's own refusal. `seconds` are those of the answer: where a
+    model was asked, they have a "prompt".
     """
     refused = status == "insufficient_evidence" and "prompt" not in seconds
     return chance_model(with_reader).refusals if refused else None
@@ -137,8 +143,8 @@ def _ground(hits: Sequence[Hit], language: str, model: ChanceModel) -> Ground:
 def signals_of(hit: Hit, plan: QueryPlan, reading: PassageReading | None) -> dict[str, float]:
     """Return the signals that speak for a passage, by name.
 
-    A passage in another language than the question's has signals of its own: words are compared by their sound, and
-    the reader, which hardly tells answers from near misses across languages, is not heard.
+    A passage in another language than the question's has separate signals, and its words are compared by their sound.
+    The reader is not heard: across languages it hardly tells answers from near misses.
     """
     metadata = hit.document.metadata
     shown = f"{metadata.title} {hit.act} {' '.join(hit.headings)} {hit.text}"
@@ -184,7 +190,10 @@ def _judged(hit: Hit, plan: QueryPlan, reading: PassageReading | None, model: Ch
 
 @dataclass(frozen=True, slots=True)
 class AnswerSpan:
-    """Characters [start, end) of a text that answer, and by how many logits better than that there is no answer."""
+    """Characters [start, end) of a text that answer.
+
+    `score` is the lead over having no answer, in logits.
+    """
 
     start: int
     end: int
@@ -210,13 +219,13 @@ def best_span(reading: PassageReading, start: int, end: int) -> AnswerSpan | Non
 
 
 def answer_score(reading: PassageReading, start: int, end: int) -> float:
-    """Return how much better an answer within characters [start, end) of the passage is than none, in logits."""
+    """Return the lead, in logits, of an answer within [start, end) of the passage over none."""
     found = best_span(reading, start, end)
     return NOTHING if found is None else found.score
 
 
 def is_known(word: str, known: Collection[str]) -> bool:
-    """Return whether a folded word is among those known, in another form or the spelling of another language too."""
+    """Return whether a folded word is known, also in another form or another language's spelling."""
     if word in known:
         return True
     if len(word) < SHORTEST_ALIKE:

@@ -1,4 +1,4 @@
-"""The circumstances of an answer, in a form that may leave the machine: without its paths, passwords and keys."""
+"""Circumstances of an answer that may leave the machine: without paths, passwords and keys."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _PATH = re.compile(r"(?:(?<![\w.:/\\])~?|(?<![\w/\\])[A-Za-z]:)(?:[/\\][^\s/\\'\
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """All that answers: the language model and its digest ("" where its server tells none), the encoder, the index.
+    """All that an answer depends on: models, encoder, index, documents, settings and versions.
 
-    `generation` is the number of the index generation, `collection` a hash over the documents; `settings` are those of
-    the configuration that a machine's paths, addresses and keys are not part of. `judge_digest` is that of the second
-    model that labels sentences, "" without one or where its server tells none.
+    `generation` is the number of the index generation, `collection` a hash over the documents. `settings` are those of
+    the configuration without a machine's paths, addresses and keys. `judge_digest` is that of the second model, which
+    labels sentences. A digest is empty if there is no such model or its server tells none.
     """
 
     model: str
@@ -63,10 +63,13 @@ def shareable_settings(config: Config) -> dict[str, Any]:
 
 
 def shareable(text: str, config: Config) -> str:
-    """Return a name or a warning in which a path is only its last part, without the key and without passwords."""
+    """Return a name or a warning without the key, passwords and the folders of paths.
+
+    Of a path only the last part stays.
+    """
     if config.generation.openai_key:
         text = text.replace(config.generation.openai_key, "KEY")
-    # Those that are known may have blanks in them.
+    # Known paths may have blanks in them.
     for known in sorted((str(config.workspace), str(config.workspace.parent), str(Path.home())), key=len, reverse=True):
         if len(known) > 1:
             text = text.replace(known, Path(known).name)
@@ -77,7 +80,7 @@ def shareable(text: str, config: Config) -> str:
 
 
 def package_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that decide on an answer, those that are installed.
+    """Return the versions of Python and of the installed packages that decide on an answer.
 
     "code" is a hash of our own modules, tables, fitted figures and the reader, which change between two versions.
     """

@@ -23,9 +23,9 @@ _STEM = 6  # letters compared of a word: enough to pass over most endings in eve
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """A sentence at characters [start, end) of an answer, its text without marks, and the sources it names.
+    """A sentence at characters [start, end) of an answer, with the sources it names.
 
-    One that names none has those of its paragraph, and none where the paragraph names none either.
+    Its text is without marks. A sentence that names no source has those of its paragraph, if any.
     """
 
     start: int
@@ -45,11 +45,11 @@ class _Claim:
 def cite(
     text: str, language: str, sources: Sequence[Source], *, embedder: Embedder, page_of: PageOf
 ) -> tuple[Citation, ...]:
-    """For each claim and source it names, the sentence of the source that supports it best; no quote twice.
+    """Return the sentence that supports a claim best, for each claim and source it names.
 
-    `text` is checked text, and the order is that of its marks. A list of references at the end counts only for
-    sources named nowhere else. Support is the mean of shared words and of cosine scaled over the source's own
-    sentences, since the cosines of two encoders do not mean the same.
+    No quote comes twice. `text` is checked text, and the order is that of its marks. A list of references at the end
+    counts only for sources named nowhere else. Support is the mean of shared words and of cosine scaled over the
+    source's own sentences, since the cosines of two encoders do not mean the same.
     """
     claims = list(_claims(text, language, {source.n: source for source in sources}))
     quoted = _quotes(claims, embedder)
@@ -85,7 +85,10 @@ def answer_sentences(text: str, language: str) -> list[AnswerSentence]:
 
 
 def words(text: str) -> set[str]:
-    """Return what two sentences are compared by: words of three letters or more, cut to a stem, and all numbers."""
+    """Return the stems and numbers by which two sentences are compared.
+
+    Words of one or two letters are left out, unless they are numbers.
+    """
     return {word[:_STEM] for word in _WORD.findall(text.casefold()) if len(word) > 2 or word.isdigit()}
 
 
@@ -119,7 +122,10 @@ def _spans(text: str, language: str) -> list[Span]:
 
 
 def _lines(text: str, language: str) -> list[Span]:
-    """Return the sentences of an answer, in which a line break ends one: models write lists without full stops."""
+    """Return the sentences of an answer, which end at line breaks too.
+
+    Models write lists without full stops.
+    """
     found = []
     for start, end in _spans(text, language):
         edges = [start, *(start + match.end() for match in re.finditer("\n", text[start:end])), end]
@@ -138,7 +144,10 @@ def _is_listed(position: int, listed: Sequence[Span]) -> bool:
 
 
 def _sentence_at(text: str, spans: Sequence[Span], position: int) -> Span | None:
-    """Return the sentence that a mark belongs to: the one before it, or the one it opens at the head of a line."""
+    """Return the sentence that a mark belongs to.
+
+    It is the one before the mark, or the one that the mark opens at the head of a line.
+    """
     line = text.rfind("\n", 0, position) + 1
     stop = text.find("\n", position)
     opens = not _WORD.search(text, line, position)
@@ -149,7 +158,7 @@ def _sentence_at(text: str, spans: Sequence[Span], position: int) -> Span | None
 
 
 def _quotes(claims: Sequence[_Claim], embedder: Embedder) -> list[Span | None]:
-    """For each claim the sentence of its source that supports it best, by its place in the source; None without one."""
+    """Return for each claim the place of the sentence that supports it best, None without one."""
     cited = {claim.source.n: claim.source for claim in claims}
     choice: dict[int, list[Span]] = {}
     for number, source in cited.items():
@@ -171,9 +180,10 @@ def _quotes(claims: Sequence[_Claim], embedder: Embedder) -> list[Span | None]:
 
 
 def likely_sentences(source: Source, claims: Sequence[str], limit: int) -> list[Span]:
-    """Return at most `limit` sentences of a source in reading order: those that share most words with any claim.
+    """Return at most `limit` sentences of a source that share most words with any claim.
 
-    Where none does (question and document in different languages) the sentences that were searched for come first.
+    They come in reading order. Without shared words, as across languages, the sentences that were searched for are
+    taken first.
     """
     sentences = _spans(source.text, source.document.metadata.language)
     wanted = [words(claim) for claim in claims]

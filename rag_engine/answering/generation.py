@@ -43,10 +43,11 @@ def pack_prompt(
     temperature: float,
     count_tokens: Callable[[str], int],
 ) -> Prompt:
-    """Return a prompt that fits the window together with the answer: best source last, next to the question.
+    """Return a prompt that fits the window together with the answer.
 
-    Sources are taken from the best on; the first that does not fit is cut at a sentence end around its best hit,
-    and the rest is left out. BackendError when not even a piece of the best one fits.
+    Sources are taken from the best on. The first that does not fit is cut at a sentence end around its best hit; the
+    rest is left out. The best source comes last, next to the question. BackendError if not even a piece of the best
+    one fits.
     """
     plan = evidence.plan
     system = prompts.answer_rules(plan.language)
@@ -82,17 +83,17 @@ def answer(
 ) -> Iterator[str | Evidence | Answer]:
     """Yield the answer's text in pieces as they come, and at last one Answer with the checked text.
 
-    Sources are numbered in the order in which the answer names them; where that is not the order of their ranks, the
-    evidence comes anew with the numbers that hold from there on.
+    Sources are numbered in the order in which the answer names them. If that is not the order of their ranks, the
+    evidence comes again, with the numbers that hold from there on.
 
     `prompted` gets what the generator is given, before it is asked; it is not called where nothing is generated.
 
-    A generator that fails does not raise: before the first word the Answer has status "error", says what to do and has
-    the quotations of what `quoting` returns; later it keeps what came and warns that it broke off. What a language
-    model writes without naming a source is withheld; the sentences of its answer are labelled with the models for
-    `support`, and not without them. `seconds` counts from the call: "prompt" until the prompt was packed,
-    "first_words" until the first piece, "answer" until the last citation was checked; "support" is what labelling the
-    sentences took.
+    A generator that fails does not raise. Before the first word the Answer has status "error", says what to do and has
+    the quotations that `quoting` returns; later it keeps its text and warns that it broke off. An answer without a
+    source is withheld. The sentences of an answer are labelled if there are models for `support`.
+
+    `seconds` counts from the call: "prompt" until the prompt was packed, "first_words" until the first piece,
+    "answer" until the last citation was checked. Its "support" is the time for labelling the sentences.
     """
     started = perf_counter()
     absent = prompts.absent_sections(evidence.absent, evidence.plan.language)
@@ -138,7 +139,7 @@ def _quoted(
 def _written(
     evidence: Evidence, generator: Generator, absent: str, started: float, tools: WritingTools
 ) -> Iterator[str | Evidence | Answer]:
-    """Yield what a language model writes, and the Answer with its citations checked and its sentences labelled."""
+    """Yield a language model's words, and the Answer with citations checked and sentences labelled."""
     seconds: dict[str, float] = {}
     written, checked = "", 0
     warnings: list[str] = []
@@ -194,7 +195,7 @@ def _written(
             yield f"\n\n{notes}"
             found = replace(found, text=f"{found.text}\n\n{notes}")
     elif evidence.ground == "enough" and not found.withheld:
-        # The passages are likely to answer, whatever the model says: a small one overlooks much.
+        # The passages are likely to answer even if the model denies it: a small one overlooks much.
         found = _with_quotations(found, "", tools, "refusal")
     yield found
 
@@ -221,7 +222,7 @@ def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Lit
 
 
 def _notes(evidence: Evidence, citations: Sequence[Citation]) -> str:
-    """Return what is added to an answer: the parts left open, and under which entries an index lists what it cites."""
+    """Return the additions to an answer: open parts, and the index entries of its citations."""
     language, cited = evidence.plan.language, {one.n for one in citations}
     listed = [source for source in evidence.sources if source.n in cited and source.listed]
     return "\n\n".join(
@@ -244,7 +245,7 @@ def _labelled(
     plan = found.evidence.plan
     language = replies.written_language(found.text, plan, models.identify)
     assessed = assess(found.text, language, sources, embedder=embedder, models=models)
-    # What is said of a section that does not exist is not the model's.
+    # The words on a section that does not exist are not the model's.
     own = tuple(one for one in assessed.support if not found.text.startswith(absent) or one.start >= len(absent))
     warnings = (*found.warnings, *replies.language_warning(language, plan), *assessed.warnings)
     return replace(found, support=own, warnings=warnings, judge=assessed.judge)
@@ -253,7 +254,7 @@ def _labelled(
 def _with_citations(
     draft: Answer, sources: Sequence[Source], embedder: Embedder, page_of: PageOf
 ) -> tuple[Answer, tuple[Source, ...]]:
-    """Return the answer with its marks checked and its citations found, and the sources; by the order of the marks."""
+    """Return the answer with checked marks and citations, and the sources by the order of the marks."""
     checked = replies.check_marks(draft.text, {source.n for source in sources})
     language = draft.evidence.plan.language
     numbers = in_order(checked.cited, draft.evidence.sources)
@@ -282,7 +283,7 @@ def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
 def refusal(evidence: Evidence, absent: str) -> str:
     """Return what is said instead of an answer where the passages found are no ground for one, else ""."""
     language = evidence.plan.language
-    # What other sections say is no answer to what one says that does not exist.
+    # Other sections do not answer a question about a section that does not exist.
     too_far = not evidence.hits or evidence.ground == "none"
     if too_far or (absent and not any(hit.named for hit in evidence.hits)):
         return absent or prompts.insufficient(language)
@@ -372,7 +373,10 @@ def token_counter(embedder: Embedder) -> Callable[[str], int]:
 
 
 def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple[Source | None, int]:
-    """Return the source, a piece of it, or None, whatever takes no more than `room` tokens, and how many it takes."""
+    """Return the source or a piece of it within `room` tokens, and how many it takes.
+
+    The source is None if no piece fits.
+    """
     cost = count_tokens(prompts.source_block(source))
     if cost <= room:
         return source, cost
@@ -386,7 +390,10 @@ def _fit(source: Source, room: int, count_tokens: Callable[[str], int]) -> tuple
 
 
 def _cut(source: Source, limit: int) -> Source | None:
-    """Whole sentences of at most `limit` characters, from the start or, if that misses it, from the best hit."""
+    """Return whole sentences of a source, of at most `limit` characters.
+
+    They begin at the start or, if that misses the best hit, at the best hit. None if they are too short.
+    """
     spans = sentence_spans(source.text, source.document.metadata.language)
     begin = 0
     if source.hits and source.hits[0].end - source.start > limit:
@@ -420,5 +427,5 @@ def _without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return the words of a text alone, whatever their case and the punctuation."""
+    """Return the case-folded words of a text, without punctuation."""
     return " ".join(re.findall(r"\w+", text.casefold()))

@@ -62,7 +62,10 @@ def answer_json(answer: Answer) -> Json:
 
 
 def structured_json(answer: StructuredAnswer) -> Json:
-    """Return the reply of a question with a schema: an object of that shape, its citations with quote and page."""
+    """Return the reply of a question with a schema.
+
+    Its answer is an object of that shape, and its citations have quote and page.
+    """
     records = [_values(one.attributes) | {"citation": citation_json(one.citation)} for one in answer.records]
     return {
         "status": answer.status,
@@ -129,7 +132,7 @@ def reference_json(reference: CitedDocument) -> Json:
 
 
 def _rates_json(answer: Answer) -> Json | None:
-    """Return the share of questions that were refused in our tests though they have an answer, and of the others."""
+    """Return the shares of refused questions in our tests, with and without an answer."""
     rates = refusal_rates(answer.status, answer.seconds, with_reader=answer.evidence.read)
     if rates is None:
         return None

@@ -1,4 +1,4 @@
-"""References of an answer, made from the catalog: what a reader needs to find and to reuse what is cited."""
+"""References of an answer, made from the catalog, to find and reuse the cited documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIMITS = ("NC", "ND")
 
 @dataclass(frozen=True, slots=True)
 class CitedDocument:
-    """A document that an answer cites: the numbers of its sources, the pages of the quotes, and its limits.
+    """A document that an answer cites: its source numbers, quoted pages and limits.
 
     `sections` are the headings that the quotes stand under, as far as they are known.
     """

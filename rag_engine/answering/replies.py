@@ -46,7 +46,7 @@ _MARKS = (
         re.I,
     ),
 )
-# What models write who were taught another habit: [1], [1, 3], [^2], [1, p. 3], 【1†source】; no link, no year, and no
+# Marks of models that were taught another habit: [1], [1, 3], [^2], [1, p. 3], 【1†source】; no link, no year, and no
 # docket ("[1] BvR"). [S1], [Doc 1] and [citation:1] are other ways to say it.
 _BARE = re.compile(
     rf"{_SQUARE}\s{{0,3}}(?:{LABEL_WORDS}\s{{0,2}}[.:#]?\s{{0,2}}|s(?=\d))?\^?(\d{{1,3}}(?!\d)(?:{_JOIN}\d{{1,3}}(?!\d)){{0,20}})"
@@ -69,7 +69,7 @@ _CITING = (
     r"segundo|conforme(?:\s+\w{3,14})?|de\s+acordo\s+com|como\s+VERB(?:\s+(?:na|nas|pela|pelas))?|"
     r"vedi|voir|véase|ver|vide|bkz\.|bakınız)"
 ).replace("VERB", rf"{_NO_VERB}\w{{3,14}}")
-# What may follow a source that is cited, so that "According to Source 1 emissions" is not cut.
+# Text that may follow a source that is cited, so that "According to Source 1 emissions" is not cut.
 _FOLLOWS = (
     r"(?=\s*(?:[,.;:!?()\]’”»]|$|\n)|\s+(?:the|this|these|those|it|there|a|an|il|lo|la|i|gli|le|un|una|les|des|une|el|los|"
     r"las|der|die|das|den|dem|ein|eine|ist|sind|wird|werden|muss|müssen|soll|sollen|hat|haben|os?|as?|uma?)\b)"
@@ -165,7 +165,7 @@ class _Mark:
 
 
 def check_marks(text: str, numbers: Collection[int], start: int = 0, end: int | None = None) -> CheckedText:
-    """Return the text with every form of citation written as [Source N] and those outside `numbers` removed.
+    """Return the text with every citation written as [Source N], without those outside `numbers`.
 
     A number alone in brackets, and a source that is named without any, is a citation outside of quotations, where there
     is such a source; beside full ones any other stays as it is. The characters [start, end) are returned, and what is
@@ -393,7 +393,10 @@ def _is_described(text: str) -> bool:
 
 
 def _is_marked_entry(line: str) -> bool:
-    """Whether a line is an entry without any heading above: a mark, names, and last a year, a page or a licence."""
+    """Return whether a line is an entry without any heading above.
+
+    It has a mark, names, and last a year, a page or a licence.
+    """
     match = _MARKED_LINE.match(line)
     if not match:
         return False
@@ -411,9 +414,9 @@ def _has_short_parts(text: str) -> bool:
 
 
 def without_closing_refusal(text: str) -> str:
-    """Return a checked answer without a refusal below statements that name their sources; else the text as it is.
+    """Return a checked answer without a refusal below statements that name their sources.
 
-    A model that begins with the refusal has not answered, whatever it says of its sources then.
+    A text without such statements stays as it is: a model that begins with the refusal has not answered.
     """
     found = _REFUSAL.search(text)
     before = text[: found.start()].rstrip(_AROUND) if found else ""
@@ -429,7 +432,7 @@ def written_language(text: str, plan: QueryPlan, identify: Callable[[str], str])
 
 
 def language_warning(written: str, plan: QueryPlan) -> Iterator[str]:
-    """Yield a warning where an answer is in another language than the question, and no other was wished for."""
+    """Yield a warning if an answer without output instructions is not in the question's language."""
     if plan.output_instructions or not plan.language or written == plan.language:
         return
     yield (

@@ -10,7 +10,7 @@ from rag_engine.types import Evidence, Source
 
 
 def in_order(named: Iterable[int], sources: Iterable[Source]) -> dict[int, int]:
-    """Return the sources' numbers by those they had: first in the order in which they are named, then by rank."""
+    """Return the sources' numbers by their former ones: in the order of naming, then by rank."""
     order = dict.fromkeys((*named, *(source.n for source in sources)))
     return {before: now for now, before in enumerate(order, start=1)}
 
@@ -26,9 +26,10 @@ def renumbered_marks(text: str, numbers: Mapping[int, int]) -> str:
 
 
 class NumberedWords:
-    """An answer's words as they come, their marks numbered in the order of appearance, without lists of references.
+    """An answer's words as they come, with marks numbered in the order of appearance.
 
-    `given` are the sources that the writer was shown; a mark of any other is left out.
+    Lists of references are left out. `given` are the sources that the writer was shown; a mark of any other is left
+    out.
     """
 
     def __init__(self, evidence: Evidence, given: Sequence[Source]) -> None:

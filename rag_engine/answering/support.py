@@ -1,8 +1,8 @@
 """Support of each sentence of an answer by the passages that it cites.
 
-A sentence is held against the part of its sources that comes nearest to it. What of it the sources do not have
-(numbers, dates, places, names), what they deny, what claims more than they do, and how near the two are in words and
-meaning give a score for each label. The weights are fitted by benchmarks/answers/support.py, which also measures how
+A sentence is held against the part of its sources that comes nearest to it. Evidence gives a score for each label:
+numbers, dates, places and names that the sources do not have, denials, claims beyond the sources, and the nearness of
+the two in words and meaning. The weights are fitted by benchmarks/answers/support.py, which also measures how
 often the label is right. Where a judge model is asked as well, its label counts.
 """
 
@@ -37,7 +37,7 @@ from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import SentenceSupport, Source, SupportJudge, SupportLabel
 
 FITTED = DATA / "support.json"
-# Those that are decided by evidence, in the order in which ties fall.
+# The labels that evidence decides on, in the order in which ties fall.
 LABELS: tuple[SupportLabel, ...] = ("supported", "partly supported", "unsupported")
 
 _JUDGE_SECONDS = 60.0
@@ -69,7 +69,7 @@ _LONGEST_INTRODUCTION = 14
 
 @dataclass(frozen=True, slots=True)
 class FittedSupport:
-    """The weight of each piece of evidence for each label, and the share of labels that are right on held-out pairs."""
+    """Weights of the evidence for each label, and the share of right labels on held-out pairs."""
 
     weights: Mapping[SupportLabel, Mapping[str, float]]
     right: float
@@ -94,10 +94,10 @@ class AssessedSentences:
 
 @dataclass(frozen=True, slots=True)
 class SupportModels:
-    """Models that compare sentences with their sources: the encoder's scale, and a reader and a judge where asked.
+    """Models that compare sentences with their sources: encoder, reader and judge.
 
-    `identify` returns the language (ISO 639-1) of an answer that was wished for in another one than the question's, ""
-    where it is not known.
+    `calibration` is the encoder's; reader and judge are None unless they are asked for. `identify` returns the
+    language (ISO 639-1) of an answer that was wished for in another one than the question's, "" where it is not known.
     """
 
     calibration: Calibration
@@ -155,7 +155,7 @@ def assess(
 
 
 def read_by(reader: PassageReader, held: HeldSentence) -> HeldSentence:
-    """Return the sentence with how relevant a reader finds its passage; BackendError when the reader fails."""
+    """Return the sentence with a reader's relevance of its passage; BackendError if the reader fails."""
     if held.passage is None:
         return held
     (reading,) = reader.read(held.sentence.text, [held.passage.text])
@@ -301,7 +301,10 @@ def unsupported_sentences(text: str, support: Sequence[SentenceSupport], words: 
 
 @dataclass(frozen=True, slots=True)
 class HeldSentence:
-    """A sentence of an answer and what it is held against; None where it states nothing or there is no source."""
+    """A sentence of an answer and the passage that it is held against.
+
+    The passage is None if the sentence states nothing or there is no source.
+    """
 
     sentence: AnswerSentence
     passage: CitedPassage | None
@@ -363,7 +366,10 @@ def _read_sources(
 def _nearest(
     sentence: str, language: str, query: Vector, sources: Sequence[_ReadSource], calibration: Calibration
 ) -> CitedPassage | None:
-    """Return the two sentences of one source that come nearest to a sentence, with the facts of all its sources."""
+    """Return the two sentences of one source that come nearest to a sentence.
+
+    They come with the facts of all its sources.
+    """
     facts = reduce(or_, (one.facts for one in sources), StatedFacts())
     best: tuple[float, CitedPassage] | None = None
     wanted = words(sentence)
@@ -393,7 +399,7 @@ def _facts(source: Source) -> StatedFacts:
 
 @dataclass(frozen=True, slots=True)
 class StatedFacts:
-    """The numbers, dates, places and folded words of texts, whatever their languages."""
+    """Numbers, dates, places and folded words of texts in any language."""
 
     numbers: frozenset[float] = frozenset()
     dates: tuple[CalendarDate, ...] = ()
@@ -408,10 +414,10 @@ class StatedFacts:
 
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
-    """Text that a sentence is held against: the part of its sources that is nearest, and the facts of all of them.
+    """A passage that a sentence is held against: the nearest part of its sources.
 
-    `similarity` is the encoder's, calibrated, from 0 to 1; `read` how relevant a reader finds the part for the
-    sentence, from -1 to 1, and 0 without a reader.
+    The facts are those of all its sources. `similarity` is the encoder's, calibrated, from 0 to 1; `read` how relevant
+    a reader finds the part for the sentence, from -1 to 1, and 0 without a reader.
     """
 
     text: str
@@ -511,7 +517,10 @@ def _turned(sentence: str, language: str, passage: str) -> float:
 
 
 def _overlap(sentence: str, language: str, passage: str, written: str) -> float:
-    """Return the share of a sentence's words that a passage has; across languages those that look alike count."""
+    """Return the share of a sentence's words that a passage has.
+
+    Across languages, words that look alike count.
+    """
     if language == written:
         stems = set(analyse(sentence, language))
         return len(stems.intersection(analyse(passage, language))) / len(stems) if stems else 0.0
@@ -550,12 +559,12 @@ def denies_throughout(text: str, language: str) -> bool:
 
 
 def limits(text: str, language: str) -> bool:
-    """Return whether a text holds a word that says the same with a negation and without: only, at most, unless."""
+    """Return whether a word of a text says the same with or without negation: only, at most, unless."""
     return _pattern("limits", language).search(fold(text)) is not None
 
 
 def universals(text: str, language: str) -> dict[str, str]:
-    """Return the words of a text that hold for all times ("always") and for all things ("all"), one for each kind."""
+    """Return the universal words of a text, one for times ("always") and one for things ("all")."""
     folded = _pattern("no_universal", language).sub(" ", fold(text))
     found = {kind: _pattern(kind, language).search(folded) for kind in ("always", "all")}
     return {kind: match.group() for kind, match in found.items() if match}

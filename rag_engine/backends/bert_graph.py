@@ -55,7 +55,10 @@ class BertGraph:
         return self._linear(self.states, weight, bias)
 
     def save(self, result: str, output: str, file: Path) -> None:
-        """Write the graph that ends in a result, under the name of the output; its weights lie in a file beside it."""
+        """Write the graph up to a result, under the name of the output.
+
+        Its large weights lie in a file beside it.
+        """
         self._nodes.append(onnx.helper.make_node("Identity", [result], [output]))
         floats, axes = onnx.TensorProto.FLOAT, ["batch", "length"]
         words = onnx.helper.make_tensor_value_info(WORDS, floats, [*axes, self._config["hidden_size"]])
@@ -83,7 +86,7 @@ class BertGraph:
         return self._norm("embeddings", self._node("Add", self._node("Add", WORDS, kind), place))
 
     def _where_masked(self) -> str:
-        """Return what is added to the attention to each token: nothing, and to one that only fills least of all."""
+        """Return the addend of the attention to each token: 0, or the least number for a filling one."""
         present = self._node("Cast", self._node("Unsqueeze", self._mask, self._whole(1, 2)), to=onnx.TensorProto.BOOL)
         return self._node("Where", present, self._number(0.0), self._number(float(np.finfo(np.float32).min)))
 
@@ -144,7 +147,10 @@ class BertGraph:
 
 
 def _written(constants: Mapping[str, NDArray[Any]], file: Path) -> Iterator[onnx.TensorProto]:
-    """Yield the constants of a graph; large ones are written to a file, which the runtimes map into memory."""
+    """Yield the constants of a graph, with large ones written to a file.
+
+    The runtimes map that file into memory.
+    """
     with file.open("wb") as data:
         for name, value in constants.items():
             tensor = onnx.numpy_helper.from_array(value, name)

@@ -1,7 +1,7 @@
 """Chroma as the vector store: a folder that one process at a time has open, or a server by URL.
 
-Two processes on one Chroma folder corrupt it without an error (measured with 1.5.9): whoever opens one holds the lock
-of the workspace's indexes (`lock_indexes`).
+Two processes on one Chroma folder corrupt it without an error (measured with 1.5.9). A process that opens one holds
+the lock of the workspace's indexes (`lock_indexes`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rag_engine.workspace import lock_or_name_holder
 # Chroma refuses more than 5,461 records in one call, and SQLite more than 32,766 values in one filter.
 _BATCH = 5000
 _DATABASE = "chroma.sqlite3"
-# Bytes of a database that an erasure writes anew, in about a quarter of a minute.
+# Bytes of a database that an erasure writes again, in about a quarter of a minute.
 _VACUUMED_BYTES = 2**30
 _VACUUM_SECONDS = 120
 # Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval/retrieval_scale.py.
@@ -156,7 +156,10 @@ class ChromaIndex:
 
 
 def _filters(facets: Mapping[str, Sequence[str]], documents: Collection[int] | None) -> Iterator[dict[str, Any] | None]:
-    """Yield the `where` of facets and documents, one a batch of documents; none where nothing can be found."""
+    """Yield the Chroma filters by facets and documents, one for each batch of documents.
+
+    Nothing is yielded if a facet has no values or no document is allowed.
+    """
     if not all(facets.values()):
         return
     parts: list[dict[str, Any]] = []
@@ -221,9 +224,9 @@ def connect_chroma(url: str, name: str) -> ChromaIndex:
 
 
 def vacuum(folder: Path) -> None:
-    """Have Chroma's own program write the database of a folder that is closed anew, without what was deleted.
+    """Shrink the database of a closed folder with Chroma's own program.
 
-    A database that would take too long, or that fails, is left to whoever makes the folder anew.
+    A database that is too large or that fails stays as it is until its folder is rebuilt.
     """
     database = folder / _DATABASE
     if database.is_file() and database.stat().st_size <= _VACUUMED_BYTES:
@@ -249,7 +252,10 @@ def check_database(folder: Path) -> None:
 
 
 def lock_indexes(folder: Path, seconds: float = 0) -> FileLock:
-    """Return the exclusive lock on the Chroma folders of a workspace, held until released or the process ends."""
+    """Return the exclusive lock on a workspace's Chroma folders.
+
+    It is held until it is released or the process ends. WorkspaceError if another process holds it.
+    """
     lock = FileLock(folder / "owner.lock")
 
     def held(process: str, since: str) -> WorkspaceError:
@@ -274,7 +280,7 @@ def _reported(name: str) -> Iterator[None]:
     try:
         yield
     except (ChromaError, httpx.HTTPError, ValueError, RuntimeError, OSError) as error:
-        # Where it cannot be reached at first, Chroma says so by a ValueError of its own.
+        # If it cannot be reached at first, Chroma raises a ValueError.
         if any(isinstance(one, httpx.TransportError) for one in (error, error.__context__)):
             raise BackendError(
                 "Chroma does not answer: {error}.", help="Start its server again.", retryable=True, error=error

@@ -1,4 +1,7 @@
-"""An exported model: texts or pairs of texts through a tokenizer and a graph, in batches of like length."""
+"""An exported model: texts or pairs of texts through a tokenizer and a graph.
+
+A batch holds texts of like length.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,10 @@ _WINDOW = 1024
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Settings of an exported model, kept beside its graph; `failure` says why there is no graph, or is empty.
+    """Settings of an exported model, kept beside its graph.
 
-    `inputs` are the graph's among INPUTS. The dimension and the prefixes are an encoder's; `languages` are those in
-    which a cross-encoder was measured to help, None for all.
+    `failure` says why there is no graph, or is empty. `inputs` are the graph's among INPUTS. The dimension and the
+    prefixes are an encoder's; `languages` are those in which a cross-encoder was measured to help, None for all.
     """
 
     max_tokens: int
@@ -57,7 +60,7 @@ class ExportedModel:
         return self._tokenizer.count(text)
 
     def compute(self, texts: Sequence[Any], *width: int) -> Vectors:
-        """Return the graph's output for each text or pair of texts, of shape (len(texts), *width), in their order."""
+        """Return the graph's output for each text or pair, of shape (len(texts), *width), in their order."""
         result = np.empty((len(texts), *width), dtype=np.float32)
         for start in range(0, len(texts), _WINDOW):
             read = self._read(texts[start : start + _WINDOW])
@@ -66,7 +69,7 @@ class ExportedModel:
         return result
 
     def outputs(self, texts: Sequence[Any]) -> Iterator[tuple[int, TokenizedText, Vectors]]:
-        """Yield each text's row, its tokens with their places, and the graph's output at each of them, in any order."""
+        """Yield each text's row, its tokens and the graph's output at each token, in any order."""
         read = self._read(texts)
         for rows, found in self._computed(read):
             for row, output in zip(rows, found, strict=True):
@@ -94,9 +97,9 @@ class ExportedModel:
 
 
 def batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Yield indices in batches of like length, longest first; rows x longest row stays within `batch_tokens`.
+    """Yield indices in batches of like length, longest first.
 
-    A row longer than that is a batch of its own.
+    Rows times the longest row stay within `batch_tokens`. A longer row is a batch alone.
     """
     batch: list[int] = []
     longest = 0

@@ -42,7 +42,7 @@ _LIKELY_WEIGHT = 3.0
 _RAREST = -1.5
 # A text of so few words, none of them a function word, may be hardly more than a citation.
 _CITATION = 6
-# No other language of the list opens a question or an exclamation with a sign of its own.
+# No other language of the list opens a question or an exclamation with a special sign.
 _SPANISH_SIGNS = re.compile("[¿¡]")
 _SPANISH_WEIGHT = 4.0
 _LEAST = 1e-6

@@ -131,7 +131,10 @@ def _balance(reply: str, start: int) -> int:
 
 
 def _decode(text: str, pairs: Callable[[_Pairs], dict[str, Any]]) -> dict[str, object] | None:
-    """Return the object at the start of the text, whatever follows its closing brace; None where there is none."""
+    """Return the object at the start of the text, None if there is none.
+
+    Text after its closing brace is passed over.
+    """
     if not text.startswith("{"):
         return None
     decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=_refuse)
@@ -156,10 +159,12 @@ def _refuse(constant: str) -> None:
 
 
 def read_parts(parts: AsyncIterator[ReplyPart], *, seconds: float) -> Iterator[ReplyPart]:
-    """Yield the parts of a reply as they come; TimeoutError when `seconds` have passed and another is waited for.
+    """Yield the parts of a reply as they come.
 
-    About once a second, whether parts come or not, whoever listens is called (rag_engine/waiting.py). What that raises,
-    an interrupt, and the closing of this iterator end the request at once, so that its server is free for the next.
+    TimeoutError if `seconds` have passed and another part is awaited.
+
+    The listener of rag_engine/waiting.py is called about once a second, with or without parts. Its exceptions, an
+    interrupt and the closing of this iterator end the request at once. The server is then free for the next.
     """
     started = called = monotonic()
     with _event_loop() as loop:
@@ -181,9 +186,10 @@ def read_parts(parts: AsyncIterator[ReplyPart], *, seconds: float) -> Iterator[R
 
 @contextmanager
 def _event_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """Give an event loop that runs in a thread of its own; what it still does at the end is cancelled.
+    """Yield an event loop that runs in a separate thread.
 
-    The asking thread may have a running loop already, as in a notebook, and a blocking read could not be left.
+    Its open tasks are cancelled at the end. The asking thread may have a running loop already, as in a notebook, and a
+    blocking read could not be left.
     """
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="read a reply", daemon=True)

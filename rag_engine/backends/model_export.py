@@ -67,9 +67,10 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
 
 
 def build_apart(build: Callable[..., None], *arguments: Path) -> None:
-    """Call a function of a module with paths, in a process of its own, so that what it needs of memory ends with it.
+    """Call a function of a module with paths, in a separate process that frees its memory at the end.
 
-    BackendError of the function as it is; of anything else that ends the process with its last words.
+    A BackendError of the function is raised as it is. Any other end of the process is a BackendError with its last
+    words.
     """
     command = [sys.executable, "-P", "-m", __name__, build.__module__, build.__name__, *map(str, arguments)]
     # Its standard input is held open: it ends when we do.
@@ -120,7 +121,7 @@ def open_quietly(kind: str, location: str, load: Callable[[], Loaded], cure: str
 
 
 def limits(model: Any) -> tuple[int, int]:
-    """Return how many tokens a model of sentence-transformers reads, and the token that fills a shorter text."""
+    """Return how many tokens a sentence-transformers model reads, and its filling token."""
     tokens = (model.max_seq_length, getattr(model.tokenizer, "model_max_length", None))
     padding = int(getattr(model.tokenizer, "pad_token_id", 0) or 0)
     return min((n for n in tokens if n and n < _UNLIMITED), default=_DEFAULT_TOKENS), padding
@@ -129,10 +130,10 @@ def limits(model: Any) -> tuple[int, int]:
 def export_model(
     model: Any, folder: Path, forward: Callable[..., Any], sample: Any, inputs: Sequence[str], output: str
 ) -> str:
-    """Write the tokenizer and the graph of `forward`, which takes the inputs' tensors; `sample` are some to trace it.
+    """Write the tokenizer and the graph of `forward`, traced with the tensors of `sample`.
 
-    Returns why there is no graph, or nothing: a model that cannot be exported leaves a folder that says so, so that
-    the attempt is not made at every start.
+    Return why there is no graph, or an empty text. The folder of a model that cannot be exported says so, so that
+    later starts do not try again.
     """
     import torch
 

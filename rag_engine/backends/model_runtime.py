@@ -2,8 +2,7 @@
 
 OpenVINO computes a graph without the table of word embeddings, its weights in no more bits than it uses. Four fifths of
 a small multilingual model are that table, of which a text needs a few hundred rows. It is taken out of the graph into a
-file of its own that is mapped into memory, so that the encoder and the reader, which read the same words, start without
-loading it.
+separate file, which is mapped into memory. Encoder and reader read the same words, and start without loading it.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ WordLookup = Callable[[TokenIds], Vectors]
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
 _PACKAGES = {"openvino": "openvino", "onnx": "onnxruntime"}
-# What a runtime has agreed on with torch, beside the export.
+# The agreement of a runtime with torch, beside the export.
 _AGREED = ".agreed-"
 
 # At its first array OpenVINO makes the table of NumPy's types, and lets other threads run meanwhile: one that has its
@@ -70,13 +69,13 @@ class Runtime:
 def open_openvino(
     file: Path, precision: GraphPrecision | None = None, words: WordLookup | None = None, *, ordering: bool = False
 ) -> Runtime:
-    """Return the graph in OpenVINO, in the precision that this processor is fastest in unless another is given.
+    """Return the graph in OpenVINO, in the given precision or the fastest of this processor.
 
     `words` look up what a graph without the table takes; `ordering` says that only the order of its outputs counts
     (see `fastest_precision`).
 
-    What openvino_graph.py makes of the file, and the compiled model, are kept beside it, so that a later start takes a
-    fraction of a second.
+    The graph that openvino_graph.py makes of the file, and the compiled model, are kept beside it. A later start then
+    takes a fraction of a second.
     """
     keep_openvino_quiet()
     import openvino
@@ -106,14 +105,17 @@ def open_openvino(
 
 
 def prepare_openvino(file: Path, *, ordering: bool = False) -> None:
-    """Prepare a graph for OpenVINO as `open_openvino` would, if it can; that says what is wrong if it cannot."""
+    """Prepare a graph for `open_openvino`, if it can be prepared.
+
+    If it cannot, `open_openvino` names the fault.
+    """
     keep_openvino_quiet()
     with suppress(ImportError, RuntimeError):
         prepared_graph(file, fastest_precision(ordering=ordering))
 
 
 def fastest_precision(processor: Path = Path("/proc/cpuinfo"), *, ordering: bool = False) -> GraphPrecision:
-    """Return the precision that OpenVINO is fastest in on this processor, among those that are exact enough.
+    """Return the fastest precision of OpenVINO on this processor that is exact enough.
 
     That is bfloat16 with matrix instructions (AMX) and on AMD's processors with AVX512-BF16, else single precision.
     Where only the `ordering` of the outputs counts, it is 8 bit with AVX512-VNNI alone: a chance fitted on exact
@@ -181,11 +183,11 @@ def first_that_agrees(
     agrees: Callable[[Model, int | None], bool],
     passed_over: list[str],
 ) -> Model | None:
-    """Return the model on the first of the execution's runtimes that opens and agrees with torch, None without one.
+    """Return the model on the first runtime that opens and agrees with torch, None without one.
 
-    `agrees` compares the model with torch on so many of the check texts in the export's `folder`, on all for None. All
-    are compared once for each version of a runtime, processor and content of the folder, and one at every other start,
-    since all of them take as long as loading the model does. `passed_over` gathers why other runtimes are not used.
+    `agrees` compares the model with torch on some of the check texts in the export's `folder`, or on all for None. All
+    are compared once for each version of a runtime, processor and content of the folder. Every other start compares
+    one, since all take as long as loading the model does. `passed_over` gathers why other runtimes are not used.
     """
     for choice in _CHOICES[execution]:
         try:
@@ -206,7 +208,10 @@ def first_that_agrees(
 
 
 def _circumstances(runtime: Runtime, choice: str, folder: Path) -> str:
-    """Return a digest of what an agreement with torch depends on: runtime, its version, processor, and the folder."""
+    """Return a digest of the runtime, its version, the processor and the folder.
+
+    An agreement with torch depends on them.
+    """
     listed = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else ""
     named = (line for line in listed.splitlines() if line.startswith(("flags", "Features")))
     stated = [runtime.execution, version(_PACKAGES[choice]), next(named, platform.processor())]
@@ -218,14 +223,17 @@ def _circumstances(runtime: Runtime, choice: str, folder: Path) -> str:
 
 
 def keep_openvino_quiet() -> None:
-    """Keep OpenVINO from importing its converter, which takes .2 s and reports that to its makers over the network."""
+    """Keep OpenVINO from importing its converter.
+
+    The import takes .2 s and is reported to the makers over the network.
+    """
     sys.modules.setdefault("openvino.tools.ovc", None)  # type: ignore[arg-type]
 
 
 def prepared_graph(file: Path, precision: GraphPrecision) -> Path:
-    """Return the folder beside an ONNX file with its prepared graph; made where it is missing or older than the file.
+    """Return the folder with the prepared graph of an ONNX file, which lies beside it.
 
-    RuntimeError for a file that OpenVINO cannot read.
+    It is made if it is missing or older than the file. RuntimeError for a file that OpenVINO cannot read.
     """
     folder = file.with_name(f"{file.stem}-openvino-{precision}")
     if folder.is_dir() and folder.stat().st_mtime < file.stat().st_mtime:
@@ -234,7 +242,7 @@ def prepared_graph(file: Path, precision: GraphPrecision) -> Path:
 
 
 def read_words(folder: Path) -> Callable[[NDArray[np.int64]], NDArray[np.float32]] | None:
-    """Return the look-up in the table of a prepared graph, which is mapped into memory; None without a table."""
+    """Return the look-up in the mapped table of a prepared graph, None without a table."""
     file = folder / _WORDS_FILE
     if not file.is_file():
         return None
@@ -260,7 +268,10 @@ def _prepare(file: Path, folder: Path, precision: GraphPrecision) -> None:
 
 
 def _take_out_words(model: Any) -> NDArray[np.float32] | None:
-    """Replace the look-up of the tokens' words by an input; return the table, None where there is no such look-up."""
+    """Replace the look-up of the tokens' words by an input, and return its table.
+
+    None if the graph has no such look-up.
+    """
     from openvino import Type, opset13
 
     for node in model.get_ordered_ops():
@@ -278,7 +289,10 @@ def _take_out_words(model: Any) -> NDArray[np.float32] | None:
 
 
 def _to_8_bit(model: Any) -> None:
-    """Keep the weights of every layer in 8 bit with a scale for each output, and have OpenVINO multiply in it."""
+    """Keep the weights of every layer in 8 bit, with a scale for each output.
+
+    OpenVINO multiplies in 8 bit then.
+    """
     from openvino import opset13
 
     for node, values in _layers(model):
@@ -306,7 +320,7 @@ def _to_bfloat16(model: Any) -> None:
 
 
 def _keep_halves(file: Path) -> None:
-    """Mark the conversions of weights in a saved graph as such: they are held and multiplied as they are then.
+    """Mark the conversions of weights in a saved graph, so that OpenVINO keeps their precision.
 
     Else OpenVINO makes single precision of them when it reads the graph. Its interface for Python cannot mark them.
     """
@@ -322,7 +336,7 @@ def _keep_halves(file: Path) -> None:
 
 
 def _layers(model: Any) -> Iterator[tuple[Any, NDArray[np.float32]]]:
-    """Yield the products of a graph with a matrix of weights that are worth storing smaller, and the weights."""
+    """Yield the products of a graph whose weights are worth storing smaller, with the weights."""
     for node in model.get_ordered_ops():
         weights = node.input_value(1).get_node() if node.get_type_name() == "MatMul" else None
         if weights is None or weights.get_type_name() != "Constant":

@@ -12,7 +12,7 @@ from rag_engine.backends.model_export import first_line
 from rag_engine.errors import BackendError
 from rag_engine.text.tables import read_table
 
-# What a model is made of; the hub's other files are exports to runtimes that we make ourselves.
+# The files of a model; the hub's other files are exports to runtimes that we make ourselves.
 _FILES = ("*.json", "*.txt", "*.model", "*model*.safetensors", "*pytorch_model*.bin")
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json", "pytorch_model.bin.index.json")
 SNAPSHOT = 12  # characters of a snapshot in the name of its model
@@ -42,9 +42,10 @@ def package_folder(package: str, held: str, cure: str) -> Path:
 
 
 def checked_weights(model: str, folder: Path) -> Path:
-    """Return the file of a recorded model in its package's folder; BackendError where its content is not the recorded.
+    """Return the recorded file of a model in its package's folder.
 
-    Seventy megabytes take a twentieth of a second; the encoder and the reranker are only unpacked once.
+    BackendError if it is missing or differs from the record. Seventy megabytes take a twentieth of a second; the
+    encoder and the reranker are only unpacked once.
     """
     record: dict[str, str] = read_table("models")[model]
     file = folder / record["file"]
@@ -68,7 +69,7 @@ def _digest(file: Path) -> bytes:
 
 
 def in_folder(name: str) -> ModelSource | None:
-    """Return the model of a local folder, named by a hash of what it holds; None where the name is no such folder."""
+    """Return the model of a local folder, named by a hash of its content, None if there is none."""
     folder = Path(name).absolute()
     if not any((folder / file).is_file() for file in ("config.json", "modules.json")):
         return None
@@ -79,10 +80,10 @@ def in_folder(name: str) -> ModelSource | None:
 
 
 def on_hub(kind: str, name: str, repository: str, packaged: str, cure: str) -> ModelSource:
-    """Return the model of a repository: as the hub's cache has it, else `packaged` where it is ours, else downloaded.
+    """Return the model of a repository: from the hub's cache, the package or a download.
 
-    The packaged model is never downloaded, so that a first start needs no network. Raises BackendError with the `cure`
-    when the model is nowhere.
+    `packaged` is the name of our packaged model, or empty. The packaged model is never downloaded, so that a first
+    start needs no network. Raises BackendError with the `cure` when the model is nowhere.
     """
     from huggingface_hub.constants import HF_HUB_CACHE
 

@@ -52,7 +52,7 @@ class OllamaGenerator:
         self._config = config
         # A model that can think aloud is asked not to: its thoughts would eat the answer's tokens.
         self._think: Literal[False] | None = False if thinks else None
-        # Ollama loads a model anew whenever num_ctx changes (seconds to minutes), so the window only ever grows,
+        # Ollama loads a model again whenever num_ctx changes (seconds to minutes), so the window only ever grows,
         # beginning with the one it is loaded with.
         self._num_ctx = min(max(_SMALLEST_CONTEXT, loaded), context_window)
 

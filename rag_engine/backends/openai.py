@@ -38,7 +38,10 @@ class OpenAIGenerator:
         self._counts = True
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """Pieces of the answer; BackendError when the endpoint is down, breaks off or stops at the token limit."""
+        """Return the pieces of the answer as they come.
+
+        BackendError if the endpoint is down, breaks off or stops at the token limit.
+        """
         return self._chat(
             prompt.system,
             prompt.user,
@@ -212,7 +215,10 @@ def find_openai(config: GenerationConfig) -> OpenAIGenerator | None:
 
 
 def _window(config: GenerationConfig) -> int:
-    """Return the context window that the endpoint tells of its model; a careful guess when it does not, or is down."""
+    """Return the context window that the endpoint states of its model.
+
+    It is a careful guess if the endpoint does not state it or is down.
+    """
     import openai
 
     try:
@@ -258,7 +264,10 @@ def _way_there(config: GenerationConfig, timeout: httpx.Timeout) -> dict[str, An
 
 
 def _trusts_proxy(config: GenerationConfig) -> bool:
-    """Whether the environment's proxy may be used: one set for the web must not see what goes to this machine."""
+    """Return whether the environment's proxy may be used.
+
+    A proxy that is set for the web must not see requests to this machine. BackendError if the address cannot be read.
+    """
     try:
         return not is_loopback(httpx.URL(config.openai_url).host)
     except httpx.InvalidURL as error:

@@ -13,7 +13,7 @@ from rag_engine.text.key_words import WantedWords
 
 
 def split_at_spaces(text: str, language: str) -> list[str]:
-    """Lower-cased words between spaces, punctuation and all, whatever the language (Buriasco 2026)."""
+    """Return the lower-cased words between spaces, with punctuation, in any language (Buriasco 2026)."""
     del language
     return text.lower().split()
 
@@ -28,10 +28,10 @@ class _Ranking:
 
 
 class PaperSparseIndex:
-    """A SparseIndex that `commit` computes anew from all children; a search scores every one of them.
+    """A SparseIndex in memory, which each `commit` computes from all children.
 
-    `tokenise` takes a text and its language. The default is the paper's; our own analysis makes this index
-    the oracle of the one on disk.
+    A search scores every child. `tokenise` takes a text and its language. The default is the paper's; our own analysis
+    makes this index the oracle of the one on disk.
     """
 
     def __init__(self, tokenise: Callable[[str, str], list[str]] = split_at_spaces) -> None:
@@ -87,7 +87,7 @@ class PaperSparseIndex:
         return [(int(self._ranking.keys[row]), float(scores[row])) for row in best]
 
     def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
-        """Child keys with their BM25, best first, of those whose tokens have every stem of one of the languages.
+        """Return children with every stem of one of the languages, as keys with their BM25, best first.
 
         Phrases are bags of words here as well.
         """

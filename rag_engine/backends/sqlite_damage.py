@@ -71,8 +71,8 @@ def is_damage(error: BaseException | None) -> bool:
 def find_damage(path: Path, *, most: int = 1) -> list[str]:
     """Return at most this number of findings of SQLite in a file; about a second for 300 MB.
 
-    What a killed process left half written is undone first, as whoever opens the file next would have it. Raise
-    sqlite3.DatabaseError where it cannot be read for another reason.
+    The half-written work of a killed process is undone first, as at the next opening of the file. Raise
+    sqlite3.DatabaseError if the file cannot be read for another reason.
     """
     try:
         rows = _check(path, most)

@@ -53,13 +53,16 @@ def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
     check_files(folder)
     with _readable(folder):
         index = tantivy.Index(_schema(), path=str(_lockable(folder)), reuse=True)
-        # The default reader polls from a thread of its own; ours looks when it is asked.
+        # The default reader polls from a separate thread; ours looks when it is asked.
         index.config_reader("manual")
     return TantivyIndex(index, folder, writable=writable)
 
 
 def _lockable(folder: Path) -> Path:
-    """Return the folder, or where it cannot be written one of links to its files: a reader makes a lock beside them."""
+    """Return a folder in which a reader can make its lock.
+
+    It is the index's folder, or a folder of links to its files if that cannot be written.
+    """
     if os.access(folder, os.W_OK):
         return folder
     links = Path(mkdtemp(prefix="sextant-keywords-"))
@@ -70,10 +73,10 @@ def _lockable(folder: Path) -> Path:
 
 
 def check_files(folder: Path) -> None:
-    """Raise WorkspaceError where a file of the index is not as it was written; a tenth of a second for 100 MB.
+    """Raise WorkspaceError if a file of the index is not as it was written.
 
-    At the end of each, tantivy writes a checksum that it does not look at when it reads. Files that a writer removes
-    meanwhile are no longer part of the index.
+    That takes a tenth of a second for 100 MB. At the end of each file, tantivy writes a checksum that it does not
+    look at when it reads. Files that a writer removes meanwhile are no longer part of the index.
     """
     try:
         segments = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]
@@ -322,7 +325,7 @@ class TantivyIndex:
         )
 
     def _among(self, allowed: Collection[int]) -> Query:
-        """Children of the allowed documents, whatever they score."""
+        """Return the query for the children of the allowed documents, with score 0."""
         return Query.const_score_query(Query.term_set_query(self._schema, "document", list(allowed)), 0.0)
 
     def _by_stems(self, searcher: tantivy.Searcher, query: str, language: str) -> list[Query]:
@@ -346,7 +349,10 @@ class TantivyIndex:
         return _any_of(shared).and_must_not_match(self._term("language", language)) if shared else Query.empty_query()
 
     def _as_written(self, searcher: tantivy.Searcher, text: str) -> Query:
-        """Return the words of the text as a phrase; one word in capitals as the acronym it is, where there is one."""
+        """Return the words of the text as a phrase, or its one word in capitals as an acronym.
+
+        A word is an acronym only if the index holds it as one.
+        """
         words = surface(text)
         capitals = acronyms(text)
         if len(words) == 1 and capitals and searcher.doc_freq("acronyms", capitals[0]):

@@ -33,7 +33,10 @@ _Piece = tuple[int, Span]
 
 
 def save_tokenizer(tokenizer: Any, folder: Path) -> None:
-    """Write a tokenizer of the Rust library into a folder, and for SentencePiece where that reads it alike."""
+    """Write a tokenizer of the Rust library into a folder.
+
+    A model for SentencePiece is written beside it if SentencePiece reads texts alike.
+    """
     tokenizer.save(str(folder / _FILE))
     described = json.loads((folder / _FILE).read_text(encoding="utf-8"))
     if model := sentencepiece_model(described):
@@ -41,13 +44,19 @@ def save_tokenizer(tokenizer: Any, folder: Path) -> None:
 
 
 def save_pieces(pieces: Sequence[tuple[str, float]], special: tuple[int, int, int, int], folder: Path) -> None:
-    """Write the tokenizer of pieces with their scores; `special` begin, end, fill and stand for the unknown."""
+    """Write the tokenizer of scored pieces into a folder.
+
+    `special` numbers the pieces for begin, end, filling and unknown.
+    """
     begin, end, _, unknown = special
     (folder / _PIECES).write_bytes(build_model(pieces, (begin, end, unknown), special))
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """Return the tokenizer of a folder, one for all models that have the same: it takes time and memory to load."""
+    """Return the tokenizer of a folder, shared by all models with the same file.
+
+    Loading takes time and memory.
+    """
     pieces = folder / _PIECES
     file = pieces if pieces.is_file() else folder / _FILE
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -59,9 +68,10 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
-    """The ids and types of what is read, special tokens included, and of each the characters that it stands for.
+    """Token ids and types of a text or pair, with the characters of each token.
 
-    `own` are the places of the last text's own tokens: no special ones, and of a pair not the first text's.
+    Special tokens are included. `own` are the places of the last text's own tokens: no special ones, and of a pair not
+    the first text's.
     """
 
     ids: Sequence[int]
@@ -87,7 +97,10 @@ class Tokenizer(Protocol):
 
 
 def room_for(first: int, second: int, room: int) -> tuple[int, int]:
-    """Return how many tokens of each of two texts are read: of the longer one less, so that no text is pushed out."""
+    """Return how many tokens of each of two texts are read.
+
+    The longer text loses tokens first, so that no text is pushed out.
+    """
     if first + second <= room:
         return first, second
     shorter = min(first, second, room // 2)

@@ -1,4 +1,7 @@
-"""The folder that holds Sextant: a checkout, or the packages into which a wheel was installed, in the same order."""
+"""The folder that holds Sextant: a checkout, or the packages of an installed wheel.
+
+Both are arranged alike.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
-# People keep files of their own in a checkout, by default their workspace; nobody looks for any between packages.
+# People keep their files in a checkout, by default their workspace; nobody looks for any between packages.
 IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
 
 

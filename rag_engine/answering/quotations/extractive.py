@@ -114,7 +114,7 @@ class _Quotable:
 
 
 class ExtractiveAnswerer:
-    """Quotations instead of an answer, found with the encoder and, where there are such, a reader and a reranker."""
+    """Quotations instead of an answer, found with the encoder, and with reader and reranker if given."""
 
     name = "extractive"
 
@@ -142,7 +142,7 @@ class ExtractiveAnswerer:
             quoting = replace(quoting, of_one=quoting.most, margin=1.0)
         in_order = sorted(named or sources, key=lambda source: source.n)
         best = [source for source in in_order if not source.index_context][: quoting.sources]
-        # What an index names is read beside the best, and quoted where it answers better than they do.
+        # Passages that an index names are read beside the best, and quoted if they answer better.
         best += [source for source in in_order if source.index_context]
         candidates = _candidates(best)
         if not candidates:
@@ -174,7 +174,7 @@ class ExtractiveAnswerer:
         query = self._embedder.encode_queries([question])[0]
         headers = {c.source.n: context_header(c.source.document.metadata) if quoting.header else "" for c in candidates}
         shown = [under_header(headers[one.source.n], _under_headings(one, _HEADINGS_ENCODED)) for one in candidates]
-        # An encoder's cosines fill a narrow band of their own; only their order and distances mean something.
+        # An encoder's cosines fill a narrow band; only their order and distances mean something.
         meaning = _scaled(self._embedder.encode_passages(shown) @ query)
         found = np.array([quoting.rank / one.source.n for one in candidates])
         scores = (1 - quoting.keywords) * meaning + quoting.keywords * shares / (shares.max() or 1.0) + found
@@ -261,7 +261,10 @@ def _scaled(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def _candidates(sources: Sequence[Source]) -> list[_Quotable]:
-    """Return units around what was found, the best sources first; pieces only if no source has anything better."""
+    """Return units around the passages that were found, the best sources first.
+
+    Pieces are taken only if no source has anything better.
+    """
     every = [_of_source(source) for source in sources]
     whole = [[one for one in group if one.unit.kind != "piece"] for group in every]
     groups = whole if any(whole) else every
@@ -309,7 +312,7 @@ def _choose(
 ) -> list[Quotation]:
     """Return what to show: best first, nothing twice, a few of one source, two sources if about as good.
 
-    What only fills up is not taken from weak passages where there are others.
+    Quotations that only fill up are not taken from weak passages if there are others.
     """
     order = np.argsort(-scores, kind="stable").tolist()
     ranked = [_quotation(candidates[place], float(scores[place]), listing=listing) for place in order]
@@ -339,7 +342,7 @@ def _choose(
 
 
 def _own_language_first(chosen: Sequence[Quotation], language: str, quoting: Quoting) -> list[Quotation]:
-    """Return the quotations in the order in which they are shown: what about as good is comes in the question's own."""
+    """Return the quotations by their scores, with a lead for the question's language."""
 
     def shown(quotation: Quotation) -> float:
         own = quotation.source.document.metadata.language == language
@@ -353,7 +356,7 @@ def _quotation(candidate: _Quotable, score: float, *, listing: bool) -> Quotatio
     language = source.document.metadata.language
     start, end = with_context(candidate.unit, source.text, units, language, listing=listing)
     found = candidate.found
-    # What answers a question for several things is the whole, not one of them.
+    # The answer to a question for several things is the whole, not one of them.
     answer = (found.start, found.end) if found is not None and found.score > 0 and not listing else None
     return Quotation(source, start, end, score, answer)
 

@@ -86,7 +86,10 @@ def asked_for(question: str, language: str) -> frozenset[Asked]:
 
 
 def gives(asked: frozenset[Asked], text: str, language: str, *, listed: bool) -> bool:
-    """Return whether a text looks like something that is asked for; `listed` says that it is of a list or a table."""
+    """Return whether a text looks like something that is asked for.
+
+    `listed` says that it is of a list or a table.
+    """
     return (
         ("list" in asked and (listed or len(_SEPARATED.findall(text)) >= _SEVERAL))
         or ("time" in asked and _gives_time(text, language))

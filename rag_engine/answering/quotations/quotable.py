@@ -1,4 +1,7 @@
-"""Units of a source that can be quoted: sentences, items of lists under their opening words, and rows of tables."""
+"""Units of a source that can be quoted: sentences, items of lists and rows of tables.
+
+Items stand under their opening words.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from rag_engine.text.tables import read_table
 
 UnitKind = Literal["sentence", "item", "row", "piece"]
 
-# A unit that is quoted with what belongs to it has at most so many words.
+# The most words of a unit that is quoted with its context.
 _MOST_WORDS = 110
 _LONGEST = 900
 _LINE_OF_CONTENTS = re.compile(r"\.{4,}|(?:\.\s){4,}")
@@ -26,14 +29,14 @@ _QUESTION_END = re.compile(r"[?؟][\"'”’»)\]]*$")
 _OPENING_END = re.compile(r"[:：]$")
 # "Country: Sweden; Domestic (%): 30.2": the cells of a row under the names of their columns.
 _ROW = re.compile(r"[^:;\n]{1,160}:\s[^;\n]+(?:;\s[^:;\n]{1,160}:\s[^;\n]+)+")
-# What begins an item, by its kind: a bullet, a number or letters in brackets, a number with a full stop.
+# The beginning of an item, by its kind: a bullet, a number or letters in brackets, a number with a full stop.
 _MARKER = re.compile(
     r"(?P<bullet>[•▪●○■□◦‣·–—*-]\s)|(?P<bracket>\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)\s)"
     r"|(?P<number>(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})\.\s)|(?P<roman>[IVXLC]{1,6}\s[-–]\s)"
 )
-# "(16) | The Union ...": a paragraph whose number has a cell of its own. Alone it is no row of a table.
+# "(16) | The Union ...": a paragraph whose number has a separate cell. Alone it is no row of a table.
 _NUMBER_CELL = re.compile(r"(\(?(?:\d{1,3}|[a-zA-Z]{1,2}|[ivxIVX]{1,5})[.)]?)\s\|\s")
-# Words: a caption has so many, and what is longer says no more; a numbered heading has at most so many.
+# Words of a caption, of which a longer one says no more; and the most words of a numbered heading.
 _SHORTEST_CAPTION, _LONGEST_CAPTION = 4, 40
 _LONGEST_HEADING = 15
 _NOTE = re.compile(r"\([^()]{1,80}\)")
@@ -137,7 +140,10 @@ def leans(sentence: str, language: str) -> bool:
 
 
 def _is_heading(place: int, text: str, units: Sequence[Unit]) -> bool:
-    """Return whether what looks like an item is the numbered heading of a section: short, and beside no other item."""
+    """Return whether a unit like an item is the numbered heading of a section.
+
+    A heading is short and beside no other numbered item.
+    """
 
     def is_numbered(one: Unit) -> bool:
         return one.kind == "item" and _marker(text, one.start) == "number"
@@ -192,7 +198,7 @@ def _kind(said: str, marker: str) -> UnitKind:
         return "row"
     if not _reads(said):
         return "piece"
-    # What is shorter is a heading or a fragment.
+    # A shorter text is a heading or a fragment.
     ends = _SENTENCE_END.search(said) and (len(said.split()) >= 5 or len(said) >= 40)
     return "sentence" if ends or _OPENING_END.search(said) else "item" if marker else "piece"
 

@@ -1,4 +1,7 @@
-"""From evidence to a structured answer: sources packed, the form asked for and asked for again, its records bound."""
+"""Structured answer from evidence: sources packed, the form asked for, its records bound.
+
+The form is asked for again if a reply breaks it or lists nothing that is likely to be there.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def structured_answer(
 
     reply, again = fill_in(0, ""), ""
     if not reply.get(schema.list_name) and evidence.ground == "enough":
-        # A small model ends the list at once; what no passage states is left out below whoever wrote it.
+        # A small model ends the list at once; a record that no passage states is left out below.
         try:
             reply = fill_in(1, f"{schema.list_name} was empty, and the sources are likely to state some")
             again = _ASKED_AGAIN

@@ -23,7 +23,7 @@ JsonSchema = dict[str, Any]
 
 # The property of a record that names its source, and that of the whole that the model writes freely.
 CITATION, NOTE = "citation", "note"
-# What a model writes for a yes or no, besides that it is not stated.
+# The words of a model for a yes or no, besides that it is not stated.
 YES, NO = "yes", "no"
 # Records that fit into a reply.
 _MOST_RECORDS = 12
@@ -41,7 +41,10 @@ _UNSUPPORTED = (
 
 @dataclass(frozen=True, slots=True)
 class SchemaAttribute:
-    """A value that is asked for; `choices` is the closed list it is from, `constraints` the schema of its value."""
+    """A value that is asked for.
+
+    `choices` is the closed list it is from, `constraints` the schema of its value.
+    """
 
     name: str
     kind: AttributeKind
@@ -54,7 +57,10 @@ class SchemaAttribute:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSchema:
-    """A form: its entities, and the list of records with their attributes, of which the citation is not listed."""
+    """A form: its entities, and the list of records with their attributes.
+
+    The citation is not listed among the attributes.
+    """
 
     title: str
     description: str
@@ -71,7 +77,10 @@ def shipped_schemas() -> tuple[Path, ...]:
 
 
 def schema_titled(title: str, own: AnswerSchema | None) -> AnswerSchema:
-    """Return the form of a title, one that comes with the program or a person's own; InputError where it is neither."""
+    """Return the form of a title, from the program or a person's own.
+
+    InputError if neither has it.
+    """
     known = [read_schema(file) for file in shipped_schemas()]
     found = next((one for one in (*known, *([own] if own else [])) if one.title == title), None)
     if found is None:
@@ -270,7 +279,7 @@ class _SchemaReading:
                 kept_sentence("Add what is to be found."),
             )
         if not any(one.required for one in attributes):
-            # What a record is about: without it, the others say nothing.
+            # The subject of a record: without it, the others say nothing.
             attributes[0] = replace(attributes[0], required=True)
         return attributes
 

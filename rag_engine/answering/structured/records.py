@@ -1,4 +1,7 @@
-"""The records of a model's reply, each bound to the place that states it; what no place states is left out."""
+"""Records of a model's reply, each bound to the place that states it.
+
+Without such a place, a record or value is left out.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ ChildOf = Callable[[DocumentRecord, int, int], str]
 _SHOWN = 60
 # The share of a value's words that stand where its record is quoted: the source may say the rest elsewhere.
 _WORDS_THERE = 0.6
-# What models write where they are to write null.
+# The words of models that are to write null.
 _EMPTY = frozenset(("null", "none", "n/a", "not stated", "not specified", "unknown", "-", "–"))
 
 
@@ -36,7 +39,7 @@ class BoundReply:
 
 @dataclass(frozen=True, slots=True)
 class _StatedValue:
-    """A value as far as a statement has it, the sentences that it takes for that, and why something is missing."""
+    """A value that a statement supports, its sentences, and the fault if something is missing."""
 
     value: AttributeContent
     spans: tuple[Span, ...]
@@ -148,7 +151,7 @@ def _left_not_stated(field: str, fault: str) -> str:
 
 
 def _completeness(attributes: Sequence[SchemaAttribute], values: Sequence[_StatedValue]) -> tuple[int, int, int]:
-    """Return how many values that must be there a sentence has itself, and with its neighbours, and how many in all."""
+    """Return the counts of required values in one sentence and with its neighbours, and of all values."""
     there = [stated for stated in values if stated.value not in (None, (), NOT_STATED)]
     needed = [stated for one, stated in zip(attributes, values, strict=True) if one.required and stated in there]
     return sum(len(stated.spans) == 1 for stated in needed), len(needed), len(there)
@@ -178,7 +181,7 @@ def _stated_there(
 
 
 def _sentences_for(value: AttributeContent, source: Source, statement: statements.SourceStatement) -> tuple[Span, ...]:
-    """Return the fewest sentences of a statement that have a text or number; none where all together have not."""
+    """Return the fewest sentences of a statement that have a text or number, or none."""
     own, following = (statement.start, statement.end), statement.after if statement.goes_on else None
     before, after = [(span,) if span else () for span in (statement.before, following)]
     for spans in dict.fromkeys(((own,), (*before, own), (own, *after), (*before, own, *after))):
@@ -209,7 +212,10 @@ def _yes_or_no_there(
 
 
 def _citation(source: Source, quote: Span, page_of: PageOf, child_of: ChildOf) -> Citation:
-    """Return the citation of a quote, of the passage that holds it even where that was not found by itself."""
+    """Return the citation of a quote, with the passage that holds it.
+
+    That passage need not have been found by itself.
+    """
     citation = citation_at(source, *quote, page_of)
     if statements.is_found(source, quote):
         return citation
@@ -217,7 +223,10 @@ def _citation(source: Source, quote: Span, page_of: PageOf, child_of: ChildOf) -
 
 
 def _supported(attribute: SchemaAttribute, given: object, source: Source) -> tuple[AttributeContent, str]:
-    """Return a value that the source supports, else an empty one; and why something is missing, "" where nothing is."""
+    """Return a value that the source supports, else an empty one, and why something is missing.
+
+    The reason is empty if nothing is missing.
+    """
     value, fault = _read(attribute, given)
     if fault or value in (None, NOT_STATED):
         return value, fault
@@ -240,7 +249,10 @@ def _supported(attribute: SchemaAttribute, given: object, source: Source) -> tup
 def _bind_entity(
     attribute: SchemaAttribute, given: object, passages: Sequence[tuple[str, str]]
 ) -> tuple[AttributeContent, list[str]]:
-    """Return a value that one of the passages (text, language; the question first) has, else an empty one; warnings."""
+    """Return a value that one of the passages has, else an empty one, and warnings.
+
+    A passage is a text with its language; the question comes first.
+    """
     value, fault = _read(attribute, given)
     if fault:
         return value, [_left_empty(attribute.name, fault)]
@@ -271,7 +283,10 @@ def _bind_entity(
 
 
 def _bind_note(note: str, passages: str, language: str) -> tuple[str | None, list[str]]:
-    """Return the sentences of a note whose numbers and names are in the question or a source; and warnings."""
+    """Return the sentences of a note that the question or a source supports, and warnings.
+
+    Their numbers and names are there.
+    """
     kept, warnings = [], []
     for start, end in sentence_spans(note, language):
         sentence = note[start:end]
@@ -289,7 +304,10 @@ def _bind_note(note: str, passages: str, language: str) -> tuple[str | None, lis
 
 
 def _read(attribute: SchemaAttribute, given: object) -> tuple[AttributeContent, str]:
-    """Return a value as its attribute has it, else an empty one; and why it cannot be used, "" where it can."""
+    """Return a value as its attribute has it, else an empty one, and why it cannot be used.
+
+    The reason is empty if it can be used.
+    """
     value: AttributeContent
     if attribute.kind == "yes/no":
         return _yes_or_no(given), ""
@@ -322,7 +340,10 @@ def _yes_or_no(given: object) -> bool | str:
 
 
 def _number(given: object, *, whole: bool) -> int | float | None:
-    """Return the number that is given, also as a text; None where there is none, or a fraction that must be whole."""
+    """Return the number that is given, also as a text.
+
+    None if there is none, or a fraction that must be whole.
+    """
     try:
         number = float(_clean(given))
     except ValueError:
@@ -333,7 +354,10 @@ def _number(given: object, *, whole: bool) -> int | float | None:
 
 
 def _clean(given: object) -> str:
-    """Return a text on one line without control characters and halves of surrogate pairs; "" for what is none."""
+    """Return a text on one line without control characters and halves of surrogate pairs.
+
+    It is empty if no text or number is given.
+    """
     if isinstance(given, bool) or not isinstance(given, (str, int, float)):
         return ""
     plain = "".join(" " if unicodedata.category(sign) in ("Cc", "Cs") else sign for sign in str(given))

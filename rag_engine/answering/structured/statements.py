@@ -170,9 +170,9 @@ def unknown_names(value: str, passage: str, language: str) -> str:
 
 
 def stated_values(attribute: str, passage: str) -> frozenset[bool]:
-    """Return what a passage states of an attribute in its own words: that it holds, that it does not, neither or both.
+    """Return the truth values that a passage states of an attribute: one, both or none.
 
-    It is for "bailable" that "non-bailable", "not bailable" and "bailable: no" deny it.
+    For "bailable", the words "non-bailable", "not bailable" and "bailable: no" are denials.
     """
     term = r"[\s-]+".join(re.escape(part) for part in re.split(r"[\W_]+", fold_case(attribute)) if part)
     text = fold_case(passage)
@@ -215,7 +215,7 @@ def _denied(text: str, match: re.Match[str]) -> bool:
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """Yield the numbers of a text, however their thousands and decimals are marked: 1.000, 1,000 and 1 000 are 1000."""
+    """Yield the numbers of a text in one form: 1.000, 1,000 and 1 000 are 1000."""
     for match in _NUMBER.finditer(text):
         yield _THOUSANDS.sub("", match[0]).replace(",", ".")
 

@@ -1,1 +1,1 @@
-"""Pages as pictures: drawn in processes of their own, and kept."""
+"""Pages as pictures: drawn in separate processes, and kept."""

@@ -1,4 +1,7 @@
-"""Cache of drawn pages in the workspace: bounded in bytes, a folder for each content, removed with its document."""
+"""Cache of drawn pages in the workspace, bounded in bytes.
+
+Each content has a folder, which is removed with its document.
+"""
 
 from __future__ import annotations
 
@@ -109,5 +112,8 @@ class PageCache:
 
 
 def drawings_of(folder: Path, content: str) -> Path:
-    """Return the folder of what was drawn of the file with this hash, named as that of its copy in the workspace."""
+    """Return the folder of the drawings of the file with this hash.
+
+    It is named as the folder of the file's copy in the workspace.
+    """
     return inside(folder, content[:12])

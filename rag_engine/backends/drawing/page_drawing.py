@@ -175,7 +175,7 @@ def _boxes(page: pymupdf.Page, spans: Sequence[CharacterRange]) -> list[Rectangl
     blocks = page.get_text("rawdict", flags=_TEXT)["blocks"]
     for line in (line for block in blocks for line in block.get("lines", ())):
         box: pymupdf.Rect | None = None
-        # What is no letter is marked between two that are.
+        # Other signs are marked between two letters.
         for character in (one for span in line["spans"] for one in span["chars"]):
             length = len(compact(character["c"]))
             if length and any(start < position + length and end > position for start, end in spans):

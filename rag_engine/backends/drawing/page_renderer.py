@@ -27,7 +27,7 @@ from rag_engine.types import Box
 
 # Enough that three documents whose pages take too long, at once, leave room for the next.
 _PROCESSES = 6
-# Of these, a document keeps so many busy however many of its pages are asked for: the others wait for each other.
+# A document keeps at most this number of processes busy; more of its pages wait for each other.
 _OF_ONE_FILE = 2
 _CACHED = 50
 _SECONDS = 5

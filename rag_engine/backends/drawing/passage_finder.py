@@ -1,6 +1,7 @@
-"""Finding a passage of an extracted text in the layout of its file, where its words may stand in several places.
+"""Search for a passage of an extracted text in the layout of its file.
 
-Both are compared by their letters and digits alone: the layout breaks lines and words, and extraction adds signs.
+Its words may stand there in several places. Text and layout are compared by their letters and digits alone: the layout
+breaks lines and words, and extraction adds signs.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ class SoughtPassage:
 
 @dataclass(frozen=True, slots=True)
 class LayoutText:
-    """Letters and digits of a layout, and the offsets of them at which its lines begin, with the end as the last."""
+    """Letters and digits of a layout, and the offsets at which its lines begin.
+
+    The last offset is the end.
+    """
 
     text: str
     lines: Sequence[int]
@@ -86,7 +90,7 @@ def join_lines(lines: Sequence[str]) -> LayoutText:
 
 
 def find_passage(sought: SoughtPassage, layout: LayoutText) -> list[Span]:
-    """Return the characters of the layout's text that are the passage, in several pieces where it is interrupted."""
+    """Return the characters of the layout that are the passage, in pieces if it is interrupted."""
     before, words, after = map(compact, (sought.before, sought.words, sought.after))
     if not words:
         return []
@@ -108,7 +112,10 @@ def find_passage(sought: SoughtPassage, layout: LayoutText) -> list[Span]:
 
 
 def found_share(sought: SoughtPassage, found: Sequence[Span]) -> float:
-    """Return how much of a passage the pieces of it are, from 0 to 1; of rows of a sheet without the columns' names."""
+    """Return how much of a passage its pieces are, from 0 to 1.
+
+    For rows of a sheet, the names of columns do not count.
+    """
     least = len(compact(_NAME.sub("", sought.words) if sought.sheet else sought.words))
     return min(sum(end - start for start, end in found) / max(least, 1), 1.0)
 
@@ -136,7 +143,7 @@ def _places(text: str, words: str, most: int = sys.maxsize) -> list[int]:
 
 
 def _told(around: str, at: int, text: str, expected: float) -> list[int]:
-    """Return where what stands at an offset of a text is in the layout, as those around it say that are rare there."""
+    """Return the places of a text's offset in the layout, told by characters around it that are rare."""
     told: list[int] = []
     for offset in _offsets(len(around), at):
         places = _places(text, around[offset : offset + _ANCHOR], _REPEATED + 1)
@@ -158,9 +165,10 @@ def _offsets(length: int, at: int) -> Iterator[int]:
 
 
 def _chosen(places: Sequence[int], told: Sequence[int], counted: Sequence[int], at: int, share: float) -> int:
-    """Return the place that most of what is around it tells, else the one of the same number, else of the same share.
+    """Return the place that most of the text around it tells.
 
-    `counted` are the places of the words in the extracted text, which is at `at`.
+    Else it is the place of the same number, else the nearest to the same share. `counted` are the places of the words
+    in the extracted text; the passage begins there at `at`.
     """
 
     def distance(place: int) -> int:
@@ -180,9 +188,10 @@ def _nearest(places: Sequence[int], to: float) -> int:
 
 
 def _row_pieces(sought: SoughtPassage, layout: LayoutText) -> list[Span]:
-    """Return the cells of rows where the first is that text and layout have as many times, else where the rarest is.
+    """Return the cells of rows, found by the first cell that text and layout have as many times.
 
-    A sheet is printed in strips of some columns, without the names of the columns at each, so that no more is alike.
+    Else the rarest cell tells the place. A sheet is printed in strips of some columns, without the names of the
+    columns at each, so that no more is alike.
     """
     before, words, after = (_NAME.sub("", text) for text in (sought.before, sought.words, sought.after))
     around, end = compact(before + words + after), len(compact(before))
@@ -199,7 +208,10 @@ def _row_pieces(sought: SoughtPassage, layout: LayoutText) -> list[Span]:
 
 
 def _pieces(words: str, layout: LayoutText, start: int | None) -> list[Span]:
-    """Return the pieces of a passage that begins near an offset: some of it may be missing, or other text between."""
+    """Return the pieces of a passage that begins near an offset.
+
+    Some of it may be missing, and other text may stand between.
+    """
     if start is None:
         return []
     letters = compact(words)
@@ -220,9 +232,10 @@ def _pieces(words: str, layout: LayoutText, start: int | None) -> list[Span]:
 
 
 def _resumed(letters: str, cell: int, layout: LayoutText, after: int | None, near: int) -> tuple[int, int]:
-    """Return where a passage goes on after a place in the layout, at first near one, and how many of its letters do.
+    """Return where a passage goes on after a place in the layout, and for how many letters.
 
-    `cell` are the letters to the end of a cell or a line: a short one is looked for as a whole.
+    Without such a place it begins near `near`. `cell` are the letters to the end of a cell or a line: a short one is
+    looked for as a whole.
     """
     seed = letters[: min(cell, _SEED)]
     if len(seed) < _SHORTEST_CELL:

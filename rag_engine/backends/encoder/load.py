@@ -99,7 +99,10 @@ class RuntimeModel:
 
 
 class TorchModel:
-    """Texts to vectors by sentence-transformers; one thread at a time, since its tokenizer is not safe for more."""
+    """A model of sentence-transformers that turns texts into vectors.
+
+    It serves one thread at a time, since its tokenizer is not safe for more.
+    """
 
     def __init__(self, source: ModelSource, cache: Path, execution: str) -> None:
         self._model = open_sentence_transformer(model_folder(source, cache))
@@ -121,7 +124,7 @@ class TorchModel:
 
 
 def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) -> Embedder:
-    """Return an encoder ready to use: a local folder, a model of the hub's cache or of the hub, or the packaged one.
+    """Return an encoder ready to use: from a local folder, the hub's cache, the hub or the package.
 
     The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant); no load of the
     packaged one and no later one of another imports torch. A runtime that fails or whose vectors differ from
@@ -166,7 +169,10 @@ def exported_folder(source: ModelSource, cache: Path) -> Path:
 
 
 def agrees(model: RuntimeModel, folder: Path, count: int | None = None) -> bool:
-    """Whether the runtime's vectors of the first `count` check texts, or of all, are torch's; it warms it up too."""
+    """Return whether the runtime's vectors of the check texts are torch's.
+
+    Only the first `count` texts are compared, or all for None. The check warms the runtime up too.
+    """
     expected = np.load(folder / model_export.CHECK, allow_pickle=False)[:count]
     cosines = np.sum(model.vectors(CHECK_TEXTS[:count]) * expected, axis=1)
     return bool(np.all(cosines >= _AGREEMENT))
@@ -228,7 +234,7 @@ def open_sentence_transformer(location: str) -> SentenceTransformer:
 
 
 def describe(model: SentenceTransformer, name: str, failure: str = "") -> ModelSettings:
-    """Return the settings of a model; prefixes come from its own prompts, else from the rule of the E5 family."""
+    """Return the settings of a model, with prefixes from its prompts or the rule of the E5 family."""
     prompts = model.prompts
     query, passage = prompts.get("query", ""), prompts.get("passage", "") or prompts.get("document", "")
     if not query and not passage and re.search(r"(^|[-_/])e5[-_](?!.*instruct)", name.lower()):
@@ -261,9 +267,9 @@ def export(location: str, name: str, folder: Path) -> None:
 
 
 def export_packaged(folder: Path) -> None:
-    """Write the packaged model's graph and tokenizer into `folder`, without torch; its words stay in the package.
+    """Write the packaged model's graph and tokenizer into `folder`, without torch.
 
-    What torch says of the check texts comes with Sextant.
+    Its words stay in the package. Torch's vectors of the check texts come with Sextant.
     """
     from rag_engine.backends.bert_graph import BertGraph
 
@@ -286,9 +292,9 @@ def token_score_name() -> str:
 
 
 def load_token_score() -> Callable[[str, str], float]:
-    """Return the F1 of BERTScore (Zhang et al. 2020) of a text against a reference, neither weighted nor rescaled.
+    """Return a function for the F1 of BERTScore (Zhang et al. 2020) of a text against a reference.
 
-    InputError where the library is not installed.
+    It is neither weighted nor rescaled. InputError where the library is not installed.
     """
     try:
         from bert_score import BERTScorer

@@ -60,7 +60,10 @@ def packaged_name() -> str:
 
 
 def packaged_file() -> Path:
-    """Return the file of weights inside the installed package; BackendError when it is not there or another."""
+    """Return the file of weights inside the installed package.
+
+    BackendError if it is missing or differs from the record.
+    """
     return checked_weights(_MODEL, _package())
 
 
@@ -88,7 +91,10 @@ class PackagedModel:
         self._tensors = dict(self._read_directory())
 
     def pieces(self) -> list[tuple[str, float]]:
-        """Return the pieces of the vocabulary with their scores; `special` begin, end, fill and stand for unknown."""
+        """Return the pieces of the vocabulary with their scores.
+
+        `special` numbers the pieces for begin, end, filling and unknown.
+        """
         self._bytes.seek(self._pieces_at)
         bounds, scores = self._take(f"<{self._count + 1}I"), self._take(f"<{self._count}f")
         text = self._bytes.read(bounds[-1])
@@ -129,9 +135,10 @@ class PackagedModel:
 
 
 class PackagedWords:
-    """Rows of the words' table, which stay as they are in the package and become numbers when they are looked up.
+    """Rows of the words' table, which become numbers when they are looked up.
 
-    They lie mapped in memory, 54 MB for encoder and reader of all processes; in single precision they would take 384.
+    They stay as they are in the package. They lie mapped in memory, 54 MB for encoder and reader of all processes; in
+    single precision they would take 384.
     """
 
     def __init__(self, stored: NDArray[np.uint8]) -> None:
@@ -144,7 +151,10 @@ class PackagedWords:
 
 @cache
 def packaged_words() -> PackagedWords:
-    """Return the words of the installed package, one table for all models of a process; its content is not checked."""
+    """Return the words of the installed package, one table for all models of a process.
+
+    Its content is not checked.
+    """
     return PackagedModel(_package() / read_table("models")[_MODEL]["file"]).words()
 
 
@@ -189,7 +199,10 @@ def _dequantise(raw: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def _write_tokenizer(path: Path, pieces: list[tuple[str, float]], special: Sequence[int]) -> None:
-    """Write the tokenizer of the pieces with their scores; `special` begin, end, fill and stand for the unknown."""
+    """Write the tokenizer of scored pieces into a file.
+
+    `special` numbers the pieces for begin, end, filling and unknown.
+    """
     from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers, processors
     from tokenizers.decoders import Metaspace
     from tokenizers.models import Unigram

