@@ -1,4 +1,4 @@
-"""Map of the documents that are shown: countries, or another facet, against years, or another, as a shaded table."""
+"""Map of the shown documents: two facets, such as countries and years, as a shaded table."""
 
 from __future__ import annotations
 

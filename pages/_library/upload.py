@@ -69,7 +69,7 @@ def _draw_upload() -> None:
 
 
 def _choose_replaced() -> DocumentRecord | None:
-    """Return the document that the file is a new version of, as the person says; None for a document of its own."""
+    """Return the document that the file is a new version of; None for a new document."""
     own = [one for one in resources.engine().collection.documents() if not is_listed(resources.desk(), one)]
     return st.selectbox(
         _("New version of"),

@@ -1,7 +1,7 @@
-"""Errors and other sentences of the engine, drawn for the person at the page in the language of the interface.
+"""Errors and other sentences of the engine, in the language of the interface.
 
-An error has its template and its values. What was stored, or came from another process, is English text: there the
-template is the one that the text is an example of.
+An error has its template and its values. Text that was stored, or came from another process, is English: its template
+is the one that it is an example of.
 """
 
 from __future__ import annotations

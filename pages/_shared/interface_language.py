@@ -50,7 +50,7 @@ def to_translate(message: str) -> str:
 
 
 def interface_language() -> str:
-    """Return the code of the language of this session: the person's choice, else the browser's, else English."""
+    """Return the code of this session's language: the person's, else the browser's, else English."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return _outside.get() or ENGLISH
     chosen = st.session_state.get(_CHOSEN)
@@ -61,7 +61,7 @@ def interface_language() -> str:
 
 
 def in_this_language(make: Callable[P, T]) -> Callable[P, T]:
-    """Return the function for a call outside of the page, as for a file once it is downloaded, in its language now."""
+    """Return the function for calls outside of the page, such as a download, in its language of now."""
     language = interface_language()
 
     def made(*args: P.args, **kwargs: P.kwargs) -> T:

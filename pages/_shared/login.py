@@ -142,9 +142,9 @@ def is_logged_in() -> bool:
 
 
 def login_identity() -> tuple[str, str]:
-    """Return by what the provider knows who is logged in, and the address in lower case, "" where it is not verified.
+    """Return the identity that the provider gives a person, and the verified address, else "".
 
-    What a provider calls unverified is not, whoever vouches for it.
+    The address is in lower case. `vouch_for_addresses` does not verify an address that the provider calls unverified.
     """
     user, login = st.user, login_settings()
     provider = login.get(str(user.get("provider")), login)

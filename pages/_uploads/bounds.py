@@ -39,7 +39,10 @@ _arriving: dict[object, tuple[str, int]] = {}
 
 
 def offer_upload() -> None:
-    """Let this session upload from now on, and draw why its last file was refused, for the browser does not say."""
+    """Let this session upload from now on, and draw why its last file was refused.
+
+    The browser does not say why.
+    """
     context = get_script_run_ctx()
     assert context is not None
     refused = _offered.setdefault(context.session_id, "")
@@ -77,7 +80,7 @@ def discard_with_session(file: Path) -> None:
 
 
 def bounded_uploads(app: ASGIApp) -> ASGIApp:
-    """Return the app behind the bounds: it takes files of sessions that were offered to, while there is room."""
+    """Return the app with bounded uploads: files of sessions with an offer, while there is room."""
 
     async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -144,7 +147,7 @@ def _refusal(session: str) -> _Refused:
 
 
 def _show_refusal(session: str, refused: _Refused) -> None:
-    """Have the page that wanted to upload drawn anew, with the reason."""
+    """Have the page of a session drawn again, with the reason of the refusal."""
     _offered[session] = refused
     known = _sessions().get_active_session_info(session)
     if known is not None:
