@@ -46,7 +46,10 @@ _PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 
 @dataclass(frozen=True, slots=True)
 class RequestRules:
-    """Names that the page is asked by, those of this machine only with its port, and other origins that may ask it."""
+    """Names and origins by which browsers may ask the page.
+
+    Names of this machine count only with its port.
+    """
 
     names: Sequence[str] = ()
     origins: Sequence[str] = ()
