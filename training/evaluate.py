@@ -55,7 +55,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with its passages, nearest first, the one that answers among them, and what was read in each."""
+    """A question with its passages, nearest first, the one that answers, and their readings."""
 
     text: str
     vector: Vectors

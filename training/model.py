@@ -1,4 +1,4 @@
-"""The model that is trained: the packaged encoder, frozen, with low-rank updates of its linear layers and heads."""
+"""The trained model: the packaged encoder, frozen, with low-rank updates of linear layers and heads."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class ReaderModel(nn.Module):
 
 @torch.no_grad()
 def check_values(model: ReaderModel, tokenizer: Any) -> list[list[float]]:
-    """Return what a model in evaluation reads at the first token of each check text: start, end and relevance.
+    """Return start, end and relevance that a model in evaluation reads in each check text.
 
-    They stand in the adapter's card, and every runtime is compared with them.
+    They are read at the first token. They stand in the adapter's card, and every runtime is compared with them.
     """
     values = []
     for text in CHECK_TEXTS:

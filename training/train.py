@@ -49,7 +49,7 @@ RELEVANCE_LOSS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A sample as token ids, with the tokens that its answer begins and ends in; both 0 where there is none."""
+    """A sample as token ids, with the first and last token of its answer, both 0 for none."""
 
     ids: tuple[int, ...]
     first: int
@@ -148,7 +148,7 @@ def loss_of(model: ReaderModel, batch: Sequence[Encoded], padding: int, device: 
 
 
 def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None:
-    """Train for one epoch, keep the adapter of the lowest loss on the part that is not trained on, and write it.
+    """Train for one epoch, and write the adapter of the lowest loss on the part not trained on.
 
     Its card has what is given, and how it was trained.
     """
