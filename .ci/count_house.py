@@ -135,7 +135,7 @@ def imports_of(files: Sequence[SourceFile]) -> dict[str, set[str]]:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Return the groups of more than one room that reach each other (Tarjan 1972), each in alphabetical order."""
+    """Return groups of two or more rooms that reach each other (Tarjan 1972), each in order of names."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     open_rooms: list[str] = []

@@ -1,8 +1,8 @@
-"""Lock file from a report of pip: each package with its version and the hashes of the files that may be installed.
+"""Lock file from a report of pip: each package with its version and the hashes of its files.
 
-The report names the one file of each package that suits this machine and this Python. The others that Sextant runs on
-need others, so the hashes of all wheels of the version come from the index that pip asks. A source archive runs code of
-its own when it is installed: it is only named where there is no wheel.
+The report names the one file of each package that suits this machine and this Python. Other machines need other files,
+so the hashes of all wheels of the version come from the index that pip asks. A source archive runs code when it is
+installed: it is only named if there is no wheel.
 """
 
 from __future__ import annotations
