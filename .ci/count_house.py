@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BUDGET, PLACES = "house_budget.toml", "forty_places.toml"
 PACKAGES = ("rag_engine", "ingestion", "pages", "cli")
 LEFT_OUT = ("tests/harness/", "tests/e2e/")
-# A private helper of at most so many lines, signature and docstring included, is read faster where it is used.
+# A private helper of at most SMALL lines, signature and docstring included, is read faster where it is used.
 SMALL, FIRST = 4, 3
 UNTYPED = "dict[str, Any]"
 # Figures of which more is better.

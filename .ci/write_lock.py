@@ -26,7 +26,7 @@ _JSON = {"Accept": "application/vnd.pypi.simple.v1+json"}
 
 def main(report: Path) -> None:
     """Print the lock file."""
-    # torch has a file of its own (requirements-torch.lock).
+    # torch has a separate file (requirements-torch.lock).
     read = [_Item.of(one) for one in json.loads(report.read_text(encoding="utf-8"))["install"]]
     items = sorted((one for one in read if one.name not in ("sextant", "torch")), key=lambda one: one.name.lower())
     with httpx.Client(headers=_JSON, follow_redirects=True, timeout=120.0) as client, ThreadPoolExecutor(4) as pool:

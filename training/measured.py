@@ -57,7 +57,7 @@ def measured_texts(folder: Path = QUESTIONS) -> MeasuredTexts:
 def measured_runs(measured: MeasuredTexts, name: str, text: ExtractedText) -> frozenset[Run]:
     """Return the runs of words by which a passage of a file is known as measured.
 
-    What stands on several pages, as a header does, tells none of them.
+    A line that stands on several pages, as a header does, tells none of them.
     """
     asked = measured.pages.get(name, frozenset())
     if not asked:

@@ -19,8 +19,8 @@ SCALE = 2.0
 class LowRank(nn.Module):
     """A linear layer whose weight stays, and an update of low rank that is learned (Hu et al. 2021).
 
-    Dropout falls on the few values between the two halves of the update: over a layer's whole input it took two
-    thirds of a step on a processor.
+    Dropout falls on the few values between the two halves of the update. Over a layer's whole input it took two thirds
+    of a step on a processor.
     """
 
     def __init__(self, linear: nn.Linear, rank: int, dropout: float) -> None:

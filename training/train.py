@@ -156,7 +156,7 @@ def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None
     location = model_folder(locate("multilingual-e5-small"), cache_folder())
     tokenizer = AutoTokenizer.from_pretrained(location)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    # The updates have dropout of their own; that of the encoder's takes half of each step on a processor.
+    # The updates have separate dropout; the encoder's takes half of each step on a processor.
     undropped = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     encoder = AutoModel.from_pretrained(location, attn_implementation="sdpa", **undropped)
     model = ReaderModel(encoder).to(device)

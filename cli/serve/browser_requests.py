@@ -1,7 +1,7 @@
 """Checks of the requests that browsers send to the page, and the headers of every answer to them.
 
-Streamlit checks `server.allowedHosts` for websockets only, and takes those of every page of this machine, whatever
-program serves it, for its own.
+Streamlit checks `server.allowedHosts` for websockets only. It takes websockets of any page of this machine for its own,
+no matter which program serves that page.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from rag_engine.errors import InputError
 LOOPBACK = "127.0.0.1"
 _DOCS = "docs/people.md has an example."
 _SHARED, _OF_A_PROVIDER = ("redirect_uri", "cookie_secret"), ("client_id", "client_secret", "server_metadata_url")
-# Shorter keys can be guessed, and whoever has the key can be anybody.
+# Shorter keys can be guessed, and with the key anybody can log in as anybody.
 _LEAST_COOKIE_SECRET = 32
 # Microsoft's metadata for all its customers.
 _OF_MANY_TENANTS = ("common", "organizations", "consumers")

@@ -102,7 +102,7 @@ _GENERATORS = {"extractive": to_translate("quotations only")}
 def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
     """Draw the reply of a turn; the latest one shows its sources, whose pages are drawn beside it.
 
-    Those of the others are folded away until a mark, or a person, opens them.
+    The sources of other turns are folded away until a mark, or a person, opens them.
     """
     numbers = {source.n for source in reply.sources}
     firsts = {citation.n: citation for citation in reversed(reply.citations)}

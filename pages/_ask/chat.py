@@ -57,7 +57,7 @@ _OPENED_TURNS, _LATEST_TURNS = 3, 10
 _READING_WIDTH = 760
 _TYPED, _CHOSEN, _SCROLLED = "question typed", "question chosen", "question scrolled to"
 
-# What is asked, whether it is not to be rewritten, and its settings, None for those of the sidebar.
+# The question, whether it is not to be rewritten, and its settings, None for those of the sidebar.
 AskedNow = tuple[str, bool, QuestionSettings | None]
 # Of the page's head, of each turn that is drawn, and of what belongs to a question that was just asked; and whether the
 # input waits for an answer.
@@ -204,7 +204,7 @@ def _answerer(
 ) -> Callable[[tuple[Exchange, ...]], Iterator[AnswerPart]]:
     """Return how a question is answered after those before it.
 
-    One that leans on them is rewritten, unless it fills in a form or is to be asked as written.
+    A follow-up question is rewritten, unless it fills in a form or is to be asked as written.
     """
     wanted, retrieval, schema = asking
 

@@ -62,7 +62,7 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
     documents = engine.collection.documents()
     addition = addition_under_way()
     progress = st.container()
-    # While documents come in, each would have them looked for anew.
+    # While documents come in, each would start another search for examples.
     if documents and addition is None:
         found = resources.example_questions(_chosen_documents(wanted))
         found_in = _("For example, from your documents:")

@@ -31,7 +31,7 @@ def draw_adding(*, expanded: bool) -> None:
 
 def _draw_upload() -> None:
     """Draw the place where files are dropped, and queue them for addition."""
-    # A key of its own for each batch empties the widget once its files are handed on.
+    # A new key for each batch empties the widget once its files are handed on.
     batch = st.session_state.setdefault("upload batch", 0)
     draw_upload_limit()
     why = why_disabled("queue_uploads")

@@ -53,7 +53,7 @@ def _draw_quotes(quotes: tuple[Citation, ...], present: Collection[str], key: st
 
 def _draw_answer(reply: Reply, present: Collection[str], key: str) -> None:
     cited = {n: [one for one in reply.citations if one.n == n] for n in {one.n for one in reply.citations}}
-    # Where each of its marks has a citation of its own, it leads to that one.
+    # If each mark of a source has a separate citation, it leads to that one.
     in_turn = {n: iter(of) for n, of in cited.items() if reply.text.count(f"[Source {n}]") == len(of)}
 
     def mark(n: int) -> str:

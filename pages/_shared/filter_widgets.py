@@ -44,7 +44,7 @@ _OTHERS = {
 
 # More values than anybody scrolls through, or than a browser should be sent: one is found by its letters.
 MANY = 100
-# Those whose values are of a fixed list.
+# Facets whose values are of a fixed list.
 _NAMED = ("hazard", "geographical_level", "document_type", "key_criteria", "tags", "status")
 
 

@@ -19,13 +19,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
 
-# Each by its own name, so that whoever reads no other finds it.
+# Each by its own name, so that people who read no other find it.
 LANGUAGES: Mapping[str, str] = {"en": "English", "it": "Italiano", "fr": "Français", "es": "Español"}
 # The language that the messages are written in; its catalog has the page's words for commands of the terminal.
 ENGLISH = "en"
 CATALOGS = Path(__file__).parents[1] / "locale"
 
-# What the catalogs say of a message that is an error of the engine or of ingestion.
+# The mark in the catalogs of a message that is an error of the engine or of ingestion.
 ERROR = "error"
 
 P = ParamSpec("P")

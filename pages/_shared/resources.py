@@ -152,7 +152,7 @@ def document_language(document_id: str) -> str:
     return document.metadata.language if document is not None else ""
 
 
-# Of an answer so many characters tell its language.
+# Characters of an answer that tell its language.
 _SAMPLE = 600
 
 

@@ -1,7 +1,7 @@
 """Bounds of what browsers upload: who may, how much at once, and until when it stays in memory.
 
-Streamlit takes a file of any live session, whether or not a page asked for one, bounds each file by itself, and keeps
-it until it next clears away sessions that have ended.
+Streamlit takes a file of any live session, even if no page asked for one, and bounds each file by itself. It keeps the
+file until it next clears away sessions that have ended.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import number
 
 _MEGABYTE = 1 << 20
-# What a browser sends around a file.
+# Bytes that a browser sends around a file.
 _AROUND = 1 << 16
-# All sessions together may hold as much as so many of them.
+# All sessions together may hold as much as this number of full ones.
 _FULL_SESSIONS = 2
 _Refused = Literal["", "session", "all"]
 # Why the last file of a session was refused, for the sessions that were shown where to drop one.
