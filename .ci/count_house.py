@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BUDGET, PLACES = "house_budget.toml", "forty_places.toml"
 PACKAGES = ("rag_engine", "ingestion", "pages", "cli")
 LEFT_OUT = ("tests/harness/", "tests/e2e/")
-# A private helper of at most so many lines, signature and docstring included, is read faster where it is used.
+# A private helper of at most SMALL lines, signature and docstring included, is read faster where it is used.
 SMALL, FIRST = 4, 3
 UNTYPED = "dict[str, Any]"
 # Figures of which more is better.
@@ -135,7 +135,7 @@ def imports_of(files: Sequence[SourceFile]) -> dict[str, set[str]]:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Return the groups of more than one room that reach each other (Tarjan 1972), each in alphabetical order."""
+    """Return groups of two or more rooms that reach each other (Tarjan 1972), each in order of names."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     open_rooms: list[str] = []

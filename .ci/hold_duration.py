@@ -1,4 +1,7 @@
-"""Holds how long the whole run takes: at most 1.5 times the median of the kept runs on the same kind of machine."""
+"""Limit on the duration of the whole run: 1.5 times the median of the kept runs.
+
+Only kept runs on the same kind of machine count.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ MOST = 1.5
 
 
 def kind_of_machine(processor: Path = Path("/proc/cpuinfo")) -> str:
-    """Return whether the processor multiplies bfloat16 matrices, which makes the models several times as fast."""
+    """Return "amx" if the processor multiplies bfloat16 matrices, else "no amx".
+
+    Such a processor runs the models several times as fast.
+    """
     return "amx" if "amx_bf16" in processor.read_text(encoding="utf-8") else "no amx"
 
 

@@ -1,4 +1,7 @@
-"""Import every module of the installed Sextant in one process, but for app.py, which opens a collection."""
+"""Import of every module of the installed Sextant in one process.
+
+app.py is left out: it opens a collection.
+"""
 
 from __future__ import annotations
 

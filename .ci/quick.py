@@ -1,4 +1,4 @@
-"""The loop of an edit: check what changed since main, and run the tests that touch it, for about 30 seconds."""
+"""Loop of an edit: check what changed since main and run its tests, in about 30 seconds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def changed_files() -> list[str]:
 
 
 def tests_of(changed: Iterable[str]) -> list[str]:
-    """Return the test files for changed files, nearest first: their own, those that import them, their importers'."""
+    """Return the test files for changed files, nearest first.
+
+    Their own tests come before tests that import them, and these before tests of their importers.
+    """
     modules = {module_of(name) for name in changed if name.startswith(PACKAGES)}
     tests = {name: imports_of(name) for name in _git("ls-files", "tests/*.py") if Path(name).name.startswith("test_")}
     product = {name: imports_of(name) for name in _git("ls-files", *(f"{package}/*.py" for package in PACKAGES))}
@@ -57,7 +60,7 @@ def module_of(name: str) -> str:
 
 
 def mirrors(test: str, module: str) -> bool:
-    """Return whether a test file bears the name of a module, as tests/cli/test_runs.py and test_runs_again.py do."""
+    """Return whether a test file is named after a module, as test_runs.py and test_runs_again.py are."""
     folder, _, name = f"tests.{module}".replace(".", "/").rpartition("/")
     return test.startswith((f"{folder}/test_{name}.py", f"{folder}/test_{name}_"))
 

@@ -1,8 +1,8 @@
-"""Lock file from a report of pip: each package with its version and the hashes of the files that may be installed.
+"""Lock file from a report of pip: each package with its version and the hashes of its files.
 
-The report names the one file of each package that suits this machine and this Python. The others that Sextant runs on
-need others, so the hashes of all wheels of the version come from the index that pip asks. A source archive runs code of
-its own when it is installed: it is only named where there is no wheel.
+The report names the one file of each package that suits this machine and this Python. Other machines need other files,
+so the hashes of all wheels of the version come from the index that pip asks. A source archive runs code when it is
+installed: it is only named if there is no wheel.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _JSON = {"Accept": "application/vnd.pypi.simple.v1+json"}
 
 def main(report: Path) -> None:
     """Print the lock file."""
-    # torch has a file of its own (requirements-torch.lock).
+    # torch has a separate file (requirements-torch.lock).
     read = [_Item.of(one) for one in json.loads(report.read_text(encoding="utf-8"))["install"]]
     items = sorted((one for one in read if one.name not in ("sextant", "torch")), key=lambda one: one.name.lower())
     with httpx.Client(headers=_JSON, follow_redirects=True, timeout=120.0) as client, ThreadPoolExecutor(4) as pool:

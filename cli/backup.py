@@ -57,7 +57,7 @@ def backup(file: Path, workspace: Workspace = None, as_json: AsJson = False) -> 
 def restore(archive: Path, workspace: Workspace = None, as_json: AsJson = False) -> None:
     """Make a workspace from a backup, in a folder that is empty or not there; every file is checked first.
 
-    The indexes are made anew from the vectors in the backup; nothing is encoded again.
+    The indexes are made again from the vectors in the backup; nothing is encoded again.
     """
     from ingestion.operations import backups
 

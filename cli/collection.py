@@ -117,8 +117,8 @@ def erase(
     """Remove a document everywhere: files, catalog, vectors, both indexes; one of the list needs a --note.
 
     Copies of it on the list go with it, and no run fetches them again. Conversations, notebooks, test
-    questions and the runs of these keep the sentences that they quote of it, unless --redact is given. What people
-    wrote themselves is kept in any case: questions, reasons of ratings, saved searches.
+    questions and the runs of these keep the sentences that they quote of it, unless --redact is given. Words that
+    people wrote themselves are kept in any case: questions, reasons of ratings, saved searches.
     """
     from ingestion.operations import documents
 
@@ -152,7 +152,7 @@ def rebuild(
     """Make both indexes again from catalog and vectors; the old ones answer until the new are whole.
 
     Where a run of answers was accepted (`sextant eval gate --accept`), the new indexes are measured against it first.
-    Those that are held back wait for --accept or --discard, the next rebuild, or a change to the collection.
+    New indexes that are held back wait for --accept or --discard, the next rebuild, or a change to the collection.
     """
     from ingestion.operations.indexes import accept_index, discard_index
     from ingestion.operations.indexes import rebuild as rebuild_indexes

@@ -51,7 +51,7 @@ def doctor(
 ) -> None:
     """Check models, servers, OCR, catalog, indexes and disk; say what is missing and how to get it.
 
-    With --repair, what is damaged is made anew first. A destroyed catalog comes back from the log and the originals,
+    With --repair, what is damaged is made again first. A destroyed catalog comes back from the log and the originals,
     which are read again, and only what has no whole vector is encoded.
     """
     from rag_engine.engine import open_engine
@@ -64,7 +64,7 @@ def doctor(
             done = _repair_database(config, destroyed)
             checks = [settings, *_databases(config)]
         if not _destroyed(checks):
-            # A damaged database is not opened: whatever reads it next might write to it.
+            # A damaged database is not opened: its next reader might write to it.
             with closing(open_engine(config)) as engine:
                 checks += examine(engine)
                 if repair and (repaired := _repair(engine, checks)):
@@ -419,7 +419,7 @@ def _sources(engine: Engine) -> Iterator[Check]:
         remedy = "Run `sextant add` with these files, which puts them back; their pages are drawn from them."
         yield Check("Originals", "bad", "; ".join(found), remedy)
     places = ((record.file, record.source) for record in engine.collection.documents() if not record.is_former)
-    # What came through the page or the list of sources has no place of its own.
+    # A file from the page or the list of sources has no original elsewhere.
     own = [(file, source) for file, source in places if not source.startswith(("upload:", FROM_LIST))]
     gone = [file for file, source in own if not Path(source).exists()]
     if gone:

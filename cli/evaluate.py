@@ -60,8 +60,8 @@ TextMetrics = Annotated[
 class _Shown:
     """Layout of a comparison.
 
-    The name of its files, its title, its metrics, those that differences are shown of, the configuration that the
-    others are compared with, notes, and the metrics that are drawn.
+    Differences of the metrics in `differences` are shown, against the configuration `baseline`. The metrics in `charts`
+    are drawn.
     """
 
     name: str
@@ -73,7 +73,7 @@ class _Shown:
     charts: Sequence[str]
 
 
-# Of passages the differences that are shown; precision alone rewards whoever reads little.
+# Of passages the differences that are shown; precision alone rewards reading little.
 _PASSAGES = ("recall", "f1", "ndcg")
 _DRAWN = ("recall", "ndcg")
 # The factorial asks each question some seventy times.

@@ -69,7 +69,7 @@ def index_table(
 ) -> None:
     """Read a file's index: terms, sub-entries, pages of the PDF and as printed, references, definitions.
 
-    With --apply, an index that is a file of its own leads to passages of the documents that it names.
+    With --apply, an index in a separate file leads to passages of the documents that it names.
     """
     if apply and not remove:
         _apply(file, document, cache, workspace, as_json)

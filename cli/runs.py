@@ -37,8 +37,8 @@ def run(
 ) -> None:
     """Take the sources through the phases.
 
-    These are licence, acquisition, portals, extraction, quality, deduplication, metadata and indexing. What is done
-    and unchanged is left alone; an interrupted run continues where it was.
+    These are licence, acquisition, portals, extraction, quality, deduplication, metadata and indexing. A phase
+    that is done and unchanged is left alone; an interrupted run continues where it was.
     """
     from ingestion.operations import runs
     from ingestion.types import RunRequest, check_phases

@@ -105,8 +105,8 @@ def _of_the_machine(error: Exception) -> SextantError | None:
 def desk_of(workspace: Path | None, as_json: bool, *, erases: bool = True) -> Iterator[Desk]:
     """Open the workspace for the local person's acts; errors end the command as those of `engine_of` do.
 
-    An erasure that was broken off is finished first, unless what follows does so itself: a damaged index that keeps it
-    from being finished could not be made anew.
+    An erasure that was broken off is finished first, unless the command does so itself. A damaged index keeps it from
+    being finished, and could then not be rebuilt.
     """
     from ingestion.operations.desk import local_person, open_desk
     from ingestion.operations.documents import finish_erasures

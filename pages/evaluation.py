@@ -1,4 +1,4 @@
-"""Evaluation page: the workspace's own test questions, asked by the worker, and the results of two runs compared."""
+"""Evaluation page: the workspace's test questions, run by the worker, and two runs compared."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Search page: passages with marked words, filters with live counts, saved searches, and the export of all hits."""
+"""Search page: passages with marked words, counted filters, saved searches and an export."""
 
 import streamlit as st
 

@@ -1,9 +1,10 @@
-"""Card of a reader's adapter: what it was trained on with the licences, how well it reads, and its hash.
+"""Card of a reader's adapter: its training data with licences, its figures and its hash.
 
     python -m training.card [ADAPTER_FOLDER] [--figures FILE.json] [--shared DIR]
 
 Writes origin and licence of all that an adapter's card names into it, and the figures that `training.evaluate --out`
-wrote; without them those that the card has stay. `training.train` writes a new adapter's card by the same function.
+wrote. Without new figures, the card keeps its old ones. `training.train` writes a new adapter's card by the same
+function.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ ORIGINS: Mapping[str, tuple[str, str]] = {
 
 
 def complete_card(folder: Path, manifest: Path, figures: Mapping[str, Any] | None = None) -> None:
-    """Write data, licences and figures into the card of an adapter; InputError where it is another adapter's.
+    """Write data, licences and figures into an adapter's card; InputError if the weights are another's.
 
     `manifest` lists the documents that questions were made from.
     """
@@ -52,7 +53,7 @@ def complete_card(folder: Path, manifest: Path, figures: Mapping[str, Any] | Non
 
 
 def data_of(sets: Sequence[str], documents: Sequence[str], manifest: Path) -> list[dict[str, str]]:
-    """Return name, origin and licence of each set and each document; InputError for one whose licence is not known."""
+    """Return name, origin and licence of each set and document; InputError for an unknown licence."""
     if unknown := [name for name in sets if name not in ORIGINS]:
         raise InputError(f"No licence is known of the set {unknown[0]}.", help="Add it to ORIGINS in training/card.py.")
     listed = dict(_listed(manifest)) if documents else {}

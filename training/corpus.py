@@ -1,7 +1,7 @@
-"""Questions made from real documents: from their headings, their definitions and the rows of their tables.
+"""Questions made from headings, definitions and table rows of real documents.
 
-The sets of questions are in Spanish, French, Portuguese and Turkish; these are in the languages of the documents, and
-in the forms that an analyst uses: a heading's words, "What does ... mean?", the value of a row.
+The sets of questions are in Spanish, French, Portuguese and Turkish; these are in the languages of the documents. They
+have the forms that an analyst uses: a heading's words, "What does ... mean?", the value of a row.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def of_corpus(folder: Path, randomly: random.Random) -> list[Sample]:
 
 
 def trained_on(folder: Path) -> list[Path]:
-    """Return the documents of a folder that can be read without OCR and of which no other language's version is asked.
+    """Return the documents to train on: readable without OCR, not a measured one in another language.
 
     Of two versions that are both asked about neither is trained on.
     """

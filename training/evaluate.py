@@ -55,7 +55,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with its passages, nearest first, the one that answers among them, and what was read in each."""
+    """A question with its passages, nearest first, the one that answers, and their readings."""
 
     text: str
     vector: Vectors
@@ -213,8 +213,8 @@ def measure(
 def figures_of(adapter: Path, shared: Path, most: int) -> dict[str, Any]:
     """Return how well an adapter reads, as its card has it, printing each set and the means.
 
-    Of each set the share of questions whose first quotation over five passages answers, and nDCG@10 of reranking, by
-    the reader's weight; and the AUC by which answers are told from near misses, by likeness and by the reader.
+    By the reader's weight, it has the share of questions whose first quotation over five passages answers, and nDCG@10
+    of reranking. It also has the AUC by which answers are told from near misses, by likeness and by the reader.
     """
     reader, embedder = load_adapter(adapter), load_encoder("multilingual-e5-small")
     results: dict[str, Figures] = {}

@@ -1,8 +1,8 @@
-"""Texts that a measurement asks for, by the questions of data/eval: what of a document is not trained on.
+"""Texts that a measurement asks for, by the questions of data/eval, and that are not trained on.
 
-A question names what answers it by a quotation or by a page. A passage of a document that shares a run of six words
-with either is left out, and so is every document that is another language's version of one that is asked about: its
-paragraphs are the measured ones in other words.
+A question names what answers it by a quotation or by a page. A passage that shares a run of six words with either is
+left out. So is every document that is another language's version of a measured one: its paragraphs are the measured
+ones in other words.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PLACED = ("page_questions.tsv", "multi_part.tsv")
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTexts:
-    """Texts that answer the questions: runs of words of quotations, and by the name of each file its pages.
+    """Texts that answer the questions: runs of words of quotations, and the pages of each file.
 
     A file that is only quoted has no pages.
     """
@@ -57,7 +57,7 @@ def measured_texts(folder: Path = QUESTIONS) -> MeasuredTexts:
 def measured_runs(measured: MeasuredTexts, name: str, text: ExtractedText) -> frozenset[Run]:
     """Return the runs of words by which a passage of a file is known as measured.
 
-    What stands on several pages, as a header does, tells none of them.
+    A line that stands on several pages, as a header does, tells none of them.
     """
     asked = measured.pages.get(name, frozenset())
     if not asked:
@@ -71,7 +71,7 @@ def measured_runs(measured: MeasuredTexts, name: str, text: ExtractedText) -> fr
 
 
 def is_version_of_measured(measured: MeasuredTexts, name: str, names: Collection[str]) -> bool:
-    """Whether a file is another language's version of one that is asked about: "es_plan.pdf" of "en_plan.pdf"."""
+    """Return whether a file is a measured one in another language: "es_plan.pdf" for "en_plan.pdf"."""
     language, _, rest = Path(name).stem.partition("_")
     versions = (Path(other).stem.partition("_") for other in names if other in measured.pages)
     return any(own == rest and other != language for other, _, own in versions)
@@ -84,7 +84,7 @@ def word_runs(text: str) -> set[Run]:
 
 
 def _places(folder: Path) -> Iterator[tuple[str, str, int]]:
-    """Yield the file, the quotation ("" for none) and the page (0 for none) of everything that answers a question."""
+    """Yield file, quotation ("" for none) and page (0 for none) of all that answers a question."""
     for name in _QUOTING:
         for question in _objects(folder / name):
             yield from ((place["document"], place["quote"], 0) for place in question["passages"])

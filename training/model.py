@@ -1,4 +1,4 @@
-"""The model that is trained: the packaged encoder, frozen, with low-rank updates of its linear layers and heads."""
+"""The trained model: the packaged encoder, frozen, with low-rank updates of linear layers and heads."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SCALE = 2.0
 class LowRank(nn.Module):
     """A linear layer whose weight stays, and an update of low rank that is learned (Hu et al. 2021).
 
-    Dropout falls on the few values between the two halves of the update: over a layer's whole input it took two
-    thirds of a step on a processor.
+    Dropout falls on the few values between the two halves of the update. Over a layer's whole input it took two thirds
+    of a step on a processor.
     """
 
     def __init__(self, linear: nn.Linear, rank: int, dropout: float) -> None:
@@ -68,9 +68,9 @@ class ReaderModel(nn.Module):
 
 @torch.no_grad()
 def check_values(model: ReaderModel, tokenizer: Any) -> list[list[float]]:
-    """Return what a model in evaluation reads at the first token of each check text: start, end and relevance.
+    """Return start, end and relevance that a model in evaluation reads in each check text.
 
-    They stand in the adapter's card, and every runtime is compared with them.
+    They are read at the first token. They stand in the adapter's card, and every runtime is compared with them.
     """
     values = []
     for text in CHECK_TEXTS:

@@ -1,4 +1,4 @@
-"""Samples to train the reader on: questions with passages that answer them, and with passages that do not.
+"""Samples to train the reader on: questions with passages that answer them or do not.
 
 Answers are spans of a passage; a passage that does not hold one has none. Passages that do not answer are near misses
 written by people, passages that retrieval puts near the right one, and neighbours in the same document.
@@ -28,7 +28,7 @@ _NEAREST = slice(1, 9)
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A question and a passage: the answer's characters [start, end) in the passage, both -1 where it holds none.
+    """A question and a passage, with the answer's characters [start, end), both -1 for none.
 
     `relevance` is what a reranker should give it, 0 to 1. `spans` says whether the span is known: a passage may answer
     as a whole. `family` is of a paragraph in all languages, so that no paragraph is trained on and checked by.
@@ -102,7 +102,7 @@ def across_languages(folder: Path, first: str, second: str) -> list[Sample]:
 
 
 def with_families(samples: Sequence[Sample], folder: Path, names: Sequence[str]) -> list[Sample]:
-    """Return the samples with one family for the passages of all sets that the same questions are asked of."""
+    """Return the samples with one family for all passages that the same questions are asked of."""
     by_question: dict[str, str] = {}
     family: dict[str, str] = {}
     for name in names:

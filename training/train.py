@@ -49,7 +49,7 @@ RELEVANCE_LOSS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A sample as token ids, with the tokens that its answer begins and ends in; both 0 where there is none."""
+    """A sample as token ids, with the first and last token of its answer, both 0 for none."""
 
     ids: tuple[int, ...]
     first: int
@@ -148,7 +148,7 @@ def loss_of(model: ReaderModel, batch: Sequence[Encoded], padding: int, device: 
 
 
 def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None:
-    """Train for one epoch, keep the adapter of the lowest loss on the part that is not trained on, and write it.
+    """Train for one epoch, and write the adapter of the lowest loss on the part not trained on.
 
     Its card has what is given, and how it was trained.
     """
@@ -156,7 +156,7 @@ def train(samples: Sequence[Sample], out: Path, card: Mapping[str, Any]) -> None
     location = model_folder(locate("multilingual-e5-small"), cache_folder())
     tokenizer = AutoTokenizer.from_pretrained(location)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    # The updates have dropout of their own; that of the encoder's takes half of each step on a processor.
+    # The updates have separate dropout; the encoder's takes half of each step on a processor.
     undropped = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     encoder = AutoModel.from_pretrained(location, attn_implementation="sdpa", **undropped)
     model = ReaderModel(encoder).to(device)

@@ -57,7 +57,7 @@ class ChatSession:
         self.wanted = wanted
 
     def reopen(self) -> None:
-        """Open the engine anew, so that it holds nothing that a worker needs."""
+        """Open the engine again, so that it holds nothing that a worker needs."""
         config = self.engine.config
         self.engine.close()
         self.engine = open_engine(config)

@@ -1,8 +1,8 @@
 """The code that browsers load of Streamlit: its page with its address and code, files from memory.
 
-A first visitor asks for dozens of files before anything is drawn, and Streamlit looks each of them up on the disk and
-reads it in threads. At the address of a page ("/library") its page asks for the server below that address before it
-asks above it, and for the code of a widget only once the widget has come.
+A first visitor asks for dozens of files before anything is drawn. Streamlit looks each of them up on the disk and reads
+it in threads. At the address of a page ("/library") its page first asks for the server below that address, then above
+it. It asks for the code of a widget only once the widget has come.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def with_address(app: ASGIApp, names: Collection[str], folder: Path, ending: str
             await send(start)
             await send({"type": "http.response.body", "body": whole})
 
-        # What is compressed already can take nothing in.
+        # A compressed file can take nothing in.
         plain = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
         await app({**scope, "headers": plain}, receive, send_addressed)
 

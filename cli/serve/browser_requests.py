@@ -1,7 +1,7 @@
 """Checks of the requests that browsers send to the page, and the headers of every answer to them.
 
-Streamlit checks `server.allowedHosts` for websockets only, and takes those of every page of this machine, whatever
-program serves it, for its own.
+Streamlit checks `server.allowedHosts` for websockets only. It takes websockets of any page of this machine for its own,
+no matter which program serves that page.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ _PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 
 @dataclass(frozen=True, slots=True)
 class RequestRules:
-    """Names that the page is asked by, those of this machine only with its port, and other origins that may ask it."""
+    """Names and origins by which browsers may ask the page.
+
+    Names of this machine count only with its port.
+    """
 
     names: Sequence[str] = ()
     origins: Sequence[str] = ()

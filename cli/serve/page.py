@@ -1,4 +1,7 @@
-"""The process that serves the page: Streamlit, its output without what a terminal would obey, for it is a log."""
+"""The process that serves the page with Streamlit.
+
+Its output is a log, so nothing in it is left that a terminal would obey.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from rag_engine.errors import InputError
 LOOPBACK = "127.0.0.1"
 _DOCS = "docs/people.md has an example."
 _SHARED, _OF_A_PROVIDER = ("redirect_uri", "cookie_secret"), ("client_id", "client_secret", "server_metadata_url")
-# Shorter keys can be guessed, and whoever has the key can be anybody.
+# Shorter keys can be guessed, and with the key anybody can log in as anybody.
 _LEAST_COOKIE_SECRET = 32
 # Microsoft's metadata for all its customers.
 _OF_MANY_TENANTS = ("common", "organizations", "consumers")
@@ -24,7 +24,7 @@ _OF_MANY_TENANTS = ("common", "organizations", "consumers")
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """The host that a server listens at, and the address that people open it by, "" where they log in nowhere."""
+    """The host of a server, and the address at which people log in, "" without logins."""
 
     host: str = LOOPBACK
     address: str = ""
@@ -50,7 +50,10 @@ def secrets_files() -> tuple[Path, Path]:
 
 
 def check_protected(host: str, files: Sequence[Path] | None = None) -> Exposure:
-    """Return how a server at a host is reached; InputError where other machines could open it without logging in."""
+    """Return how a server at a host is reached.
+
+    InputError if other machines could open it without logging in, or if logins would cross the network readable.
+    """
     # Later: it brings what help must not wait for.
     from rag_engine.workspace import is_loopback
 

@@ -32,14 +32,14 @@ from rag_engine.storage.catalog import check_databases
 _WAIT = 60.0
 _WORKER_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
-# A server that ends by itself is started again, unless so many ended within so many seconds.
+# A server that ends by itself is started again, unless _MOST_ENDS ended within _ENDS_SECONDS.
 _MOST_ENDS = 4
 _ENDS_SECONDS = 60.0
 PAGE_COMMAND = (sys.executable, "-m", "cli.serve.page", "run")
 _PR_SET_PDEATHSIG = 1
 # As in .streamlit/config.toml, whose list an option replaces.
 _OWN_NAMES = ("127.0.0.1", "localhost", "::1", "[::1]")
-# Loaded here: in a child between fork and exec another thread's lock may stay taken for ever.
+# Loaded here: in a child between fork and exec another thread's lock may never be released.
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
@@ -104,7 +104,7 @@ def serving(engine: Engine, port: int, exposure: Exposure) -> Iterator[PageServe
         )
     check_databases(config.workspace, config.catalog_url)
     with ExitStack() as at_end:
-        # Held to the end, for the page binds it seconds later, and again where it is started anew.
+        # Held to the end, for the page binds it seconds later, and again each time it is restarted.
         page_port = at_end.enter_context(free_port(port, exposure.host))
         here = paths.new_serving(config.workspace, f"http://{exposure.reached_at}:{page_port}")
         page = PageServer(config, exposure, here, config.workspace / "serving.log")
@@ -156,7 +156,7 @@ def _start_page(config: Config, address: str, exposure: Exposure, log: Path) -> 
     for name in (*_OWN_NAMES, *exposure.names, *others):
         command += ["--server.allowedHosts", name]
     own = {"SEXTANT_WORKSPACE": str(config.workspace)} | ({paths.LOGIN_REQUIRED: "yes"} if exposure.address else {})
-    # A session of its own, so that Ctrl-C reaches us alone and we end the page in order.
+    # A separate session, so that Ctrl-C reaches us alone and we end the page in order.
     with log.open("ab") as output:
         return subprocess.Popen(
             command,

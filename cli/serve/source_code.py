@@ -1,4 +1,4 @@
-"""The source code of the running program, for everybody who uses it over the network (AGPL, section 13)."""
+"""The source code of the running program, for all who use it over a network (AGPL, section 13)."""
 
 from __future__ import annotations
 

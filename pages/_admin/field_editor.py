@@ -59,7 +59,7 @@ def draw_applied(place: str, told: Callable[[int], str]) -> None:
 
 
 def draw_value(value: FieldValue, document_id: str = "") -> None:
-    """Draw a value with where it comes from, how sure it is and the sentence that justifies it, with its page."""
+    """Draw a value with its origin, its confidence, and the sentence and page that justify it."""
     colour, sign, name = _SOURCES[value.source]
     confidence = _("confidence {share}").format(share=percent(value.confidence))
     badge = f":{colour}-badge[{sign} {_(name)}]"

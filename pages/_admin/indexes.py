@@ -1,4 +1,7 @@
-"""Indexes: rebuilding them, and how the answers of the new ones compare with the accepted run before they answer."""
+"""Rebuild of the indexes, and the check of new ones before they answer.
+
+The check compares their answers with the accepted run.
+"""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def _columns(shown: Sequence[SourceRecord], labels: Mapping[FieldName, Sequence[
     configured["check"] = st.column_config.TextColumn(_("To check"), width=150)
     present = [shown_values(record) for record in shown]
     for field in _ORDER:
-        # A value from outside the vocabulary is shown as it is, though nobody can choose it anew.
+        # A value from outside the vocabulary is shown as it is, though nobody can choose it again.
         options = list(dict.fromkeys([*labels.get(field, ()), *(one for row in present for one in row[field])]))
         if field in LIST_FIELDS:
             configured[field] = st.column_config.MultiselectColumn(

@@ -85,7 +85,7 @@ def _draw_setting(state: SettingState, author: str) -> None:
 def _draw_input(state: SettingState) -> str:
     """Draw the input with the value that holds, and return what it says now."""
     setting, now = state.setting, _written(state)
-    # With the value in its key the input begins anew when that has changed.
+    # With the value in its key the input is reset when that has changed.
     key = f"input {setting.name} {state.origin} {now}"
     if setting.kind == "choice":
         choices = setting.choices if setting.default is not None else ("", *setting.choices)

@@ -1,4 +1,4 @@
-"""Tabs of the admin page: the open one, in the address and remembered, and the numbers that need attention."""
+"""Tabs of the admin page: the open one, kept in the address, and the counts of open work."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def start_run(request: RunRequest) -> None:
 
 
 def draw_second_run() -> None:
-    """Draw what a run that was asked for would come after, with the ways to queue it all the same or to leave it."""
+    """Draw the unfinished runs that a new run would follow, with buttons to queue or leave it."""
     asked: RunRequest | None = st.session_state.get(_ASKED)
     if asked is None:
         return

@@ -15,7 +15,7 @@ from pages._uploads.bounds import discard_with_session, let_go, offer_upload
 
 
 def stored_preview(place: str, file: UploadedFile) -> Path:
-    """Store the uploaded file once and return its path; the one before it at this place of the page is discarded."""
+    """Store the uploaded file once and return its path; discard the file before it at this place."""
     path: Path | None
     before, path = st.session_state.get(place, ("", None))
     if path is None or before != file.file_id or not path.exists():
@@ -39,7 +39,7 @@ def draw_uploader(place: str, label: str, types: Sequence[str]) -> UploadedFile 
 
 
 def leave(place: str) -> None:
-    """Draw the page anew without the file: what was taken from it is in the source store."""
+    """Draw the page again without the file: its content is in the source store."""
     _discard(place)
     let_go(f"{place} upload {st.session_state[f'{place} batch']}")
     st.session_state[f"{place} batch"] += 1

@@ -102,7 +102,7 @@ _GENERATORS = {"extractive": to_translate("quotations only")}
 def draw_reply(conversation: Conversation, number: int, reply: Reply, *, latest: bool) -> None:
     """Draw the reply of a turn; the latest one shows its sources, whose pages are drawn beside it.
 
-    Those of the others are folded away until a mark, or a person, opens them.
+    The sources of other turns are folded away until a mark, or a person, opens them.
     """
     numbers = {source.n for source in reply.sources}
     firsts = {citation.n: citation for citation in reversed(reply.citations)}
@@ -177,7 +177,7 @@ def _draw_support(reply: Reply, summary: str, mark: Callable[[int], str]) -> Non
 
 
 def partial_answer(text: str) -> str:
-    """Return the markdown of an answer that is still being written: its marks are not checked yet and link nowhere."""
+    """Return the markdown of an unfinished answer, whose marks are not checked and link nowhere."""
     return answer_markdown(text, lambda n: _mark(n, 0, linked=False))
 
 
@@ -204,7 +204,7 @@ def tier_words(tier: Tier) -> str:
 
 
 def tier_help(source: ShownSource) -> str:
-    """Return how often passages of the source's tier answered in our tests, "" where that was not measured."""
+    """Return how often passages of the source's tier answered in tests, "" if not measured."""
     if source.tier_share is None:
         return ""
     told = _FOREIGN_SHARES if source.foreign else _SHARES
@@ -212,7 +212,7 @@ def tier_help(source: ShownSource) -> str:
 
 
 def _mark(n: int, turn: int, *, linked: bool, cited: Citation | None = None) -> str:
-    """Return the markdown of a mark; one that leads to its source shows title, page and quote under the pointer."""
+    """Return the markdown of a mark; a linked one shows title, page and quote under the pointer."""
     badge = f":green-badge[{n}]"
     if not linked:
         return badge
@@ -264,7 +264,7 @@ def _draw_folded(
 
 
 def _advice(wanted: Filter) -> str:
-    """Return what may help where no answer was found by a filter: what of it leaves no document, or what to try."""
+    """Return advice for an unanswered question: which filters leave no document, or what to try."""
     snapshot = resources.engine().collection.snapshot()
     if not snapshot.documents:
         return _("No document is indexed yet, so there is nothing to search.")
@@ -312,7 +312,7 @@ def _draw_source(source: ShownSource, citations: tuple[Citation, ...], conversat
 
 
 def version_badge(document: DocumentRecord | None) -> str:
-    """Return the markdown of the note that the document has a newer version by now, "" for one that has none."""
+    """Return the markdown of a badge if the document has a newer version, "" without one."""
     if document is None or not document.metadata.superseded:
         return ""
     return _(":orange-badge[:material/history: Newer version exists]")
@@ -357,7 +357,7 @@ def _draw_original(source: ShownSource, document: DocumentRecord, citations: tup
 
 
 def _draw_links(source: ShownSource, key: str) -> None:
-    """Draw what the source refers to, each behind a button of its own."""
+    """Draw a button for each place that the source refers to."""
     with st.container(horizontal=True):
         for number, link in enumerate(source.linked):
             label = _("Refers to {place}").format(place=escape(link.label))

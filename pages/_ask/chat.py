@@ -57,7 +57,7 @@ _OPENED_TURNS, _LATEST_TURNS = 3, 10
 _READING_WIDTH = 760
 _TYPED, _CHOSEN, _SCROLLED = "question typed", "question chosen", "question scrolled to"
 
-# What is asked, whether it is not to be rewritten, and its settings, None for those of the sidebar.
+# The question, whether it is not to be rewritten, and its settings, None for those of the sidebar.
 AskedNow = tuple[str, bool, QuestionSettings | None]
 # Of the page's head, of each turn that is drawn, and of what belongs to a question that was just asked; and whether the
 # input waits for an answer.
@@ -83,7 +83,10 @@ def current_conversation(workspace: Path) -> Conversation:
 
 
 def asked_now() -> AskedNow | None:
-    """Return what a person has just asked, typed or else by a button; a second call in one run finds no button's."""
+    """Return the question that a person has just asked: typed, else by a button.
+
+    A second call in one run finds no question of a button.
+    """
     chosen: AskedNow | None = st.session_state.pop(_CHOSEN, None)
     typed = str(st.session_state.get(_TYPED) or "").strip()
     return (typed, False, None) if typed else chosen
@@ -192,7 +195,7 @@ def _shared_by(conversation: Conversation) -> str:
 
 
 def choose(question: str, settings: QuestionSettings | None = None, *, as_written: bool = False) -> None:
-    """Ask a question when the page is drawn next, with the settings of an answer or with those of the sidebar."""
+    """Ask a question when the page is next drawn, with the settings given or those of the sidebar."""
     st.session_state[_CHOSEN] = question, as_written, settings
 
 
@@ -201,7 +204,7 @@ def _answerer(
 ) -> Callable[[tuple[Exchange, ...]], Iterator[AnswerPart]]:
     """Return how a question is answered after those before it.
 
-    One that leans on them is rewritten, unless it fills in a form or is to be asked as written.
+    A follow-up question is rewritten, unless it fills in a form or is to be asked as written.
     """
     wanted, retrieval, schema = asking
 
@@ -215,7 +218,7 @@ def _answerer(
 
 
 def _turn_in_address(conversation: Conversation, last: int) -> int:
-    """Return the number of the turn that the address names by the time of its question, else of the last one."""
+    """Return the number of the turn whose time is in the address, else `last`."""
     asked = st.query_params.get(_ASKED_AT)
     return next((number for number, turn in enumerate(conversation.turns) if turn.asked == asked), last)
 
@@ -227,15 +230,15 @@ def _is_dead_link(conversation: Conversation) -> bool:
 
 
 def _turn_places(conversation: Conversation, count: int) -> list[DeltaGenerator]:
-    """Return a place for each turn that is drawn of so many, the latest last.
+    """Return a place for each drawn turn, the latest last.
 
-    They stay where they are while a question is added, so that those before it are not drawn anew in the browser.
+    The places stay while a question is added, so that the browser does not draw earlier turns again.
     """
     return [st.container() for _number in range(_shown_turns(conversation, count))]
 
 
 def _scroll_once(conversation: Conversation, number: int) -> None:
-    """Scroll to a question when it is asked, when it is answered and when the conversation is opened at it."""
+    """Scroll to a question when it is asked, answered, or opened with its conversation."""
     answered = conversation.turns[number].reply is not None
     state = turn_key(conversation, number), answered
     if st.session_state.get(_SCROLLED) != state:
@@ -244,14 +247,17 @@ def _scroll_once(conversation: Conversation, number: int) -> None:
 
 
 def _scroll_to(conversation: Conversation, number: int, occasion: str) -> None:
-    """Scroll to the question of a turn; Streamlit has no way to do so but a script, and runs the same one only once."""
+    """Scroll to the question of a turn, by a script.
+
+    Streamlit has no other way, and runs the same script only once.
+    """
     # Nothing that a file from elsewhere says of itself comes into a script.
     turn = {"conversation": digest_of(conversation.id), "number": number, "occasion": occasion}
     st.html(_SCROLL % turn, unsafe_allow_javascript=True)
 
 
 def _shown_turns(conversation: Conversation, count: int) -> int:
-    """Return how many turns are drawn of so many: the latest ones, and more with each click and each question."""
+    """Return how many turns are drawn: the latest, and more with each click and question."""
     key = _shown_key(conversation)
     # The turn of an address is drawn however far back it is.
     needed = count - _turn_in_address(conversation, count - 1)
@@ -338,7 +344,7 @@ def _draw_exchange(
 
 
 def _draw_asking(turn: Turn, key: str, *, latest: bool) -> None:
-    """Draw how a question was asked and what in its place, with the button to ask the latest as it is written."""
+    """Draw a question's settings and rewriting, with the button to ask the latest as written."""
     if turn.settings:
         draw_settings(turn.settings, turn.asked)
     if turn.rewritten:
@@ -357,7 +363,10 @@ def _draw_asking(turn: Turn, key: str, *, latest: bool) -> None:
 
 
 def _draw_asking_again(turn: Turn, key: str, now: Asking) -> None:
-    """Draw the buttons to ask a question again, as it was, or edited and if wanted with the settings of now."""
+    """Draw the buttons to ask a question again: as it was, or edited.
+
+    An edited question can be asked with the settings of now.
+    """
     settings = turn.settings
     obstacle = escape(why_refused(lambda: asking_of(settings, now) if settings else None))
     same = _("With the filters and settings of this answer.") if settings else None
@@ -401,6 +410,9 @@ def _draw_asking_again(turn: Turn, key: str, now: Asking) -> None:
 
 
 def _choose_edited(key: str, settings: QuestionSettings | None) -> None:
-    """Ask the question as it was edited. It is read at the click, which may come before the page was drawn with it."""
+    """Ask the edited question as it stands at the click.
+
+    The click may come before the page was drawn with the edit.
+    """
     if edited := str(st.session_state[key]).strip():
         choose(edited, settings)

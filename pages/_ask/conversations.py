@@ -83,7 +83,7 @@ def _draw_list(workspace: Path, shown: Sequence[ConversationSummary], current: s
 
 
 def period_of(asked: str, today: datetime) -> str:
-    """Return the heading under which a conversation is listed by the day of its last question, by the clock here."""
+    """Return the heading that a conversation is listed under, by the local day of its last question."""
     days = (today.astimezone().date() - datetime.fromisoformat(asked).astimezone().date()).days
     if days < 1:
         return _("Today")
@@ -148,7 +148,7 @@ def _draw_managing(workspace: Path, one: ConversationSummary, current: str) -> N
 
 
 def _rename(workspace: Path, id: str) -> None:
-    """Give a conversation the name that was typed, read at the click, which may come before the page was drawn."""
+    """Name a conversation as typed; the click may come before the page was drawn with the name."""
     with show_errors():
         rename_conversation(workspace, id, st.session_state[f"name {id}"], resources.person())
         st.session_state[f"manage {id}"] = False

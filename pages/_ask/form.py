@@ -19,7 +19,7 @@ from rag_engine.filters import Filter
 from rag_engine.takeaway.exported_text import attribute_text
 from rag_engine.types import Evidence, StructuredAnswer
 
-# What a narrow table does not break at.
+# A blank at which a narrow table does not break.
 _TOGETHER = "\N{NO-BREAK SPACE}"
 
 

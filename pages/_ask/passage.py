@@ -8,7 +8,7 @@ from rag_engine.conversations.reply import ShownSource
 
 
 def cited_place(source: ShownSource) -> str:
-    """Return where a passage is found: "**Article 9 (3)** · Paris Agreement", empty where nothing is known.
+    """Return the place of a passage: "**Article 9 (3)** · Paris Agreement", "" if none is known.
 
     Below section, clause and act come the headings above the passage, from the outermost on. An act that is the
     document itself is named by its title already, and a heading is not repeated.

@@ -1,4 +1,4 @@
-"""Settings of a question, kept in the address and drawn below it: filter, collection, date and search settings."""
+"""Settings of a question, kept in the address and drawn as chips below it."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ def note_in_address(engine: Engine, retrieval: RetrievalConfig, schema: AnswerSc
 
 
 def follow_address(engine: Engine) -> bool:
-    """Set the widgets to the settings of an address that was opened, not to those that this page has noted there.
+    """Set the widgets to the settings of an opened address.
 
-    What a widget does not take counts as not named. Return whether they were set, and are to be drawn without a value
-    of their own.
+    An address that this page has noted sets nothing. A setting that a widget does not take counts as not named. Return
+    whether the widgets were set: they are then drawn without a default value.
     """
     usual = _parameters(engine.config.retrieval)
     given = {name: st.query_params[name] for name in (*usual, _FORM) if name in st.query_params}
@@ -117,7 +117,7 @@ def _forms() -> tuple[str, ...]:
 
 
 def draw_settings(settings: QuestionSettings, asked: str) -> None:
-    """Draw a chip for each filter, the collection's size, the date and each search setting that is not usual."""
+    """Draw a chip for each filter, the collection's size, the date and each unusual search setting."""
     st.markdown(" ".join(f":gray-badge[{escape(chip)}]" for chip in _chips(settings, asked)))
 
 

@@ -16,7 +16,7 @@ from rag_engine.conversations.store import Conversation, TurnRating, rate_turn
 
 @st.fragment
 def draw_rating(conversation: Conversation, number: int) -> None:
-    """Draw the thumbs below an answer with what goes with them: who sees the rating, the reason, the test question."""
+    """Draw the thumbs below an answer, with sharing, reason and test question."""
     id, turn = conversation.id, conversation.turns[number]
     key = f"{turn_key(conversation, number)} rating"
     if turn.rating is not None:

@@ -29,7 +29,7 @@ _TITLES = 5
 
 
 def watch(id: str) -> None:
-    """Draw how far the answer of a conversation has come; draw the page anew once there is none any more."""
+    """Draw how far the answer of a conversation has come; without one, draw the page again."""
     jobs = resources.answer_jobs()
     progress = jobs.progress(id, resources.person())
     if progress is None:
@@ -49,9 +49,9 @@ def watch(id: str) -> None:
 
 
 def await_change(drawn: Conversation) -> None:
-    """Draw nothing, and the page anew once the conversation has another question or answer than was drawn.
+    """Draw the page again if the conversation has another question or answer than was drawn.
 
-    Unless its file was written since the last look, which it is for a rating too, that is all there is to do.
+    The conversation is read only if its file was written since the last look, as it is for a rating too.
     """
     workspace = resources.workspace()
     state = drawn.id, CONVERSATIONS.version(workspace, drawn.id)

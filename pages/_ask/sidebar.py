@@ -64,7 +64,7 @@ def draw_filter(engine: Engine, place: str) -> Filter:
 def draw_retrieval(engine: Engine, *, followed: bool = False) -> RetrievalConfig:
     """Draw the number of passages and the similarity threshold; return the retrieval chosen.
 
-    Where the widgets have `followed` an address, they have its values, and none of their own.
+    If the widgets have `followed` an address, they have its values and no default.
     """
     before = engine.config.retrieval
     with st.expander(_("Search settings"), icon=":material/tune:"):

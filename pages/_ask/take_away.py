@@ -58,7 +58,7 @@ def draw_answer_row(conversation: Conversation, number: int) -> None:
 
 
 def draw_quote_row(conversation: Conversation, number: int, n: int, citations: tuple[Citation, ...], key: str) -> None:
-    """Draw what can be done with the quotes of source `n`: copy them with their reference, add them to a notebook."""
+    """Draw the buttons for the quotes of source `n`: copy with reference, add to a notebook."""
     label = ngettext("Copy quote", "Copy quotes", len(citations))
     draw_copy(label, ":material/format_quote:", plain_quotes(citations, WORDING), f"{key} quote")
     draw_adding(partial(quote_entry, conversation.id, conversation.turns[number], n), key)

@@ -25,9 +25,10 @@ def can_translate(source: ShownSource) -> bool:
 
 
 def draw_translation(source: ShownSource, citations: tuple[Citation, ...], question: str) -> None:
-    """Draw the passage that was found, with what is cited of it, beside its translation into the question's language.
+    """Draw the found passage beside its translation into the question's language.
 
-    A translation is the model's word: it is never cited, and numbers that differ are named below it.
+    The passage is widened by the text that is cited of its source. A translation is the model's word: it is never
+    cited, and numbers that differ are named below it.
     """
     start = min((source.passage[0], *(one.start for one in citations)))
     end = max((source.passage[1], *(one.end for one in citations)))

@@ -25,7 +25,7 @@ _LOOK_SECONDS = 2.0
 
 
 def draw_welcome_title(width: int) -> DeltaGenerator:
-    """Draw the heading of the start page in the middle; return the container in which the rest of it is drawn."""
+    """Draw the heading of the start page in the middle; return the container for the rest of it."""
     with st.container(horizontal_alignment="center"):
         place = st.container(width=width)
     with place:
@@ -62,7 +62,7 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
     documents = engine.collection.documents()
     addition = addition_under_way()
     progress = st.container()
-    # While documents come in, each would have them looked for anew.
+    # While documents come in, each would start another search for examples.
     if documents and addition is None:
         found = resources.example_questions(_chosen_documents(wanted))
         found_in = _("For example, from your documents:")
@@ -78,9 +78,9 @@ def draw_welcome(engine: Engine, wanted: Filter, choose: Callable[[str], None]) 
 
 
 def _chosen_documents(wanted: Filter) -> tuple[str, ...]:
-    """Return the documents that alone are to answer, of which examples are looked for; none where a filter names none.
+    """Return the documents named by the filter, for which examples are sought; none if it names none.
 
-    What else is filtered only leaves fewer of those that were found for the whole collection.
+    Other filters only leave fewer of the examples that were found for the whole collection.
     """
     return tuple(sorted(wanted.get(DOCUMENT, ())))
 

@@ -1,4 +1,4 @@
-"""Backups tab of the admin page: the button that has one made, and those that are kept, to be taken away or deleted."""
+"""Backups tab of the admin page, where backups are made, taken away and deleted."""
 
 from __future__ import annotations
 

@@ -39,9 +39,10 @@ def draw_table(
     asking: Collection[CellPlace],
     on_opened: Callable[[int, int], None],
 ) -> None:
-    """Draw the cells; `notes` say what is to be known of columns, `asking` are the places that a run is still to ask.
+    """Draw the cells of a comparison.
 
-    `on_opened` gets the row and the column of a cell that is clicked, counted from 0.
+    `notes` are notes on columns by their keys, `asking` the places that a run is still to ask. `on_opened` gets the row
+    and the column of a cell that is clicked, counted from 0.
     """
     rows = [
         {
@@ -63,7 +64,7 @@ def draw_table(
 
 
 def _shown(cell: ComparisonCell | None, *, waiting: bool) -> dict[str, str]:
-    """Return a cell's status and its words, its text, and below it where that is from or how much was searched."""
+    """Return a cell's status with its words, its text, and a note on its source or on the search."""
     if cell is None or (waiting and cell.status == "failed"):
         return _told("asking" if waiting else NOT_ASKED)
     status = "asking again" if waiting else cell.status

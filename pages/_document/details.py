@@ -30,7 +30,7 @@ _SHOWN: tuple[FieldName, ...] = (
     "title", "description", "authority", "document_type", "date", "language", "geographical_level", "countries",
     "hazards", "target", "key_criteria", "tags", "notes",
 )  # fmt: skip
-# What the filters call these fields.
+# Facets of the filters for these fields.
 _FACETS: Mapping[FieldName, str] = {"hazards": "hazard", "countries": "country"}
 
 

@@ -1,4 +1,4 @@
-"""Office file as it looks: where a passage is in what LibreOffice makes of it, and a page of that as a picture."""
+"""Layout of an office file, as LibreOffice makes it: passages found in it, and pages as pictures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LOOK_SECONDS = 1.0
 
 
 def draw_layout_switch(document: DocumentRecord) -> bool:
-    """Draw the choice between the layout of an office file and its text; return whether the layout is shown."""
+    """Draw the switch between layout and text of an office file; return whether layout is chosen."""
     return resources.engine().has_layout(document) and st.toggle(
         _("Original layout"), value=True, key=_switch(document)
     )
@@ -55,7 +55,7 @@ def find_in_layout(document: DocumentRecord, sought: SoughtPassage) -> PlaceInLa
 
 
 def sought_in(document: DocumentRecord, text: PagedText, page: int, passage: Span | None) -> SoughtPassage:
-    """Return what is looked for in the layout of a document: a passage on a page, or the page where none is on it."""
+    """Return the passage that is sought in the layout, or its page if no passage is on it."""
     return sought_passage(text, page, passage, is_workbook=is_workbook(document.file))
 
 
@@ -66,9 +66,9 @@ def layout_label(document: DocumentRecord, page: int, pages: int) -> str:
 
 
 def draw_layout_image(document: DocumentRecord, quotes: Sequence[Span], page: int, key: str) -> bool:
-    """Draw the layout of a page of an office file with quotes marked, and a choice where they are on several pages.
+    """Draw a page of the layout of an office file, with quotes marked.
 
-    Return False where its text is to be shown, also meanwhile.
+    With quotes on several pages, draw a choice of the page. Return False where its text is to be shown, also meanwhile.
     """
     engine = resources.engine()
     if not engine.has_layout(document):
@@ -96,7 +96,7 @@ def draw_layout_image(document: DocumentRecord, quotes: Sequence[Span], page: in
 
 
 def _choose_page(places: Sequence[PlaceInLayout], key: str) -> int:
-    """Return the page of the layout to show, the first quote's, and draw a choice where quotes are on several."""
+    """Return the page of the layout to show; draw a choice if quotes are on several pages."""
     pages = sorted({page for place in places for page in place.boxes})
     first = next((place.page for place in places if place.boxes), places[0].page)
     if len(pages) < 2:
@@ -105,7 +105,7 @@ def _choose_page(places: Sequence[PlaceInLayout], key: str) -> int:
 
 
 def say_not_found(places: Sequence[PlaceInLayout]) -> None:
-    """Say of passages that were looked for which are not marked, not whole, or where not every page was searched."""
+    """Say if passages are not marked, or only in part, and if pages were not searched."""
     missing = sum(not place.boxes for place in places)
     if missing and len(places) > 1:
         st.caption(

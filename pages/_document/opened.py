@@ -77,9 +77,9 @@ def followed(key: str, places: Sequence[DocumentPlace]) -> None:
 
 
 def _state(document: DocumentRecord) -> DocumentState:
-    """Return the cache's key of what is read from a document: its hash, and when the collection changed last.
+    """Return the key under which readings of a document are cached.
 
-    A rebuild cuts a document anew without giving it another id.
+    It holds the document's hash and the collection's last change: a rebuild cuts a document again under the same id.
     """
     return document.key, document.sha256, resources.engine().catalog.change()
 

@@ -20,7 +20,10 @@ _list = st.components.v2.component(
 
 
 def draw_places(places: Sequence[PlaceLink], label: str, key: str, *, beside: bool = False) -> None:
-    """Draw the list under a name for those who do not see it, with the notes below the words or beside them."""
+    """Draw the list of places under an accessible name.
+
+    Notes stand below the words, or with `beside` beside them.
+    """
     data = {
         "label": label,
         "beside": beside,

@@ -81,7 +81,7 @@ def _draw_changes(older: DocumentRecord, newer: DocumentRecord, changes: Version
 
 
 def _place(older: DocumentRecord, newer: DocumentRecord, paragraphs: Sequence[ChangedParagraph]) -> DocumentPlace:
-    """Return the place of the first changed paragraph that the newer version has, else of the first removed one."""
+    """Return the place of the first changed paragraph: in the newer version, else in the older."""
     first = next((one for one in paragraphs if not one.removed), paragraphs[0])
     document = older if first.removed else newer
     words = sum(len(one.text) for one in first.pieces if one.kind != ("added" if first.removed else "removed"))

@@ -1,4 +1,4 @@
-"""Two runs of the test questions side by side: what changed by measure, question by question, and in the settings."""
+"""Two runs of the test questions side by side, compared by measure, question and setting."""
 
 from __future__ import annotations
 

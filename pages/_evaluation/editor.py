@@ -1,4 +1,4 @@
-"""A test question written or edited by hand: its words, and the passages that answer it or that nothing does."""
+"""Form for a test question: its words, and the passages that answer it, if any do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEW = AnswerQuestion("", "", "", "", "", (), ())
 
 @translated_dialog(to_translate("Test question"), width="large", icon=":material/fact_check:")
 def edit_question(question: AnswerQuestion | None, words: str = "") -> None:
-    """Open the form for a question, a new one with these words where there is none, and keep what is saved."""
+    """Open the form for a question, else for a new one with these words, and keep it once saved."""
     before, id = question or _NEW, question.id if question else "new"
     asked = st.text_area(_("Question"), before.question or words, key=f"asked {id}", max_chars=2000)
     answerable: bool = st.radio(

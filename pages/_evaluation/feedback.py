@@ -1,4 +1,4 @@
-"""Feedback tab: what people said of answers, with the way to each answer, and good ones kept as test questions."""
+"""Feedback tab: ratings of answers, with the way to each, and good ones kept as test questions."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _draw_rating(one: RatedAnswer) -> None:
 
 
 def _draw_reply(reply: Reply) -> None:
-    """Draw an answer of a conversation that is somebody else's: its words and what they cite, without passages."""
+    """Draw an answer of another person's conversation: its words and citations, without passages."""
     with st.expander(_("Answer"), icon=":material/forum:"):
         st.markdown(answer_markdown(reply.text, lambda n: escape(f"[{n}]")))
         for cited in references_of(reply.citations):

@@ -1,4 +1,4 @@
-"""Test questions: those of the workspace with the evidence they expect, and the ways to add, edit and remove them."""
+"""Test questions with the evidence they expect, and the ways to add, edit and remove them."""
 
 from __future__ import annotations
 

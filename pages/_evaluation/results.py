@@ -1,4 +1,7 @@
-"""Results of a run of the test questions: shares with intervals, each question, and another run beside it."""
+"""Results of a run of the test questions: shares with intervals, and each question.
+
+Another run can stand beside it.
+"""
 
 from __future__ import annotations
 

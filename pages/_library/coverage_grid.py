@@ -1,4 +1,4 @@
-"""Map of the documents that are shown: countries, or another facet, against years, or another, as a shaded table."""
+"""Map of the shown documents: two facets, such as countries and years, as a shaded table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def draw_grid(documents: Sequence[DocumentRecord], wanted: Filter) -> None:
         ]
     )
     clickable = columns in filter_names()
-    # A key of its own after each click, so that nothing stays selected when the reader comes back.
+    # A new key after each click, so that nothing stays selected when the reader comes back.
     key = f"coverage grid {rows} {columns} {st.session_state.get(_CLICKS, 0)}"
     most = max(grid.counts.values())
     opened = when_changed(key, st.session_state.get(key), _open_cell, key, grid, wanted)

@@ -38,7 +38,7 @@ def _language(document: DocumentRecord) -> str:
 TITLE, UNCHECKED, FOUND_IN = to_translate("Title"), to_translate("Extracted, not checked"), to_translate("Found in")
 _PAGES = to_translate("Pages")
 _CHOSEN = "library columns"
-# Shown where a document is superseded, whatever columns are chosen.
+# Shown if a document is superseded, with any choice of columns.
 VERSION = to_translate("Version")
 _COLUMNS: Mapping[str, tuple[Callable[[DocumentRecord], str | int], int]] = {
     to_translate("Year"): (lambda one: str(one.metadata.year or ""), 55),

@@ -21,7 +21,11 @@ _WORDS, _UNCHECKED = "library words", "library unchecked"
 
 
 def draw_documents(documents: Sequence[DocumentRecord], total: int) -> None:
-    """Draw the documents that the filters allow, of so many in all: the table first, then what stands above it."""
+    """Draw a table of the documents that the filters allow, below their search and count.
+
+    `total` counts the documents of the collection. The table comes first, since the elements above it need its
+    selection.
+    """
     found = find(documents, str(st.session_state.get(_WORDS, "")))
     described = dict(zip((one.key for one in documents), describe_records(resources.desk(), documents), strict=True))
     only = st.session_state.get(_UNCHECKED, False)

@@ -31,7 +31,7 @@ def draw_adding(*, expanded: bool) -> None:
 
 def _draw_upload() -> None:
     """Draw the place where files are dropped, and queue them for addition."""
-    # A key of its own for each batch empties the widget once its files are handed on.
+    # A new key for each batch empties the widget once its files are handed on.
     batch = st.session_state.setdefault("upload batch", 0)
     draw_upload_limit()
     why = why_disabled("queue_uploads")
@@ -69,7 +69,7 @@ def _draw_upload() -> None:
 
 
 def _choose_replaced() -> DocumentRecord | None:
-    """Return the document that the file is a new version of, as the person says; None for a document of its own."""
+    """Return the document that the file is a new version of; None for a new document."""
     own = [one for one in resources.engine().collection.documents() if not is_listed(resources.desk(), one)]
     return st.selectbox(
         _("New version of"),

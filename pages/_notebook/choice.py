@@ -34,7 +34,7 @@ _MAKING, _RENAMING = "notebook making", "notebook renaming"
 
 
 def draw_choice(workspace: Path) -> Notebook:
-    """Draw the choice of a notebook, with what can be done with it as a whole; return the one that is open."""
+    """Draw the choice of a notebook with the acts on it; return the notebook that is open."""
     person = resources.person()
     draw_way_back(_UNDO)
     default = default_notebook(person)

@@ -53,7 +53,7 @@ def _draw_quotes(quotes: tuple[Citation, ...], present: Collection[str], key: st
 
 def _draw_answer(reply: Reply, present: Collection[str], key: str) -> None:
     cited = {n: [one for one in reply.citations if one.n == n] for n in {one.n for one in reply.citations}}
-    # Where each of its marks has a citation of its own, it leads to that one.
+    # If each mark of a source has a separate citation, it leads to that one.
     in_turn = {n: iter(of) for n, of in cited.items() if reply.text.count(f"[Source {n}]") == len(of)}
 
     def mark(n: int) -> str:
@@ -77,7 +77,7 @@ def _draw_answer(reply: Reply, present: Collection[str], key: str) -> None:
 
 
 def _draw_references(citations: Sequence[Citation], present: Collection[str]) -> None:
-    """Draw the documents that are cited, a line each, and where several pages of one are, the link to each of them."""
+    """Draw a line for each cited document, with a link to each page if several are cited."""
     lines = []
     for reference in references_of(citations):
         of = [one for one in citations if one.document_id == reference.document_id]
@@ -90,7 +90,7 @@ def _draw_references(citations: Sequence[Citation], present: Collection[str]) ->
 
 
 def _mark(n: int, cited: Sequence[Citation], present: Collection[str]) -> str:
-    """Return the markdown of a mark, which leads to the first place that it cites while the collection has it."""
+    """Return the markdown of a mark: a link to its first citation if the document is present."""
     badge = f":green-badge[{n}]"
     if not cited or cited[0].document_id not in present:
         return badge
@@ -105,7 +105,7 @@ def _address(citation: Citation) -> str:
 
 
 def draw_origin(workspace: Path, entry: NotebookEntry) -> None:
-    """Draw when the question was asked, and the link to its conversation while that is kept, or to its search."""
+    """Draw the time of the question, with a link to its search or its kept conversation."""
     st.caption(moment(entry.asked), width="content")
     if not entry.conversation:
         st.page_link(

@@ -88,7 +88,10 @@ def _told_of_counts(query: PassageQuery) -> str | None:
 
 
 def _hits(engine: Engine, found: FoundPassages, snapshot: Snapshot) -> DocumentHits:
-    """Return the documents that the words hit, kept from the run before: another filter leaves them as they are."""
+    """Return the documents that the words hit, kept from the run before.
+
+    Another filter leaves them as they are.
+    """
     state = snapshot.change, engine.collection.generation(), engine.config.retrieval
     asked = found.query.words, found.query.words_only, state
     kept: tuple[object, DocumentHits] | None = st.session_state.get(_HITS)
@@ -98,7 +101,10 @@ def _hits(engine: Engine, found: FoundPassages, snapshot: Snapshot) -> DocumentH
 
 
 def _draw_values(query: PassageQuery, name: str, counts: Mapping[str, int]) -> None:
-    """Draw a box for each value, the frequent ones first; one that no document has together with the rest is closed."""
+    """Draw a box for each value, frequent ones first.
+
+    A box is disabled if no document has its value together with the other filters, unless it is chosen.
+    """
     chosen, label = query.wanted.get(name, ()), filter_label(name)
     # A value of an opened link may be one that no document has.
     known = {**dict.fromkeys(chosen, 0), **counts}

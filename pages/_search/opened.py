@@ -10,7 +10,7 @@ _LAST, _PART = "search last", "from"
 
 
 def current_query() -> PassageQuery:
-    """Return the search of the address; without one the last search of this session, which comes into the address."""
+    """Return the search of the address, else the last one of this session, put into the address."""
     query = read_query({name: st.query_params.get_all(name) for name in st.query_params})
     last = st.session_state.get(_LAST)
     if not query and last:

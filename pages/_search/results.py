@@ -29,7 +29,7 @@ from rag_engine.passage_search.passages import read_passages
 
 # Documents on a page, and passages of each that are shown before more are asked for.
 _DOCUMENTS, _PASSAGES = 8, 2
-# What was found last, kept for the next run of the page: another order, page or opened passage finds the same.
+# The last result, kept for the next run of the page: another order, page or opened passage finds the same.
 _FOUND = "search found"
 # Passages that a visitor keeps at most, some megabytes.
 _KEPT = 50_000
@@ -47,7 +47,7 @@ def find(engine: Engine, query: PassageQuery) -> FoundPassages | None:
         return in_order(kept[1], query)
     with st.spinner(_("Searching …")), show_errors():
         found = find_passages(engine, query)
-        # What a search could not do for the moment is tried again.
+        # A search with warnings, which could not do all for the moment, is tried again.
         if not found.warnings and len(found) <= _KEPT:
             st.session_state[_FOUND] = asked, found
         return found

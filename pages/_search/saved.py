@@ -32,7 +32,7 @@ _NAME, _UNDO, _SAVING = "search saved name", "search undo", "search save"
 
 
 def draw_saved(engine: Engine, query: PassageQuery) -> None:
-    """Draw the saved searches, each with the number of new documents, and the place to save the one that is open."""
+    """Draw the saved searches with their new documents, and the place to save the open search."""
     workspace = resources.workspace()
     with st.expander(_("Saved searches"), icon=":material/bookmark:", expanded=True, key="search saved"), show_errors():
         listed = list_searches(workspace, resources.person())

@@ -17,7 +17,7 @@ _ORDERS: dict[SortOrder, str] = {"relevance": to_translate("Relevance"), "date":
 
 
 def draw_words(query: PassageQuery) -> None:
-    """Draw the input for the words, with the order and the choice to leave out what is only near in meaning."""
+    """Draw the input for the words, with the order and the choice of all words only."""
     if st.session_state.get(_DRAWN) != query or _WORDS not in st.session_state:
         st.session_state[_DRAWN] = query
         st.session_state[_WORDS], st.session_state[_SORT] = query.words, query.sort

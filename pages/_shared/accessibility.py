@@ -1,4 +1,4 @@
-"""Accessible names, languages and contrasts that Streamlit's own markup lacks, and its own words in other languages."""
+"""Accessible names, languages and contrasts that Streamlit lacks, and translations of its words."""
 
 from __future__ import annotations
 

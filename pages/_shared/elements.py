@@ -1,4 +1,4 @@
-"""Elements that several pages draw: tables, downloads, and the name of whoever is at the page."""
+"""Elements that several pages draw: tables, downloads, and the name of the person."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _Given = ParamSpec("_Given")
 
 
 def draw_author() -> str:
-    """Draw who is logged in, else the input for the name, filled with the last one given or the system's user.
+    """Draw who is logged in, else the input for the name; return the name, "" for none.
 
-    Return the name, "" for none. The input's default is that too: a dialog that opens while another closes begins with
-    it.
+    The input is filled with the last name given, else the system's user. That is its default too: a dialog that opens
+    while another closes begins with it.
     """
     if is_logged_in():
         name = person().name
@@ -58,10 +58,10 @@ def known_author() -> str:
 
 
 def in_own_place(draw: Callable[_Given, None]) -> Callable[_Given, None]:
-    """Have a function that may draw nothing draw into a place of its own, so that what follows it keeps its place.
+    """Have a function that may draw nothing draw into a separate container.
 
-    Until a page is drawn to its end, the browser keeps what stood there before: a widget that moves and is changed at
-    the same time is shown twice.
+    Elements after it then keep their place. Until a page is drawn to its end, the browser keeps its old elements. So a
+    widget that moves and is changed at the same time is shown twice.
     """
 
     @wraps(draw)
@@ -73,10 +73,10 @@ def in_own_place(draw: Callable[_Given, None]) -> Callable[_Given, None]:
 
 
 def when_changed(key: str, drawn: object, follow: Callable[..., None], *arguments: object) -> Callable[[], None]:
-    """Return the `on_change` of a widget that is drawn with a value: `follow` is called once it has another.
+    """Return a widget's `on_change` that calls `follow` if the value is no longer `drawn`.
 
-    A browser repeats the values of widgets that have just gone until it has put them away, and Streamlit takes them for
-    changes: on another page, or of what was deleted.
+    A browser repeats the values of widgets that have just gone until it has put them away. Streamlit takes them for
+    changes, on another page or of a deleted object.
     """
     st.session_state.setdefault(_SEEN, {})[key] = drawn
     return partial(_follow_change, key, follow, *arguments)
@@ -92,9 +92,9 @@ def _follow_change(key: str, follow: Callable[..., None], *arguments: object) ->
 
 
 def keep_way_back(key: str, said: str, back: Callable[[], None], **values: str) -> None:
-    """Keep what brings back what a person deleted, in this session alone: what is deleted leaves the disk at once.
+    """Keep the way back from a deletion, in this session alone.
 
-    `said` is a message to translate, which the values fill in.
+    A deleted object leaves the disk at once. `said` is a message to translate, which the values fill in.
     """
     st.session_state[f"{key} kept"] = said, values, back
 
@@ -134,7 +134,10 @@ def why_disabled(act: str) -> str | None:
 
 
 def draw_upload_limit() -> None:
-    """Draw how large a file may be, and what to do with a larger one: the browser refuses it in its own words."""
+    """Draw how large a file may be, and what to do with a larger one.
+
+    The browser refuses a larger file in its own words.
+    """
     limit = number(ExtractionLimits().max_bytes // 2**20)
     st.caption(
         _(
@@ -147,7 +150,10 @@ def draw_upload_limit() -> None:
 def act_button(
     act: str, label: str, *, disabled: bool = False, help: str | None = None, in_form: bool = False, **options: Any
 ) -> bool:
-    """Draw the button of an act, with the reason where the person may not do it; return whether it was clicked."""
+    """Draw the button of an act; return whether it was clicked.
+
+    If the person may not do the act, the button is disabled and its help says why.
+    """
     why = why_disabled(act)
     draw = st.form_submit_button if in_form else st.button
     return draw(label, disabled=disabled or why is not None, help=why or help, **options)
@@ -162,7 +168,7 @@ def draw_table(
     written: Mapping[str, Callable[..., str]] | None = None,
     wrapped: bool = False,
 ) -> None:
-    """Draw rows as a table, which scrolls when it would be taller than so many pixels.
+    """Draw rows as a table, which scrolls if it would be taller than `tallest` pixels.
 
     `written` writes the figures of a column: they are sorted as numbers all the same. With `wrapped` a
     text is broken into lines, of which a row has room for three.
@@ -176,7 +182,10 @@ def draw_table(
 
 
 def draw_download(label: str, read: Callable[[], bytes], name: str, key: str, **options: Any) -> None:
-    """Draw the button to download a file, which is read or written, in the language of now, once it is asked for."""
+    """Draw the button to download a file, which is read or written once it is asked for.
+
+    The file is in the language of the page when the button was drawn.
+    """
     st.download_button(
         label,
         in_this_language(read),
@@ -190,7 +199,7 @@ def draw_download(label: str, read: Callable[[], bytes], name: str, key: str, **
 
 
 def draw_when_done(work: Future[Any], every: float) -> None:
-    """Have the page drawn again once some work is done, looked at every so many seconds.
+    """Have the page drawn again once some work is done, looked at every `every` seconds.
 
     A widget that was drawn in the fragment would run that alone.
     """
@@ -204,7 +213,10 @@ def draw_when_done(work: Future[Any], every: float) -> None:
 
 
 def draw_heading(title: str, what: str, *, of_page: bool = False) -> None:
-    """Draw the title of what is open, with the button to close it; `of_page` where the page has no other title."""
+    """Draw the title of the open object, with a button to close it.
+
+    `of_page` is for a page without another title.
+    """
     with st.container(horizontal=True, horizontal_alignment="distribute", wrap=False):
         (st.title if of_page else st.header)(escape(title), anchor=False)
         st.button(
@@ -239,7 +251,10 @@ def open_in_address(what: str, value: str = "") -> None:
 
 
 def follow_choice(what: str, value: str) -> None:
-    """Open what is chosen in a table; only a new choice does, since the row stays selected when that is closed."""
+    """Open the newly chosen row of a table.
+
+    The row stays selected when its object is closed, so that only a new choice opens one.
+    """
     if st.session_state.get(f"{what} choice", "") != value:
         st.session_state[f"{what} choice"] = value
         if value:
@@ -247,6 +262,6 @@ def follow_choice(what: str, value: str) -> None:
 
 
 def base_address(page: str) -> str:
-    """Return the address below which the pages are, from that of the `page` that is open; "" where it is not known."""
+    """Return the base address of the pages, from that of the open `page`; "" if it is not known."""
     address = (st.context.url or "").partition("?")[0]
     return f"{address.rpartition(page)[0]}/" if page in address else ""

@@ -1,7 +1,7 @@
-"""Errors and other sentences of the engine, drawn for the person at the page in the language of the interface.
+"""Errors and other sentences of the engine, in the language of the interface.
 
-An error has its template and its values. What was stored, or came from another process, is English text: there the
-template is the one that the text is an example of.
+An error has its template and its values. Text that was stored, or came from another process, is English: its template
+is the one that it is an example of.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rag_engine.conversations.person import ROLES
 from rag_engine.errors import SextantError
 from rag_engine.text.templates import TemplatePatterns, fill_template, known_sentences, template_patterns
 
-# What an analyst meets now and then below an answer, kept with it in English.
+# Sentences that stand now and then below an answer, kept with it in English.
 _SENTENCES = frozenset(
     (
         to_translate("Answer cancelled."),
@@ -31,7 +31,7 @@ _SENTENCES = frozenset(
         ),
     )
 )
-# What the system says of a file that cannot be read or written.
+# Errors of the system for a file that cannot be read or written.
 _SYSTEM = frozenset(
     (
         to_translate("File exists"),

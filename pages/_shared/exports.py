@@ -13,7 +13,10 @@ from rag_engine.takeaway.formats import FORMATS, export_file
 
 
 def draw_exports(make: Callable[[], ExportedText], title: str, key: str) -> None:
-    """Draw a button for each format, in which `make` gives the text once it is asked for; files bear the title."""
+    """Draw a download button for each format.
+
+    `make` gives the text once a file is asked for. Files bear the title.
+    """
     documents = resources.engine().collection.documents
     for suffix, name in FORMATS.items():
 

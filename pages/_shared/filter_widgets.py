@@ -1,4 +1,4 @@
-"""Widgets that filter the collection, and the filter they make; it is in the address too, so that a link keeps it."""
+"""Widgets that filter the collection; their filter is in the address, so that a link keeps it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _OTHERS = {
 
 # More values than anybody scrolls through, or than a browser should be sent: one is found by its letters.
 MANY = 100
-# Those whose values are of a fixed list.
+# Facets whose values are of a fixed list.
 _NAMED = ("hazard", "geographical_level", "document_type", "key_criteria", "tags", "status")
 
 
@@ -128,7 +128,7 @@ def chosen_filter(place: str, facets: Facets) -> dict[str, tuple[str, ...]]:
 
 
 def _follow_address(place: str, facets: Facets) -> None:
-    """Set the widgets to the filter of an address that was opened, not to the one that this page has noted there."""
+    """Set the widgets to the filter of an opened address, not to one that this page has noted there."""
     names = _in_address(place)
     given = {name: tuple(st.query_params.get_all(name)) for name in names if name in st.query_params}
     if not given or given == st.session_state.get(_key(place, "address")):
@@ -171,7 +171,10 @@ def set_filters(place: str, given: Filter) -> None:
 
 
 def _in_address(place: str) -> tuple[str, ...]:
-    """Return what an address may name; elsewhere than where one asks, a document in it is one that was open."""
+    """Return the names that an address may hold.
+
+    Only the page to ask filters by documents: elsewhere, a document in the address is an opened one.
+    """
     return (*_LABELS, AS_OF, DOCUMENT) if place == "ask" else (*_LABELS, AS_OF)
 
 
@@ -207,7 +210,7 @@ def clear_filters(place: str) -> None:
 
 
 def display_text(name: str, value: str) -> str:
-    """Return a facet's value as display text: in the language of the interface where it is of a fixed list."""
+    """Return a facet's value as display text, in the interface's language if it is of a fixed list."""
     spoken = interface_language()
     if name == "country":
         return value if spoken == ENGLISH else country_in(value, spoken)
@@ -248,7 +251,7 @@ def document_titles(ids: Iterable[str]) -> list[str]:
 
 
 def _draw_documents(key: str, facets: Facets) -> dict[str, tuple[str, ...]]:
-    """Draw the documents that alone are asked; there is nothing to draw until some were chosen in the Library."""
+    """Draw the choice of the only documents to ask, if some were chosen in the Library."""
     kept = [one for one in st.session_state.get(key) or () if one in facets.get(DOCUMENT, {})]
     if not kept:
         st.session_state.pop(key, None)
@@ -290,7 +293,7 @@ def by_frequency(name: str, counts: Mapping[str, int]) -> list[str]:
 def offered_values(
     label: str, listed: Sequence[str], shown: Callable[[str], str], key: str, chosen: Sequence[str]
 ) -> list[str]:
-    """Return what a list to choose from offers: all values, or of many those chosen and those that are found."""
+    """Return the values that a list offers: all, or of many the chosen and the found ones."""
     if len(listed) <= MANY:
         return list(listed)
     return [*chosen, *(value for value in draw_finding(label, listed, shown, key) if value not in chosen)]

@@ -55,7 +55,7 @@ _WANTED = "page wanted before the frame was open"
 _AT, _SEEN = "page that is open", "page whose content was sent ahead"
 # Longer than Streamlit's server, and then its browser code, gather what is drawn, each 10 ms.
 _SENDING_SECONDS = 0.04
-# What a browser takes to draw what a page is opened for, with code that it has not run yet; a table has the most.
+# Seconds in which a browser draws what a page is opened for, with code that it has not run yet; a table has the most.
 _OPENING_SECONDS, TABLE_SECONDS = 0.25, 0.35
 
 
@@ -132,7 +132,7 @@ def close_frame(source_address: str) -> None:
         width=150,
         on_change=_choose_language,
     )
-    # Whoever uses it over a network is offered its source (AGPL, section 13).
+    # All who use it over a network are offered its source (AGPL, section 13).
     about = _("[Source code of Sextant {version}]({address})")
     st.sidebar.caption(about.format(version=sextant_version(), address=source_address))
 
@@ -152,10 +152,10 @@ def warm_up() -> None:
     PagesManager.uses_pages_directory = False
     for part in sorted((ROOT / "pages").glob("_*/[!_]*.py")):
         import_module(".".join(part.relative_to(ROOT).with_suffix("").parts))
-    # What is wrong with the collection or a setting is shown to the visitor.
+    # An error of the collection or a setting is shown to the visitor.
     with suppress(SextantError):
         resources.engine()
-    # What was imported stays for good, and a full collection that looks through it stops every session.
+    # Imported modules stay for good, and a full collection that looks through them stops every session.
     gc.freeze()
 
 
@@ -167,8 +167,8 @@ def _query() -> dict[str, list[str]]:
 def show_opened(seconds: float = _OPENING_SECONDS) -> None:
     """Have the browser draw what a page is opened for before the rest; not when it is drawn again.
 
-    To be called once one widget is drawn: React 18 shows widgets whose code it has not run yet together, and where
-    more come while it waits for some it shows none for half a second.
+    To be called once one widget is drawn. React 18 shows widgets whose code it has not run yet together. If more come
+    while it waits for some, it shows none for half a second.
     """
     if st.session_state.get(_SEEN) != st.session_state[_AT]:
         st.session_state[_SEEN] = st.session_state[_AT]
@@ -186,8 +186,8 @@ def show_at_once(seconds: float = _SENDING_SECONDS) -> None:
 def guard(file: str) -> None:
     """Go through app.py when a page was reached without it.
 
-    A server that was started without `warm_up` runs the page's file alone, without menu and frame, at the first request
-    that is a deep link (Streamlit 1.67 with a pages folder beside st.navigation).
+    A server that was started without `warm_up` runs the page's file alone, without menu and frame. It does so at the
+    first request that is a deep link (Streamlit 1.67 with a pages folder beside st.navigation).
     """
     if _OPEN not in st.session_state:
         page = Path(file).resolve().relative_to(ROOT).as_posix()

@@ -19,13 +19,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 if TYPE_CHECKING:
     from babel.messages.catalog import Catalog
 
-# Each by its own name, so that whoever reads no other finds it.
+# Each by its own name, so that people who read no other find it.
 LANGUAGES: Mapping[str, str] = {"en": "English", "it": "Italiano", "fr": "Français", "es": "Español"}
 # The language that the messages are written in; its catalog has the page's words for commands of the terminal.
 ENGLISH = "en"
 CATALOGS = Path(__file__).parents[1] / "locale"
 
-# What the catalogs say of a message that is an error of the engine or of ingestion.
+# The mark in the catalogs of a message that is an error of the engine or of ingestion.
 ERROR = "error"
 
 P = ParamSpec("P")
@@ -50,7 +50,7 @@ def to_translate(message: str) -> str:
 
 
 def interface_language() -> str:
-    """Return the code of the language of this session: the person's choice, else the browser's, else English."""
+    """Return the code of this session's language: the person's, else the browser's, else English."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return _outside.get() or ENGLISH
     chosen = st.session_state.get(_CHOSEN)
@@ -61,7 +61,7 @@ def interface_language() -> str:
 
 
 def in_this_language(make: Callable[P, T]) -> Callable[P, T]:
-    """Return the function for a call outside of the page, as for a file once it is downloaded, in its language now."""
+    """Return the function for calls outside of the page, such as a download, in its language of now."""
     language = interface_language()
 
     def made(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -452,7 +452,7 @@ def _erased(result: Mapping[str, Any]) -> str:
     return _("{passages} passages and {vectors} vectors removed and checked: nothing left behind.").format(**gone)
 
 
-# What the result of a run says, by its action.
+# The words on the result of a run, by its action.
 _TOLD: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "compare": _compared,
     "erase": _erased,

@@ -28,9 +28,9 @@ _REFUSED = (
     "To open it to others, name an OpenID Connect provider (README.md, “For several people”)."
 )
 _NOT_LOGGED_IN = "Log in first: this server answers people who are logged in alone."
-# What pages show (pictures, downloads), what people send, and figures about them. The rest is code, and the login.
+# Addresses of pictures and downloads, of what people send, and of figures about them. The rest is code, and the login.
 _BEHIND_LOGIN = ("/media/", "/_stcore/upload_file/", "/_stcore/metrics", "/_stcore/agent/")
-# The provider leads back to the first page, whatever was asked for: the browser's tab remembers what that was. It also
+# The provider always leads back to the first page: the browser's tab remembers which page was asked for. It also
 # knows whether somebody was logged in here before, which the server does not, and then the question that was typed.
 _REMEMBER = """<script>
   sessionStorage.setItem("sextant-wanted", new URL({wanted}, location.href).href);
@@ -118,7 +118,7 @@ def require_login(wanted: str) -> None:
         return
     st.title("Sextant")
     st.html(_ENDED.format(said=html.escape(_("Your login has ended. A question that you had typed is kept."))))
-    # What stands in an address must not end the script.
+    # The text of an address must not end the script.
     address = json.dumps(wanted).replace("<", "\\u003c")
     st.html(_REMEMBER.format(wanted=address), unsafe_allow_javascript=True)
     st.markdown(_("Log in to use this collection."))
@@ -142,9 +142,9 @@ def is_logged_in() -> bool:
 
 
 def login_identity() -> tuple[str, str]:
-    """Return by what the provider knows who is logged in, and the address in lower case, "" where it is not verified.
+    """Return the identity that the provider gives a person, and the verified address, else "".
 
-    What a provider calls unverified is not, whoever vouches for it.
+    The address is in lower case. `vouch_for_addresses` does not verify an address that the provider calls unverified.
     """
     user, login = st.user, login_settings()
     provider = login.get(str(user.get("provider")), login)
@@ -158,7 +158,8 @@ def login_identity() -> tuple[str, str]:
 def guarded(app: ASGIApp) -> ASGIApp:
     """Return the app behind the login: other machines are refused while nobody has to log in.
 
-    While people have to, whoever has not gets nothing that pages show. While it cannot be known, nobody is answered.
+    While people have to, nobody without a login gets anything that pages show. While this is not known, nobody is
+    answered.
     """
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:

@@ -21,7 +21,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202
 
 
 def escape(text: str) -> str:
-    """Return markdown that shows the text unchanged, in one line: no link, picture, HTML, formula, icon or colour.
+    """Return markdown that shows the text unchanged in one line, without links, HTML or other markup.
 
     Control characters and those that reverse the direction of writing are dropped.
     """
@@ -30,7 +30,7 @@ def escape(text: str) -> str:
 
 
 def escape_paragraphs(text: str) -> str:
-    """Return the same for several lines, each on a line of its own."""
+    """Return the markdown of several lines, each shown unchanged."""
     return "  \n".join(escape(line) for line in text.strip().splitlines())
 
 
@@ -41,12 +41,12 @@ def quoted(markdown: str) -> str:
 
 
 def highlighted(pieces: Sequence[tuple[str, bool]]) -> str:
-    """Return the markdown of pieces of a text in one line, those that are flagged marked as with a highlighter."""
+    """Return the markdown of pieces of a text in one line, with the flagged pieces highlighted."""
     return "".join(f":green-background[{escape(text)}]" if marked else _spaced(text) for text, marked in pieces)
 
 
 def faded(pieces: Sequence[tuple[str, bool, bool]]) -> str:
-    """Return the same for pieces that are flagged twice; those without the second flag, such as context, are gray."""
+    """Return the markdown of pieces in one line: highlighted if marked, else gray unless near."""
     return "".join(
         f":green-background[{escape(text)}]" if marked else _spaced(text) if near else _gray(text)
         for text, marked, near in pieces
@@ -54,7 +54,7 @@ def faded(pieces: Sequence[tuple[str, bool, bool]]) -> str:
 
 
 def answer_markdown(text: str, mark: Callable[[int], str]) -> str:
-    """Return the markdown of an answer: its lists, headings and bold words, each [Source n] replaced by `mark(n)`."""
+    """Return an answer's markdown: lists, headings, bold words, and `mark(n)` for each [Source n]."""
     return "\n".join(_line(line, mark) for line in answer_lines(text))
 
 

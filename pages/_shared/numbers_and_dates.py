@@ -1,4 +1,4 @@
-"""Numbers, dates and durations as the language of the interface writes them, and messages that count something."""
+"""Numbers, dates, durations and counts as the language of the interface writes them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ DATE_FORMAT = "DD/MM/YYYY"
 
 
 def number(value: float, decimals: int = 0) -> str:
-    """Return a number with its thousands separated, rounded to so many decimals."""
+    """Return a number with its thousands separated, rounded to `decimals`."""
     pattern = f"#,##0.{'0' * decimals}" if decimals else "#,##0"
     return str(numbers.format_decimal(value, format=pattern, locale=_locale()))
 
 
 def signed(value: float, decimals: int) -> str:
-    """Return a difference with its sign, rounded to so many decimals."""
+    """Return a difference with its sign, rounded to `decimals`."""
     digits = f"#,##0.{'0' * decimals}"
     return str(numbers.format_decimal(value, format=f"+{digits};-{digits}", locale=_locale()))
 
@@ -59,7 +59,7 @@ def long_day(when: str | date) -> str:
 
 
 def known_date(written: str) -> str:
-    """Return a document's date as far as it is known: 5 Nov 2026, Nov 2026; a year and anything else as it is."""
+    """Return a document's date as known: 5 Nov 2026 or Nov 2026; a year and other text as written."""
     with suppress(ValueError):
         if re.fullmatch(r"\d{4}-\d\d-\d\d", written):
             return day(date.fromisoformat(written))
@@ -76,7 +76,7 @@ def moment(when: str | datetime, *, seconds: bool = False) -> str:
 
 
 def universal_moment(when: str) -> str:
-    """Return a moment by the clock of all machines, for a file that leaves this one: 5 Nov 2026, 13:02 UTC."""
+    """Return a moment in UTC, for a file that leaves this machine: 5 Nov 2026, 13:02 UTC."""
     universal = datetime.fromisoformat(when)
     universal = universal.replace(tzinfo=universal.tzinfo or UTC).astimezone(UTC)
     clock = dates.format_time(universal.time(), "short", locale=_locale())

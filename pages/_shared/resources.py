@@ -94,7 +94,7 @@ _LATEST_EVENTS = 20
 
 
 def kept_reading(read: Callable[_Given, _Found], spinner: str) -> Callable[_Given, _Found]:
-    """Return a reading under the words that are shown meanwhile; what was read is kept once for all sessions.
+    """Return a reading that shows `spinner` meanwhile, and is kept once for all sessions.
 
     Arguments whose names begin with an underscore do not tell two readings apart.
     """
@@ -119,7 +119,10 @@ def workspace() -> Path:
 
 @st.cache_resource(ttl=60, show_spinner=False)
 def language_model() -> tuple[Generator | None, str]:
-    """Return the model that writes the answers, or None and why; looked for once a minute, as servers come and go."""
+    """Return the model that writes the answers, or None and why.
+
+    It is looked for once a minute, as servers come and go.
+    """
     return engine().language_model()
 
 
@@ -149,7 +152,7 @@ def document_language(document_id: str) -> str:
     return document.metadata.language if document is not None else ""
 
 
-# Of an answer so many characters tell its language.
+# Characters of an answer that tell its language.
 _SAMPLE = 600
 
 

@@ -1,7 +1,7 @@
 """Bounds of what browsers upload: who may, how much at once, and until when it stays in memory.
 
-Streamlit takes a file of any live session, whether or not a page asked for one, bounds each file by itself, and keeps
-it until it next clears away sessions that have ended.
+Streamlit takes a file of any live session, even if no page asked for one, and bounds each file by itself. It keeps the
+file until it next clears away sessions that have ended.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from pages._shared.interface_language import _
 from pages._shared.numbers_and_dates import number
 
 _MEGABYTE = 1 << 20
-# What a browser sends around a file.
+# Bytes that a browser sends around a file.
 _AROUND = 1 << 16
-# All sessions together may hold as much as so many of them.
+# All sessions together may hold as much as this number of full ones.
 _FULL_SESSIONS = 2
 _Refused = Literal["", "session", "all"]
 # Why the last file of a session was refused, for the sessions that were shown where to drop one.
@@ -39,7 +39,10 @@ _arriving: dict[object, tuple[str, int]] = {}
 
 
 def offer_upload() -> None:
-    """Let this session upload from now on, and draw why its last file was refused, for the browser does not say."""
+    """Let this session upload from now on, and draw why its last file was refused.
+
+    The browser does not say why.
+    """
     context = get_script_run_ctx()
     assert context is not None
     refused = _offered.setdefault(context.session_id, "")
@@ -77,7 +80,7 @@ def discard_with_session(file: Path) -> None:
 
 
 def bounded_uploads(app: ASGIApp) -> ASGIApp:
-    """Return the app behind the bounds: it takes files of sessions that were offered to, while there is room."""
+    """Return the app with bounded uploads: files of sessions with an offer, while there is room."""
 
     async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -144,7 +147,7 @@ def _refusal(session: str) -> _Refused:
 
 
 def _show_refusal(session: str, refused: _Refused) -> None:
-    """Have the page that wanted to upload drawn anew, with the reason."""
+    """Have the page of a session drawn again, with the reason of the refusal."""
     _offered[session] = refused
     known = _sessions().get_active_session_info(session)
     if known is not None:

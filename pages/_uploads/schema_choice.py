@@ -1,4 +1,4 @@
-"""Choice of a form: one of those that come with the program, or a JSON schema of one's own."""
+"""Choice of a form: a schema that comes with the program, or an uploaded JSON schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _OWN = "own schema"
 
 
 def draw_schema_choice(label: str, place: str, *, first: str = "", help: str | None = None) -> AnswerSchema | None:
-    """Draw the choice and return the schema; None for `first`, a choice without one, and until one is uploaded."""
+    """Draw the choice of a schema and return it; None for `first`, or until one is uploaded.
+
+    `first` is the label of a choice without a schema.
+    """
     shipped = {read_schema(file).title: file for file in shipped_schemas()}
     chosen = st.selectbox(
         label,
