@@ -68,7 +68,7 @@ _Index = TypeVar("_Index", VectorIndex, SparseIndex)
 # Passages for which an erasure makes both indexes anew at once, within a second.
 _MADE_ANEW = 1_000
 _LEFT = kept_sentence(
-    "words and vectors in the files of the indexes, where no search finds them, until the worker makes these anew"
+    "words and vectors in the files of the indexes, where no search finds them, until the worker rebuilds them"
 )
 
 
