@@ -189,7 +189,7 @@ def test_of_a_large_collection_the_worker_makes_the_files_anew_once_no_job_waits
     vectors = [engine.collection.view().vectors[row].tobytes() for (row,) in rows]
     assert files_with(tmp_path, vectors) > 0
     [left] = engine.collection.erase(erased).left_behind
-    assert "until the worker makes these anew" in left
+    assert "until the worker rebuilds them" in left
     # The words leave the database at once; vectors lie in files that Chroma never cuts.
     assert b"Zanzibar" not in (paths.chroma(tmp_path, 1) / "chroma.sqlite3").read_bytes()
     assert engine.collection.dense().filter() == set(engine.collection.snapshot().keys.tolist())
