@@ -84,7 +84,7 @@ def test_the_guide_of_security_has_each_act_with_its_role() -> None:
         if one.title:
             acts.setdefault((one.role, one.title), []).append(f"`{one.name}`")
     rows = [f"| {title} | {role} | {', '.join(sorted(acts[role, title]))} |" for role, title in sorted(acts)]
-    table = "\n".join(["| what it does | role | act |", "| --- | --- | --- |", *rows])
+    table = "\n".join(["| title | role | act |", "| --- | --- | --- |", *rows])
     assert table in (ROOT / "docs" / "security.md").read_text(encoding="utf-8"), table
 
 
