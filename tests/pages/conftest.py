@@ -18,11 +18,17 @@ Start = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="session")
-def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a workspace with three documents."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with three documents, to be copied alone."""
     folder = tmp_path_factory.mktemp("pages")
     build_collection(folder / "workspace", folder / "documents")
     return folder / "workspace"
+
+
+@pytest.fixture(scope="session")
+def collection(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a workspace with three documents, whose records the tests share."""
+    return Path(shutil.copytree(built, tmp_path_factory.mktemp("shared") / "workspace"))
 
 
 @pytest.fixture(scope="session")
@@ -34,9 +40,9 @@ def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def own(collection: Path, tmp_path: Path) -> Path:
+def own(built: Path, tmp_path: Path) -> Path:
     """Return a copy of the collection that a test may change, without what other tests keep in theirs."""
-    return Path(shutil.copytree(collection, tmp_path / "workspace", ignore=shutil.ignore_patterns("records.sqlite")))
+    return Path(shutil.copytree(built, tmp_path / "workspace"))
 
 
 @pytest.fixture

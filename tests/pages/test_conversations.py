@@ -1,6 +1,5 @@
 """The list of conversations on the page, and what is drawn while one is answered."""
 
-import shutil
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -33,9 +32,8 @@ LASTS = "How long does a local flood plan remain valid?"
 
 
 @pytest.fixture
-def workspace(collection: Path, tmp_path: Path) -> Path:
-    """Return a copy of the collection without conversations."""
-    return Path(shutil.copytree(collection, tmp_path / "workspace", ignore=shutil.ignore_patterns("records.sqlite")))
+def workspace(own: Path) -> Path:
+    return own
 
 
 def kept(workspace: Path, question: str, days: float = 0) -> Conversation:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -41,8 +40,8 @@ CUP = AnswerQuestion("cup", "en", "", "Who won the football world cup in 2014?",
 
 
 @pytest.fixture
-def workspace(collection: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(collection, tmp_path / "workspace", ignore=shutil.ignore_patterns("records.sqlite")))
+def workspace(own: Path) -> Path:
+    return own
 
 
 def write(workspace: Path, *questions: AnswerQuestion) -> None:
