@@ -135,8 +135,7 @@ def test_an_error_that_was_kept_as_text_reads_as_one_that_is_raised(
         ),
         # What an erasure leaves.
         (
-            "words and vectors in the files of the indexes, where no search finds them, until the worker makes these "
-            "anew",
+            "words and vectors in the files of the indexes, where no search finds them, until the worker rebuilds them",
             "des mots et des vecteurs dans les fichiers des index",
         ),
         # What the system says, alone and within another error.
