@@ -25,11 +25,11 @@ _CLOCK_SECONDS = 2.0
 
 @contextmanager
 def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
-    """Yield a temporary path in the folder of `path`; it takes the name when the block succeeds and is removed if not.
+    """Yield a temporary path in the folder of `path`, and rename it to `path` when the block succeeds.
 
-    The temporary name is unique per call, so that several writers of one file never remove each other's; the last
-    one wins. A `durable` file is complete even after a power failure. What a killed process leaves, `remove_abandoned`
-    removes.
+    If the block fails, the temporary file is removed. Its name is unique per call, so that several writers of one file
+    never remove each other's; the last one wins. A `durable` file is complete even after a power failure.
+    `remove_abandoned` removes the files of killed processes.
     """
     temporary = path.with_name(f".{_digits()}.part")
     try:
@@ -53,7 +53,10 @@ def write_atomic(path: Path, content: bytes, *, durable: bool = False, private: 
 
 
 def bound_log(path: Path) -> None:
-    """Keep the last lines of a log that has grown past 10 MB; processes that append to it go on in the same file."""
+    """Keep the last lines of a log that has grown past 10 MB.
+
+    Processes that append to the log go on in the same file.
+    """
     if not path.exists() or path.stat().st_size <= _LONGEST_LOG:
         return
     with path.open("rb+") as log:
@@ -79,9 +82,10 @@ def open_to_others(folder: Path) -> bool:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove the files of ended processes that `replacing` never named, from a folder and two levels below it.
+    """Remove the temporary files of ended processes from a folder and two levels below it.
 
-    A quarter of a second for a workspace of 10,000 documents.
+    These are files that `replacing` made and never renamed. This takes a quarter of a second for a workspace of 10,000
+    documents.
     """
     for path in (path for level in ("", "*/", "*/*/") for path in folder.glob(f"{level}.*.part")):
         if path.is_file() and _is_abandoned(path):
@@ -111,9 +115,10 @@ def _lived(process: int, when: float) -> bool:
 
 @contextmanager
 def staging(path: Path) -> Iterator[Path]:
-    """Yield a new folder beside `path`, its owner's alone; what is made in it is renamed to `path` when it is whole.
+    """Yield a new folder next to `path` in which something is made before it is renamed to `path`.
 
-    The folder is removed at the end with whatever is still in it. Those that a killed process left there go first.
+    The folder is private to its owner. It is removed at the end with everything that is still in it. Folders that
+    killed processes left there are removed first.
     """
     remove_abandoned_staging(path.parent)
     folder = path.with_name(_STAGING.format(_digits()))
@@ -126,7 +131,10 @@ def staging(path: Path) -> Iterator[Path]:
 
 
 def remove_abandoned_staging(folder: Path) -> None:
-    """Remove from a folder what `staging` left there of processes that were killed; other users' stay as they are."""
+    """Remove from a folder the staging folders of processes that were killed.
+
+    Folders of other users stay as they are.
+    """
     for abandoned in folder.glob(_STAGING.format("*")):
         with suppress(PermissionError):
             _remove_abandoned(abandoned)

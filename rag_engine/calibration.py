@@ -55,7 +55,10 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The scale of one encoder: five rising cosines, whatever the languages, within one and across two."""
+    """The scale of one encoder: five rising cosines for each relation of two languages.
+
+    The relations are: any two languages, the same language, and different languages.
+    """
 
     encoder: str
     any: Anchors
@@ -70,7 +73,10 @@ class Calibration:
         return float(np.interp(cosine, getattr(self, languages), _SIMILARITIES))
 
     def of(self, asked: str, written: str) -> tuple[float, ...]:
-        """Return the five cosines for a question and a passage in these languages (ISO 639-1, "" where not known)."""
+        """Return the five cosines for a question and a passage in these languages.
+
+        Languages are ISO 639-1 codes; "" means unknown.
+        """
         anchors: tuple[float, ...] = getattr(self, languages_of(asked, written))
         return anchors
 
@@ -80,7 +86,15 @@ class Calibration:
 
 
 def languages_of(asked: str, written: str) -> Languages:
-    """Return whether a question and a passage are in the same language; "any" where one of them is not known ("")."""
+    """Return whether a question and a passage are in the same language.
+
+    If one language is unknown (""), return "any".
+
+    >>> languages_of("en", "fr")
+    'different'
+    >>> languages_of("en", "")
+    'any'
+    """
     return "any" if not asked or not written else "same" if asked == written else "different"
 
 

@@ -77,20 +77,26 @@ class ChunkingConfig:
 
 @dataclass(frozen=True, slots=True)
 class RankingWeights:
-    """The weight of each signal in a ranking: fitted, kept in data/ranking.toml, changed by an evaluation alone.
+    """The weight of each signal in a ranking: fitted and kept in data/ranking.toml.
 
-    `dense_weight` is the share of the dense retriever in the mix, in which five standard deviations of cosine weigh as
-    much as the best keyword match; `sentence_share` that of a passage's best sentence against the whole passage.
-    `cross_language_sparse` scales keyword scores of documents in another language than the question's.
-    `variant_weight` and `keyword_weight` are the weights of further query variants and of acronyms and quoted phrases
-    against the question's own 1; variants made by rules, which repeat the question's words, are only searched with
-    `rule_variants` or by another profile; `sibling_share` is what a child gains from the best other child of its
-    parent; `provenance_weight`, `index_weight` and `reference_weight` what it gains, at most, because the question
-    names its section, because an index lists it under the question's terms, or because a good passage refers to it,
-    on a scale on which the best candidate has 1. `rerank_weight` is the share of a cross-encoder's score in reranking,
-    `reader_rerank_weight` that of the reader's, which knows less of relevance; `repeat_share` what each passage that a
-    document has brought leaves of the score of its others. `candidates` is the least depth of each retriever;
-    `mmr_lambda` asks for maximal marginal relevance at the end. A signal of weight 0 is not computed.
+    Only an evaluation changes them. A signal of weight 0 is not computed.
+
+    - `dense_weight`: the share of the dense retriever in the mix. Five standard deviations of cosine weigh as much as
+      the best keyword match.
+    - `sentence_share`: the share of a passage's best sentence against the whole passage.
+    - `cross_language_sparse`: scales keyword scores of documents in another language than the question's.
+    - `variant_weight`, `keyword_weight`: the weights of further query variants, and of acronyms and quoted phrases,
+      against the question's 1.
+    - `rule_variants`: search variants made by rules, which repeat the question's words; other profiles may do so too.
+    - `sibling_share`: the gain of a child from the best other child of its parent.
+    - `provenance_weight`, `index_weight`, `reference_weight`: the greatest gain of a child because the question names
+      its section, an index lists it under the question's terms, or a good passage refers to it. The best candidate has
+      1.
+    - `rerank_weight`: the share of a cross-encoder's score in reranking.
+    - `reader_rerank_weight`: the share of the reader's score, which knows less of relevance.
+    - `repeat_share`: each passage that a document has brought leaves this share of the score of its others.
+    - `candidates`: the least depth of each retriever.
+    - `mmr_lambda`: asks for maximal marginal relevance at the end.
     """
 
     dense_weight: float = _FITTED["dense_weight"]
@@ -209,10 +215,11 @@ def recipe_chunking(profile: RetrievalProfile) -> ChunkingConfig:
 def read_config(
     workspace: Path | str | None = None, profile: str = "", mmr: float | None = None, *, kept: bool = True
 ) -> Config:
-    """Return what holds for a workspace: an argument over SEXTANT_* variables over its settings.toml over defaults.
+    """Return the settings of a workspace: arguments, then variables, then its file, then defaults.
 
-    What a recipe was published with (`paper`, `statutes`) holds where no setting says otherwise. Without `kept` the
-    workspace's file is not read.
+    The first of these that sets a value wins. The variables are SEXTANT_*, the file is settings.toml. A recipe
+    (`paper`, `statutes`) brings its published values if no setting says otherwise. Without `kept` the workspace's file
+    is not read.
     """
     folder = Path(workspace).expanduser().absolute() if workspace else default_workspace()
     settings = read_settings(folder) if kept else Settings({}, {})
@@ -260,15 +267,19 @@ def default_workspace() -> Path:
 
 
 def label_judge_settings(generation: GenerationConfig) -> GenerationConfig:
-    """Return the settings of the model that labels the sentences of answers, on the server of the one that writes."""
+    """Return the settings of the model that labels the sentences of answers.
+
+    It runs on the server of the model that writes.
+    """
     name = generation.judge_model
     return replace(generation, openai_model=name) if generation.openai_url else replace(generation, ollama_model=name)
 
 
 def judge_settings(generation: GenerationConfig, model: str, url: str = "") -> GenerationConfig:
-    """Return the settings of a second model, "ollama/NAME" or "openai/NAME", at its own or the configured address.
+    """Return the settings of a second model, "ollama/NAME" or "openai/NAME".
 
-    The configured key goes to the configured address alone.
+    `url` is its address; without one, the configured address is used. The configured key is sent to the configured
+    address alone.
     """
     server, slash, name = model.partition("/")
     if server == "ollama" and name:
@@ -288,9 +299,12 @@ def judge_settings(generation: GenerationConfig, model: str, url: str = "") -> G
 
 
 def changed(settings: Any, **changes: object) -> Any:
-    """Return retrieval or chunking settings with some values changed, those of its weights or sizes by their names.
+    """Return retrieval or chunking settings with some values changed.
 
-    InputError names a setting that there is not.
+    The names of weights or sizes are given like the others. InputError names a setting that does not exist.
+
+    >>> changed(ChunkingConfig(), strategy="sections").strategy
+    'sections'
     """
     inner_name = "weights" if isinstance(settings, RetrievalConfig) else "sizes"
     inner = getattr(settings, inner_name)
@@ -313,7 +327,7 @@ def _profile(name: str) -> Any:
 
 
 def cache_folder() -> Path:
-    """Return where exported models and the vectors of evaluations are cached: SEXTANT_CACHE or ~/.cache/sextant."""
+    """Return the folder of exported models and evaluation vectors: SEXTANT_CACHE or ~/.cache/sextant."""
     return Path(environment_value("cache")).expanduser()
 
 

@@ -50,10 +50,13 @@ def parse_filters(texts: Sequence[str]) -> Filter:
 
 
 def allowed_documents(wanted: Filter, facets: Facets, *, strict: bool = True) -> frozenset[int] | None:
-    """Return the keys of the documents that have, for every facet asked for, one of its values; None allows all.
+    """Return the keys of the documents that match every facet of the filter; None allows all.
 
-    Values are matched whatever their case; a year may be a range (2015-2020, 2015-, ..2020). A value that no
-    document has is an error that lists those which exist, unless `strict` is off.
+    A document matches a facet if it has one of its values. Case is ignored; a year may be a range (2015-2020, 2015-,
+    ..2020). A value that no document has is an error that lists the existing values, unless `strict` is off.
+
+    >>> allowed_documents({"language": ("en",)}, {"language": {"en": frozenset({1, 2}), "fr": frozenset({3})}})
+    frozenset({1, 2})
     """
     allowed: frozenset[int] | None = None
     for name, values in wanted.items():
@@ -102,7 +105,10 @@ def live_counts(
 
 @dataclass(frozen=True, slots=True)
 class FilterObstacle:
-    """A facet whose values exclude every document that the rest of the filter allows, which are so many."""
+    """A facet whose values exclude every document that the rest of the filter allows.
+
+    `documents` is the number of these excluded documents.
+    """
 
     name: str
     values: tuple[str, ...]
@@ -124,7 +130,10 @@ def filter_obstacles(
 
 
 def left_documents(wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]) -> frozenset[int]:
-    """Return the documents that answer under a filter; none where it asks for a value that no document has."""
+    """Return the documents that answer under a filter.
+
+    If the filter asks for a value that no document has, the set is empty.
+    """
     left = answering_documents(wanted, facets, documents, strict=False)
     return frozenset(documents) if left is None else left
 
@@ -137,11 +146,11 @@ def without(wanted: Filter, name: str) -> Filter:
 def answering_documents(
     wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord], *, strict: bool = True
 ) -> frozenset[int] | None:
-    """Return the keys of the allowed documents that answer: one version and translation of each work; None allows all.
+    """Return the keys of the allowed documents that answer; None allows all.
 
-    The newest version answers, or with `as_of` the one that stood on that date; of translations the preferred one,
-    unless the filter leaves it out. With `versions=all` every one answers. A value that no document has is an error,
-    unless `strict` is off.
+    Of each work one version and one translation answers: the newest version, or with `as_of` the version in force on
+    that date, and the preferred translation, unless the filter leaves it out. With `versions=all` every version
+    answers. A value that no document has is an error, unless `strict` is off.
     """
     return _answering(wanted, allowed_documents(wanted, facets, strict=strict), facets, documents)
 

@@ -46,7 +46,10 @@ _LONGEST_ENDING = len("larlilardankilar")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to write a place, in a language; no places at all for an expression that only looks like one."""
+    """One way to write a place, in a language.
+
+    An expression that only looks like a place has neither countries nor regions.
+    """
 
     words: tuple[str, ...]
     countries: tuple[str, ...]
@@ -58,7 +61,10 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Namesake:
-    """Another place of a country's name: in a text that matches `beside` and not `unless` it is of the country `of`."""
+    """Another place with a country's name.
+
+    In a text that matches `beside` and not `unless`, the name means a place of the country `of`.
+    """
 
     of: str
     beside: re.Pattern[str]
@@ -171,13 +177,19 @@ def find_places(text: str, gazetteer: Gazetteer, language: str = "", *, running:
 
 
 def _country(name: str, text: str, gazetteer: Gazetteer) -> str:
-    """Return the country that a name means in the text: that of another place of this name where the text says so."""
+    """Return the country that a name means in the text.
+
+    If the text points to a namesake, this is the namesake's country.
+    """
     other = gazetteer.namesakes.get(name)
     return other.of if other and other.beside.search(text) and not other.unless.search(text) else name
 
 
 def canonical_country(name: str, gazetteer: Gazetteer) -> str | None:
-    """Return the English name of a country given by a name in any of the languages or by its ISO code, else None."""
+    """Return the English name of a country, or None.
+
+    The country is given by its name in one of the languages or by its ISO code.
+    """
     if name.strip() in gazetteer.countries:
         return gazetteer.countries[name.strip()]
     key = tuple(_WORD.findall(fold_case(name)))
@@ -301,7 +313,7 @@ def _lookup(key: tuple[str, ...], gazetteer: Gazetteer) -> tuple[Form, ...]:
 
 
 def _without_turkish_ending(word: str, gazetteer: Gazetteer) -> str:
-    """Return the Turkish stem of "italyanlarin" or "almanyada"; the word itself when it has none in the table."""
+    """Return the Turkish stem of "italyanlarin" or "almanyada", or the word if the table has no stem."""
     for end in range(len(word) - 1, max(3, len(word) - _LONGEST_ENDING - 1), -1):
         if word[:end] in gazetteer.turkish and _TURKISH_ENDING.match(word, end):
             return word[:end]
@@ -346,7 +358,7 @@ def _names_language(
 def _written_forms(
     table: Mapping[str, Any],
 ) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...], bool, str]]:
-    """Yield every form of the table with its countries, its regions, whether it is an adjective, and its language."""
+    """Yield every form of the table with countries, regions, whether it is an adjective, and language."""
     for pattern in table["no_place"]:
         yield from ((written, (), (), False, "") for written in _expand(pattern))
     for body in table["body"]:
@@ -381,7 +393,10 @@ def _expand(pattern: str) -> list[str]:
 
 
 def _keys(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the folded words, and the same without accents, which short words need to stay apart ("ira", "oma")."""
+    """Yield the folded words, and the same without accents.
+
+    Short words keep their accents, which tell them apart ("ira", "oma").
+    """
     key = tuple(fold_case(word) for word in words)
     yield key
     plain = tuple(fold(word) if len(word) >= 5 else word for word in key)

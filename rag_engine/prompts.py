@@ -292,7 +292,10 @@ def absent_sections(absent: Sequence[AbsentSection], language: str) -> str:
 
 
 def names_no_source(language: str) -> str:
-    """Return the sentence that a model's text is not shown because it names no source, or the same in English."""
+    """Return the sentence that an answer is not shown because it names no source.
+
+    If the language has no such sentence, it is in English.
+    """
     return _SENTENCES["no_source"].get(language, _SENTENCES["no_source"]["en"])
 
 
@@ -302,7 +305,7 @@ def nothing_on(named: str, language: str) -> str:
 
 
 def not_covered(gaps: Sequence[ResidualGap], language: str) -> str:
-    """Return a sentence for the parts of a question that nothing clearly answers, and one for those in dispute."""
+    """Return a sentence for the unanswered parts of a question, and one for the disputed parts."""
     sentences = []
     for kind, contradicted in (("open_parts", False), ("contradicted_parts", True)):
         named = [one_line(gap.question) for gap in gaps if gap.contradicted == contradicted]
@@ -314,9 +317,10 @@ def not_covered(gaps: Sequence[ResidualGap], language: str) -> str:
 
 
 def listed_in_index(sources: Sequence[Source], language: str) -> str:
-    """Return a sentence on the entries under which an index lists the sources, in the language or else in English.
+    """Return a sentence on the index entries that list the sources, in the language or in English.
 
-    Another follows for those that a glossary explains. Empty where neither does; of a source the first entry is named.
+    A second sentence names the glossary entries that explain sources. Without entries the text is empty. Only the first
+    entry of a source is named.
     """
     sentences = []
     for kind, glossary in (("listed", False), ("explained", True)):
@@ -333,7 +337,10 @@ def listed_in_index(sources: Sequence[Source], language: str) -> str:
 
 
 def entry_question(entry: str, language: str) -> str:
-    """Return the question what the documents say of an entry of an index, in the language or else in English."""
+    """Return the question about an index entry, in the language or in English.
+
+    It asks what the documents say about the entry.
+    """
     table = _SENTENCES["entry_question"]
     return table.get(language, table["en"]).format(entry=one_line(entry))
 
@@ -344,7 +351,10 @@ def entry_wish(language: str) -> str:
 
 
 def proposition_message(questions: Sequence[tuple[int, str]], passages: Sequence[str]) -> str:
-    """Return the user message for the reader of propositions: numbered questions, then passages numbered from 1."""
+    """Return the user message for the reader of propositions: numbered questions and passages.
+
+    Passages are numbered from 1.
+    """
     asked = [f"{number}. {one_line(question)}" for number, question in questions]
     read = [
         f"<passage>\nPassage {number}\n{neutralise(text).strip()}\n</passage>"
@@ -354,7 +364,10 @@ def proposition_message(questions: Sequence[tuple[int, str]], passages: Sequence
 
 
 def neutralise(text: str) -> str:
-    """Return text that reads the same and can neither close a fence nor pose as a source, a role or an image."""
+    """Return text that reads the same and cannot close a fence.
+
+    It cannot pose as a source, a role or an image either.
+    """
     text = _CONTROL.sub(" ", _UNSEEN.sub("", text.replace("\r\n", "\n")))
     text = _TAG.sub("‹", _JOINER.sub("", text))
     text = _TURN.sub("(", text)
@@ -372,7 +385,10 @@ def one_line(text: str, *, limit: int | None = 300) -> str:
 
 
 def source_block(source: Source) -> str:
-    """Return one numbered source for the prompt: title, year, authority, act and section; the text; facets."""
+    """Return one numbered source for the prompt: its reference, text and facets.
+
+    The reference has title, year, authority, act and section.
+    """
     metadata = source.document.metadata
     year = str(metadata.year) if metadata.year else "no year"
     act = source.act if source.act != metadata.title else ""
@@ -386,7 +402,10 @@ def source_block(source: Source) -> str:
 
 
 def answer_rules(language: str) -> str:
-    """Return the system message: how to answer, in which language, and what to write when the sources fall short."""
+    """Return the system message of an answer: its rules, its language, and its fallback.
+
+    The fallback is the sentence to write if the sources do not answer the question.
+    """
     missing = (
         "- If the sources do not answer the question, write this sentence, exactly and alone: "
         + insufficient(language)
@@ -403,7 +422,10 @@ def answer_rules(language: str) -> str:
 
 
 def user_message(blocks: Sequence[str], plan: QueryPlan) -> str:
-    """Return the user message: the blocks as given, then the question, so that the last block is next to it."""
+    """Return the user message: the blocks as given, then the question.
+
+    The last block stands next to the question.
+    """
     parts = ["<sources>", *blocks, "</sources>", "<question>", neutralise(plan.question).strip(), "</question>"]
     if plan.output_instructions:
         parts.append("Wishes for form and language: " + one_line(plan.output_instructions))
@@ -417,9 +439,10 @@ def user_message(blocks: Sequence[str], plan: QueryPlan) -> str:
 
 
 def record_rules(task: str, fields: Sequence[tuple[str, str, str]], note: str, language: str, most: int) -> str:
-    """Return the system message of a form: its task, its fields (name, kind, description), and how to fill it in.
+    """Return the system message of a form: its task, its fields, and how to fill it in.
 
-    `note` names the field that is written in the language of the question; "" where there is none.
+    A field has name, kind and description. `note` names the field that is written in the language of the question; ""
+    if there is none.
     """
     lines = [f"- {one_line(name)} ({kind})" + (f": {one_line(text)}" if text else "") for name, kind, text in fields]
     freely = f"- Write {one_line(note)} in {_named(language)}, with nothing that no source states." if note else ""
@@ -432,7 +455,10 @@ def record_rules(task: str, fields: Sequence[tuple[str, str, str]], note: str, l
 
 
 def record_message(blocks: Sequence[str], question: str, fault: str = "") -> str:
-    """Return the user message of a form: the blocks as given, then the question; `fault` is that of the last reply."""
+    """Return the user message of a form: the blocks as given, then the question.
+
+    `fault` describes the fault of the last reply.
+    """
     parts = ["<sources>", *blocks, "</sources>", "<question>", neutralise(question).strip(), "</question>"]
     if fault:
         parts.append("Your last reply could not be used: " + one_line(fault))
@@ -455,7 +481,10 @@ def support_message(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def follow_up_message(before: Sequence[tuple[str, Sequence[str]]], question: str) -> str:
-    """Return the user message for a follow-up: each question before it with the titles its answer cites, then it."""
+    """Return the user message for a follow-up: the earlier questions, then the last one.
+
+    Each earlier question comes with the titles that its answer cites.
+    """
     parts: list[str] = []
     for asked, titles in before:
         parts += ("<question_before>", neutralise(asked).strip(), "</question_before>")
@@ -501,7 +530,10 @@ USEFULNESS_RULES = (
 
 
 def list_schema(name: str, kind: str, least: int, most: int) -> dict[str, object]:
-    """Return the schema of an object with one list: its name, the type of its items, and how many there may be."""
+    """Return the schema of an object with one list of `least` to `most` items.
+
+    `name` is the name of the list, `kind` the type of its items.
+    """
     items = {"type": "array", "items": {"type": kind}, "minItems": least, "maxItems": most}
     return {"type": "object", "properties": {name: items}, "required": [name], "additionalProperties": False}
 

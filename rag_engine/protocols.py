@@ -106,7 +106,7 @@ class SparseIndex(Protocol):
         """
 
     def ideal(self, query: str, language: str) -> float:
-        """Return about the BM25 of a child with each of the query's rarest terms once; 0 where that is not known."""
+        """Return about the BM25 of a child with each of the query's rarest terms once; 0 if unknown."""
 
     def count(self) -> int:
         """Return the number of children that a search can find."""
@@ -122,7 +122,10 @@ class StorageBackends(Protocol):
     """
 
     def dense(self, generation: int, *, writable: bool = False) -> VectorIndex:
-        """Return the dense index of a generation, made where there is none; the one writer waits for those who read."""
+        """Return the dense index of a generation, and make it if it is missing.
+
+        The writer waits for processes that read.
+        """
 
     def sparse(self, generation: int, *, writable: bool = False) -> SparseIndex:
         """Return the keyword index of a generation; a writable one is made where there is none."""
@@ -149,7 +152,10 @@ class Reranker(Protocol):
     languages: frozenset[str] | None
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """Return one score a text, of shape (len(texts),), higher for the better answer; BackendError when it fails."""
+        """Return one score a text, of shape (len(texts),), higher for the better answer.
+
+        BackendError if the reranker fails.
+        """
 
 
 # Returns the reranker for questions in a language, "" where that is unknown; BackendError where it is unavailable.
@@ -175,7 +181,10 @@ class Generator(Protocol):
         """Yield pieces of the answer as they come; BackendError when the model is unavailable or fails."""
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        """Return one JSON object that follows the schema, at temperature 0; BackendError when there is none in time."""
+        """Return one JSON object that follows the schema, at temperature 0.
+
+        BackendError if there is none in time.
+        """
 
 
 @runtime_checkable

@@ -22,11 +22,11 @@ _CONTEXT_SENTENCES = 3
 
 @dataclass(frozen=True, slots=True)
 class IndexRecord:
-    """One entry of an index: a term, the pages on which it is treated, and the terms that it sends the reader to.
+    """One entry of an index: a term, its pages and the terms that it refers to.
 
-    `pages` count from 1 in the PDF; `printed` are the page numbers as the index prints them. `file` names another
-    file where the index says so, and is empty where the index is part of the document. `definition` is what a
-    glossary says of the term.
+    `pages` count from 1 in the PDF; `printed` are the page numbers as the index prints them. `file` names another file
+    where the index says so, and is empty where the index is part of the document. `definition` is the explanation of
+    the term in a glossary.
     """
 
     term: str
@@ -70,7 +70,10 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class CachedQuery:
-    """A term with the sentences in which its page first names it: a line of the query cache (metadata.json)."""
+    """A term with the sentences in which its page first names it.
+
+    It is a line of the query cache (metadata.json).
+    """
 
     term: str
     subterm: str
@@ -83,9 +86,10 @@ class CachedQuery:
 def anchors(
     records: Iterable[IndexRecord], extracted: ExtractedText, parents: Sequence[Parent], language: str
 ) -> list[Anchor]:
-    """Return one anchor for each record and page, in the order of the records; pages without a text give none.
+    """Return one anchor for each record and page, in the order of the records.
 
-    `parents` are the chunks of `extracted.text`; `language` (ISO 639-1) decides which forms of a word are the same.
+    Pages without text give none. `parents` are the chunks of `extracted.text`; `language` (ISO 639-1) decides which
+    forms of a word are the same.
     """
     places = _Places(extracted, parents, language)
     found = (places.anchor(record, page) for record in records for page in dict.fromkeys(record.pages))

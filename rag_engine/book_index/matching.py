@@ -39,7 +39,10 @@ class KeyedWord:
 
 
 def words_of(text: str, language: str, start: int = 0, end: int | None = None) -> list[KeyedWord]:
-    """Return the words of text[start:end] that are no stop words, in order, with offsets in the whole text."""
+    """Return the words of text[start:end] in order, without stop words.
+
+    Their offsets count in the whole text.
+    """
     matches = list(_WORD.finditer(text, start, len(text) if end is None else end))
     written = [_BREAK.sub("", match[0]) for match in matches]
     shouted = [len(word) > 1 and word.isupper() for word in written]
@@ -87,12 +90,18 @@ def is_symbolic(term: str) -> bool:
 
 
 def says_enough(keys: Sequence[str]) -> bool:
-    """Return whether a phrase of these words can be looked for: more than one letter and more than a number."""
+    """Return whether a phrase of these words can be searched for.
+
+    At least one word must have two characters and a letter.
+    """
     return any(len(key) > 1 and _LETTER.search(key) for key in keys)
 
 
 def find_literal(text: str, term: str, start: int, end: int) -> Span | None:
-    """Return the first place where text[start:end] has the very characters of a term; none that ends inside a word."""
+    """Return the first place in text[start:end] that has exactly the characters of a term.
+
+    A place that ends inside a word does not count.
+    """
     sought = term.strip()
     place = text.find(sought, start, end) if sought else -1
     while place >= 0:
@@ -113,7 +122,10 @@ def find_phrase(words: Sequence[KeyedWord], sought: Sequence[str]) -> Span | Non
 
 
 def find_together(words: Sequence[KeyedWord], sought: Sequence[str]) -> Span | None:
-    """Return the first stretch of a sentence, at most a dozen words long, that holds all the words in any order."""
+    """Return the first stretch of a sentence that holds all the words in any order.
+
+    The stretch is at most a dozen words long.
+    """
     wanted = set(sought)
     last: dict[str, int] = {}
     for at, word in enumerate(words):
@@ -147,7 +159,10 @@ class IndexedPassage:
 
 @dataclass(frozen=True, slots=True)
 class MatchedEntry:
-    """An entry that a question names, the entry that refers to it ("" for none), and the passages that it lists."""
+    """An entry that a question names, with the passages that it lists.
+
+    `via` is the entry that refers to it, or "".
+    """
 
     term: str
     subterm: str
@@ -259,7 +274,10 @@ class _Entries:
                     yield from self._followed(entry, seen)
 
     def _followed(self, entry: _Entry, seen: set[tuple[str, str]]) -> Iterator[MatchedEntry]:
-        """Yield the entry and those that it refers to, a few references far; what was yielded before is left out."""
+        """Yield the entry and the entries that it refers to, each once, over a few references.
+
+        Entries in `seen` are left out.
+        """
         waiting: list[tuple[_Entry, str, int]] = [(entry, "", 0)]
         while waiting:
             at, via, far = waiting.pop(0)
@@ -288,9 +306,10 @@ class _Entries:
 
 
 def _named(entries: Sequence[_Entry], words: set[str], question: str) -> list[_Entry]:
-    """Return of the entries under one head: those whose own words are in the question too, and the head itself.
+    """Return the head and the entries under it whose words are in the question.
 
-    Where neither has a page, all entries under the head. A sign or command must be written as the index does.
+    If there is no such entry and the head has neither page nor reference, return all entries under the head. A sign or
+    command must be written as the index does.
     """
     present = [entry for entry in entries if not is_symbolic(entry.term) or entry.term in question]
     subs = [entry for entry in present if entry.subterm and entry.sub and words.issuperset(entry.sub)]

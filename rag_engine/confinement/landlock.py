@@ -43,11 +43,11 @@ def landlock_version() -> int:
 
 
 def restrict_files(readable: Iterable[str], writable: Iterable[str], *, execute: bool) -> bool:
-    """Give up all files but those in and below the paths, and the network; return whether the kernel does so.
+    """Give up the network and all files outside the paths; return whether the kernel does so.
 
-    What is `writable` can be read too; with `execute` programs may be started from what is readable. Holds for this
-    thread and whatever it starts, so that it is to be called before there are others. Paths that are not there are
-    left out. Connections and files that are open stay so. `PR_SET_NO_NEW_PRIVS` must be set.
+    A `writable` path can be read too; with `execute` programs may be started from `readable` paths. The restriction
+    holds for this thread and everything that it starts, so call it before there are other threads. Missing paths are
+    left out. Open connections and files stay open. `PR_SET_NO_NEW_PRIVS` must be set.
     """
     version = landlock_version()
     if not version:

@@ -1,4 +1,7 @@
-"""Pool of confined processes that answer requests: started when needed, replaced when they ended or took too long."""
+"""Pool of confined processes that answer requests.
+
+A process is started when it is needed, and replaced when it ended or took too long.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +37,10 @@ def start_confined(
     pass_fds: Sequence[int] = (),
     folder: Path | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a module of ours that confines itself to a reach, its first argument, in a group of processes of its own.
+    """Start a module of ours that confines itself to a reach, in a new process group.
 
-    Nothing is ever written on its standard input, whose end tells it that we are gone.
+    The reach is the module's first argument. Nothing is ever written on its standard input; the end of that input tells
+    the module that this process is gone.
     """
     return subprocess.Popen(
         # -P: modules are found by PYTHONPATH alone, not in whatever folder we were started in.
@@ -118,7 +122,7 @@ class ConfinedChild:
             guard.cancel()
 
     def kill(self) -> None:
-        """End the process and what it started; whoever waits for its answer hears so at once."""
+        """End the process and everything it started; a thread that waits for its answer gets an error at once."""
         kill(self._process)
 
     def exit_code(self) -> int:
@@ -132,7 +136,10 @@ class ConfinedChild:
         return f"signal {-code}" if code < 0 else [f"exit code {code}", *said][-1]
 
     def end(self) -> None:
-        """End the process and close the connection; once, by whoever took it out of its pool."""
+        """End the process and close the connection.
+
+        Only the thread that took the process out of its pool calls this, and once.
+        """
         with self._process, self._connection:
             self.kill()
 
@@ -189,7 +196,10 @@ class ChildPool(Generic[C]):
         child.end()
 
     def kill(self) -> None:
-        """Kill the processes, from any thread, and those to come. Whoever waits for an answer hears so at once."""
+        """Kill the processes, present and future, from any thread.
+
+        A thread that waits for an answer gets an error at once.
+        """
         self.closed = True
         # Their connections are closed by the threads that wait for them: closed by two, one might be another's by then.
         for child in tuple(self._children):

@@ -1,4 +1,7 @@
-"""Probe of the confinement: a process that is confined as a drawing one is, and tries to reach what it must not."""
+"""Probe of the confinement: a confined process that tries to reach forbidden things.
+
+It is confined like a process that draws pages.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ _SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class ProbedConfinement:
-    """Outcome of the probe: what was given up, and what could be reached all the same, in words for a person."""
+    """Outcome of the probe: the rights given up, and the forbidden things it still reached.
+
+    `reached` is in words for a person.
+    """
 
     given_up: Confinement
     reached: tuple[str, ...]

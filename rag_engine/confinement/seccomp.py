@@ -1,4 +1,6 @@
-"""Seccomp: a process gives up system calls for good: sockets of any kind, rights of files, and the kernel's own doors.
+"""Seccomp: a process gives up system calls for good.
+
+These are sockets of any kind, rights of files, and the kernel's own doors.
 
 A filter as in https://docs.kernel.org/userspace-api/seccomp_filter.html: a short program over the number of the call,
 which answers "permission denied" and lets everything else through. Installed by ctypes: pyseccomp needs a library of
@@ -73,9 +75,10 @@ class _Filter(ctypes.Structure):
 
 
 def refuse_calls(*, programs: bool) -> bool:
-    """Give up the system calls, and without `programs` those that start or end one; return whether the kernel does so.
+    """Give up the system calls; return whether the kernel does so.
 
-    Holds for all threads and whatever they start. `PR_SET_NO_NEW_PRIVS` must be set.
+    Without `programs` the calls that start or end a program are given up too. The filter holds for all threads and
+    everything they start. `PR_SET_NO_NEW_PRIVS` must be set.
     """
     machine = os.uname().machine
     if sys.platform != "linux" or machine not in _MACHINES:

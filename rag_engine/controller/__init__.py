@@ -1,1 +1,4 @@
-"""A stateful controller: plan, retrieve, read, reflect and decide until a question of several parts is covered."""
+"""A stateful controller that searches until a question of several parts is covered.
+
+Its steps are: plan, retrieve, read, reflect and decide.
+"""

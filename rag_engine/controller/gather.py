@@ -109,7 +109,7 @@ def _with_model(
 def begin(
     first: Evidence, sub_questions: tuple[SubQuestion, ...], read: Read, config: ControllerConfig
 ) -> WorkingMemory:
-    """Return the memory of the question's own search: its evidence, what it says on each part, and how they stand."""
+    """Return the memory after the question's own search: evidence, statements and states."""
     memory = with_evidence(WorkingMemory(sub_questions), IssuedQuery(first.plan.question, None, first))
     return _reflected(memory, tuple(enumerate(sub_questions)), first.sources, read, config)
 
@@ -198,7 +198,10 @@ def _without_repeated_contexts(sources: Sequence[Source]) -> list[Source]:
 
 
 def _rankings(memory: WorkingMemory) -> list[list[Place]]:
-    """Return the sources of each sub-question, best first: those of its own searches, else by what they say on it."""
+    """Return the sources of each sub-question, best first.
+
+    Sources found for the sub-question come first, then sources with statements on it.
+    """
     rankings: list[list[Place]] = []
     for number in range(len(memory.sub_questions)):
         own = [place_of(source) for query in memory.issued if query.about == number for source in query.found.sources]
@@ -208,7 +211,7 @@ def _rankings(memory: WorkingMemory) -> list[list[Place]]:
 
 
 def _hits(memory: WorkingMemory) -> dict[Place, tuple[Hit, ...]]:
-    """Return the hits of each source over all queries, what a question names and then the most similar first."""
+    """Return the hits of each source over all queries, named hits first, then the most similar."""
     found: dict[Place, list[Hit]] = {}
     for query in memory.issued:
         for source in query.found.sources:
@@ -232,7 +235,10 @@ def reflect(memory: WorkingMemory, config: ControllerConfig) -> WorkingMemory:
 
 
 def state_of(propositions: Sequence[Proposition], config: ControllerConfig) -> SubQuestionState:
-    """Return "open" without a proposition that fits well enough, "contradicted" where two of those disagree."""
+    """Return "open", "covered" or "contradicted" by the propositions that fit well enough.
+
+    Without such a proposition the state is "open"; if two of them disagree, it is "contradicted".
+    """
     supporting = [one for one in propositions if one.support >= config.least_support]
     if not supporting:
         return "open"
@@ -253,9 +259,10 @@ def confidence(states: Sequence[SubQuestionState], config: ControllerConfig) -> 
 
 
 def disagree(one: Proposition, other: Proposition) -> bool:
-    """Whether two statements of different documents are about the same matter and differ in a number or a negation.
+    """Return whether two statements on the same matter differ in a number or a negation.
 
-    Only statements in one language are compared, and by their words alone: what is put in other words passes.
+    They must come from different documents in one language. Only their words are compared, so a paraphrase counts as
+    another matter.
     """
     if one.document_id == other.document_id or one.language != other.language:
         return False
@@ -266,7 +273,7 @@ def disagree(one: Proposition, other: Proposition) -> bool:
 
 
 def choose_gap(memory: WorkingMemory) -> tuple[int, str] | None:
-    """Return the sub-question to address next and the query for it; None where every query has been issued.
+    """Return the sub-question to address next and its query, or None if every query was issued.
 
     The least asked comes first, among equals an open one before a contradicted one.
     """
@@ -279,9 +286,10 @@ def choose_gap(memory: WorkingMemory) -> tuple[int, str] | None:
 
 
 def decide(memory: WorkingMemory, config: ControllerConfig) -> LoopDecision:
-    """Return whether to go on, or why not: sure enough, nothing unresolved, budget spent, or no query left to issue.
+    """Return "continue", or the reason to stop.
 
-    The budget alone guarantees an end, for confidence may fall when a contradiction is found.
+    The reasons are: nothing unresolved, enough confidence, a spent budget, no query left. The budget alone guarantees
+    an end, for confidence may fall when a contradiction is found.
     """
     if not memory.unresolved:
         return "resolved"

@@ -1,6 +1,6 @@
-"""The working memory of the controller: queries issued, evidence pool, what each sub-question has found, confidence.
+"""Working memory of the controller: queries, evidence pool, statements and confidence.
 
-Nothing in it is changed and nothing leaves it: every operation returns a memory that holds more.
+It is immutable: every operation returns a memory that holds more.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ Place = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class SubQuestion:
-    """A part of the question, with the places, sections ("article 9") and years that whatever answers it must be about.
+    """A part of the question, with the places, sections and years that its answer must be about.
 
-    `queries` are those to be issued for it, the first of them first.
+    A section is written like "article 9". `queries` are issued for it in this order.
     """
 
     text: str
@@ -32,7 +32,7 @@ class SubQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """A statement that a passage makes on a sub-question (`about` is its number), bound to where it is said.
+    """A statement of a passage on the sub-question of number `about`, bound to its place.
 
     `start` and `end` are offsets in the document's text; `support` says how well it fits, from 0.
     """
@@ -49,7 +49,10 @@ class Proposition:
 
 @dataclass(frozen=True, slots=True)
 class IssuedQuery:
-    """A query that was issued, for which sub-question, and what it found; the first one is the question itself."""
+    """A query that was issued, its sub-question, and the evidence it found.
+
+    The first query is the question itself; its `about` is None.
+    """
 
     text: str
     about: int | None
@@ -58,10 +61,10 @@ class IssuedQuery:
 
 @dataclass(frozen=True, slots=True)
 class WorkingMemory:
-    """Everything that the controller knows after `iteration` retrievals of its own.
+    """Everything that the controller knows after `iteration` further retrievals.
 
-    `issued` holds the queries with their evidence, which together are the evidence pool; `states` says of each
-    sub-question how it stands and `confidence` how sure the memory is as a whole, from 0 to 1.
+    `issued` holds the queries with their evidence, which together are the evidence pool; `states` is the state of each
+    sub-question and `confidence` how sure the memory is as a whole, from 0 to 1.
     """
 
     sub_questions: tuple[SubQuestion, ...]

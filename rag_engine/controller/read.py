@@ -59,7 +59,7 @@ Read = Callable[[Sequence[tuple[int, SubQuestion]], Sequence[Source]], Statement
 
 
 class SentenceReader:
-    """Finds statements with the encoder and shared words; a sentence is encoded once, however often it is read."""
+    """Finds statements with the encoder and shared words; each sentence is encoded once."""
 
     def __init__(self, embedder: Embedder, similarity: Similarity, gazetteer: Gazetteer) -> None:
         self._embedder, self._similarity, self._gazetteer = embedder, similarity, gazetteer
@@ -139,7 +139,10 @@ def _limited(one: SubQuestion, sources: Sequence[Source]) -> list[tuple[Source, 
 
 
 def _promising(one: SubQuestion, source: Source) -> list[Span]:
-    """Return the sentences that share most words with the sub-question; of equal ones those of the best hits first."""
+    """Return the sentences that share most words with the sub-question.
+
+    Among equal sentences, a sentence of a better hit comes first.
+    """
     wanted = words(one.text)
 
     def promise(span: Span) -> tuple[float, int]:
@@ -153,7 +156,10 @@ def _promising(one: SubQuestion, source: Source) -> list[Span]:
 
 
 def _share(one: SubQuestion, source: Source, span: Span) -> float:
-    """Return the share of the sub-question's terms in a sentence and what names its place: title, act, headings."""
+    """Return the share of the sub-question's terms in a sentence and the names of its place.
+
+    The names are title, act and headings.
+    """
     terms = set(analyse(one.text, one.language))
     metadata = source.document.metadata
     named = " ".join((metadata.title, source.act, source.section, *source.headings, source.text[slice(*span)]))
@@ -162,7 +168,10 @@ def _share(one: SubQuestion, source: Source, span: Span) -> float:
 
 
 class ModelReader:
-    """Asks a language model for statements; where it fails, the rules read in its place and a warning says so."""
+    """Asks a language model for statements.
+
+    If the model fails, the rules read instead and a warning says so.
+    """
 
     def __init__(self, generator: Generator, rules: Read, *, seconds: float) -> None:
         self._generator, self._rules, self._seconds = generator, rules, seconds
@@ -202,7 +211,10 @@ def _excerpt(source: Source) -> str:
 
 
 def _checked(item: object, numbers: set[int], sources: Sequence[Source]) -> Iterator[Proposition]:
-    """Yield a proposition if its question and its passage were given and the passage has its quote; else nothing."""
+    """Yield the proposition of a model's reply if its passage contains its quote.
+
+    Its question and passage must be among the ones that the model was given.
+    """
     if not isinstance(item, dict):
         return
     question, passage, quote = item.get("question"), item.get("passage"), item.get("quote")

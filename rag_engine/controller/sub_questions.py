@@ -55,9 +55,10 @@ def plan_by_rules(plan: QueryPlan, gazetteer: Gazetteer) -> tuple[SubQuestion, .
 def plan_by_model(
     plan: QueryPlan, generator: Generator, gazetteer: Gazetteer, *, seconds: float
 ) -> tuple[SubQuestion, ...]:
-    """Return the parts of a question as a language model sees them; BackendError where its reply cannot be used.
+    """Return the parts of a question as a language model sees them.
 
-    Every part must have a word of the question, so that a model can neither invent a part nor answer it.
+    Every part must have a word of the question, so that a model can neither invent a part nor answer it. A reply that
+    cannot be used raises BackendError.
     """
     reply = generator.complete_json(
         prompts.SUB_QUESTION_RULES, prompts.planner_message(plan.question), prompts.SUB_QUESTION_SCHEMA, seconds=seconds
@@ -91,7 +92,7 @@ def _with_queries(texts: tuple[str, ...] | list[str], plan: QueryPlan, gazetteer
 
 
 def _in_context(text: str, plan: QueryPlan) -> str:
-    """Return the part with the words that the question has before it: what "it" and "the law" are is said there."""
+    """Return the part with the question's words before it, which explain "it" and "the law"."""
     own = words(text)
     before = plan.queries[0].split("?")[0].split(",")[0].split()
     stop_words = stopwords(plan.language)
@@ -143,7 +144,10 @@ def _splits(language: str, words: PartWords, gazetteer: Gazetteer) -> tuple[Part
 
 
 def _clauses(text: str, words: PartWords) -> list[str]:
-    """Cut where a comma or a joining word is followed by an asking word; a comma only in a list that a word ends."""
+    """Cut at each comma or joining word that an asking word follows.
+
+    A comma counts only in a list whose last item follows a joining word.
+    """
     cuts = [cut for cut in words.join.finditer(text) if words.anywhere or words.asks.match(text, cut.end())]
     if words.anywhere:
         return _asking(text, cuts, words)
@@ -175,7 +179,7 @@ def _asking(text: str, cuts: Sequence[re.Match[str]], words: PartWords) -> list[
 
 
 def _sections(text: str, language: str, words: PartWords) -> list[str]:
-    """Give each named section a question of its own."""
+    """Give each named section a separate question."""
     references = [one for one in named_sections(text, language) if not one.document]
     if len({one.label for one in references}) < 2:
         return [text]
@@ -193,7 +197,7 @@ def _sections(text: str, language: str, words: PartWords) -> list[str]:
 
 
 def _label(text: str, reference: Reference, references: Sequence[Reference]) -> str:
-    """Return a section as the list of sections names it: "Articles 8" for the second of "Articles 5, 8 and 11"."""
+    """Return a section with its noun: "Articles 8" for the second of "Articles 5, 8 and 11"."""
     written = text[reference.start : reference.end]
     if re.search(r"[^\W\d_]{2,}|§", written):
         return written
@@ -208,7 +212,10 @@ def _places(text: str, gazetteer: Gazetteer, language: str) -> list[_Item]:
 
 
 def _names(text: str, language: str, words: PartWords) -> list[_Item]:
-    """Return the names inside the question; none in German, whose nouns all have a capital, and none of what is one."""
+    """Return the names inside the question.
+
+    German gives none, because all its nouns have a capital. A single name with several parts gives none.
+    """
     if language == "de" or words.undivided.search(text):
         return []
     names = [_Item(*one.span(), fold(one.group())) for one in _NAME.finditer(text) if one.start() > 1]
@@ -216,7 +223,7 @@ def _names(text: str, language: str, words: PartWords) -> list[_Item]:
 
 
 def _alike(text: str, items: Sequence[_Item], words: PartWords) -> list[str]:
-    """Give each item of the longest run of items, joined by commas and words, a question of its own."""
+    """Give each item of the longest run of items, joined by commas and words, a separate question."""
     runs: list[list[_Item]] = [[]]
     for item in items:
         if runs[-1] and not words.gap.fullmatch(text, runs[-1][-1].end, item.start):
@@ -229,7 +236,10 @@ def _alike(text: str, items: Sequence[_Item], words: PartWords) -> list[str]:
 
 
 def _is_one_name(text: str, names: Sequence[_Item], words: PartWords) -> bool:
-    """Whether a determiner opens the first of two names alone: "the Climate Technology Centre and Network"."""
+    """Return whether two names are one: only the first has a determiner.
+
+    An example is "the Climate Technology Centre and Network".
+    """
     return any(
         _follows(text, one.start, (words.determiner,))
         and words.gap.fullmatch(text, one.end, other.start) is not None
@@ -241,7 +251,7 @@ def _is_one_name(text: str, names: Sequence[_Item], words: PartWords) -> bool:
 def _repeated(
     text: str, openers: Sequence[re.Pattern[str]], words: PartWords, *, after: Sequence[re.Pattern[str]] = ()
 ) -> list[str]:
-    """Give each item of a list a question of its own, where the items begin with the same kind of word.
+    """Give each item of a list a separate question, if the items begin with the same kind of word.
 
     The first item begins at the last such word before the first cut, but not right `after` one of these.
     """
@@ -264,7 +274,7 @@ def _repeated(
 
 
 def _listed(text: str, language: str, words: PartWords) -> list[str]:
-    """Give each of three or more single words in a list a question of its own."""
+    """Give each of three or more single words in a list a separate question."""
     joins = list(words.join.finditer(text))
     last = next((place for place, cut in reversed(list(enumerate(joins))) if _word_of(cut)), None)
     if last is None:
@@ -356,7 +366,10 @@ def part_words(language: str) -> PartWords | None:
 
 
 def _any_of(words: Sequence[str]) -> str:
-    """Return a pattern of these words, which matches nothing without any; an apostrophe at their end needs no blank."""
+    """Return a pattern that matches any of these words, and nothing if there are none.
+
+    A word that ends in an apostrophe needs no blank after it.
+    """
     patterns = [
         re.escape(word[:-1]) + "['’]" if word.endswith("'") else rf"{re.escape(word)}(?![\w'’])"
         for word in sorted(words, key=len, reverse=True)

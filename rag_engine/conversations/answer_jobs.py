@@ -1,4 +1,7 @@
-"""Answers that are being written, each by a thread of the server: no page that watches one can lose it."""
+"""Answers that are being written, each by a thread of the server.
+
+A page that closes does not lose its answer.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,9 @@ class AnswerProgress:
 
 
 class AnswerJobs:
-    """The answers that are being written in one workspace, at most one in each conversation; safe to share.
+    """The answers that are being written in one workspace, at most one in each conversation.
 
-    An answer is watched and stopped by the person who asked for it, and by nobody else.
+    The object is safe to share between threads. Only the person who asked a question can watch or stop its answer.
     """
 
     def __init__(self, workspace: Path) -> None:
@@ -61,10 +64,10 @@ class AnswerJobs:
         settings: QuestionSettings | None = None,
         person: Person = LOCAL,
     ) -> Conversation:
-        """Begin to answer a question of a person's conversation; return the conversation with it as its last turn.
+        """Begin to answer a question; return the conversation with the question as its last turn.
 
-        `ask` gets the exchanges before it. InputError while another answer is being written there, and for a
-        conversation of somebody else.
+        `ask` gets the exchanges before it. InputError if another answer is being written in the conversation, or if it
+        belongs to somebody else.
         """
         with self._lock:
             if id in self._running:

@@ -13,7 +13,10 @@ from rag_engine.types import Citation
 
 @dataclass(frozen=True, slots=True)
 class CitingTurn:
-    """A question whose answer cites a document; `asked` is when, as an ISO time, `conversation` the id of where."""
+    """A question whose answer cites a document.
+
+    `asked` is its time in ISO format, `conversation` the id of its conversation.
+    """
 
     conversation: str
     question: str
@@ -22,9 +25,9 @@ class CitingTurn:
 
 
 def citing_turns(workspace: Path, document_id: str, person: Person = LOCAL) -> tuple[CitingTurn, ...]:
-    """Return the questions whose answers cite the document, the latest first, of the conversations open to a person.
+    """Return the questions whose answers cite the document, the latest first.
 
-    One that cannot be read is left out.
+    Only conversations that are open to the person count. A conversation that cannot be read is left out.
     """
     found: list[CitingTurn] = []
     # A conversation is parsed only where the id is in it at all: a long one takes half a second.

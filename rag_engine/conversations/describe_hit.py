@@ -1,4 +1,4 @@
-"""Why a passage was found: its ranks, scores and boosts in words, and which warnings are about ranking alone."""
+"""Reasons for a hit in words: ranks, scores and boosts; and the warnings about ranking alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _NOTES = ("Not reranked:", "The dense index is unavailable", "The question is in
 
 @dataclass(frozen=True, slots=True)
 class HitScores:
-    """The scores that put a passage where it is, as a `Hit` has them; a conversation keeps them with its source."""
+    """The scores that decided the rank of a passage, as a `Hit` has them.
+
+    A conversation keeps them with its source.
+    """
 
     dense_rank: int | None
     similarity: float

@@ -28,7 +28,10 @@ _CODEC, _KIND = TypeAdapter(ErasedDocument), "erased"
 
 
 def note_erased(workspace: Path, document_id: str, file: str, *, redact: bool) -> None:
-    """Note that a document was erased, after which no question finds it and before it is removed from what is kept."""
+    """Note that a document was erased, before conversations and notebooks are cleaned of it.
+
+    By then the document is gone from the collection, so no question finds it.
+    """
     erased = ErasedDocument(document_id, redact, datetime.now(UTC).isoformat(timespec="microseconds"), file)
     with writing(workspace) as connection:
         write_record(connection, _KIND, f"{document_id} {redact} {file}", _CODEC.dump_json(erased).decode())

@@ -42,9 +42,10 @@ class RatedAnswer:
 
 
 def rated_answers(workspace: Path, person: Person = LOCAL) -> tuple[RatedAnswer, ...]:
-    """Return the rated answers of a person's conversations, the latest first; one that cannot be read is left out.
+    """Return the rated answers of a person's conversations, the latest first.
 
-    To an admin also those that others let admins see.
+    An admin also gets the rated answers that other people let admins see. A conversation that cannot be read is left
+    out.
     """
     admin = person.has_role("admin")
     found: list[RatedAnswer] = []

@@ -58,7 +58,13 @@ class SharedRecord:
 
 
 def owns(person: Person, owner: str) -> bool:
-    """Return whether a record of this owner is the person's; the local person's are those of the admins as well."""
+    """Return whether a record of this owner belongs to the person.
+
+    Records of the local person belong to the admins as well.
+
+    >>> owns(Person("ann", role="reader"), "bob")
+    False
+    """
     return owner == person.key or (not owner and person.role == "admin")
 
 

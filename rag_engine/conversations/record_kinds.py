@@ -1,4 +1,4 @@
-"""Records that people make, of one kind each: conversations, notebooks, saved searches, test questions, runs."""
+"""Kinds of records that people make: conversations, notebooks, saved searches, test questions, runs."""
 
 from __future__ import annotations
 

@@ -39,11 +39,14 @@ class ShownLink:
 
 @dataclass(frozen=True, slots=True)
 class ShownSource:
-    """A source as it is drawn; `start` and `end` are the text's span in the document, `passage` the best hit's.
+    """A source as it is drawn.
 
-    `foreign` says whether it is in another language than the question, `tier_share` how many passages of its tier held
-    the answer in our tests, None where that is not known. `clause` is where in its section the best hit
-    begins, `indexed_under` where an index lists what is in it, `scores` those that put the best hit where it is.
+    - `start`, `end`: the span of the text in the document; `passage` is the span of the best hit.
+    - `foreign`: whether its language differs from the question's.
+    - `tier_share`: how many passages of its tier held the answer in our tests; None if that is unknown.
+    - `clause`: where in its section the best hit begins.
+    - `indexed_under`: where an index lists its content.
+    - `scores`: the scores that decided the rank of the best hit.
     """
 
     n: int

@@ -59,9 +59,10 @@ class TurnRating:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question and its reply; None while it is being answered, and for good if the server ended meanwhile.
+    """A question and its reply.
 
-    `rewritten` is what was asked in the place of a follow-up question, empty for one that was asked as it is.
+    `reply` is None while the question is being answered, and stays None if the server ended meanwhile. `rewritten` is
+    the question that was asked in the place of a follow-up question, or "".
     """
 
     question: str
@@ -74,9 +75,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Turns in order, under a random id; `name` is what a person calls it, empty where nobody has named it.
+    """Turns in order, under a random id.
 
-    `owner` is the key of whose it is, `shared_by` the name of who lets everybody read it, empty where nobody may.
+    `name` is given by a person, or empty. `owner` is the key of its owner. `shared_by` is the name of the person who
+    lets everybody read it, or empty.
     """
 
     id: str
@@ -92,14 +94,17 @@ class Conversation:
         return self.title_within(_TITLE)
 
     def title_within(self, length: int) -> str:
-        """Return the name, else the words of the first question that fit into so many characters."""
+        """Return the name, else the first words of the first question, in at most `length` characters."""
         question = " ".join(self.turns[0].question.split()) if self.turns else ""
         return self.name or shortened(question, length)
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """A conversation in a list; `asked` is when its last question was, `words` are its name and questions, folded."""
+    """A conversation in a list.
+
+    `asked` is the time of its last question, `words` are its name and questions, folded.
+    """
 
     id: str
     title: str
@@ -116,7 +121,10 @@ CONVERSATIONS = RecordKind("conversation", kept_sentence("conversation"), CODEC)
 
 
 def new_id() -> str:
-    """Return a random id. It is no secret: a record is read by who may read it, whoever knows its id."""
+    """Return a random id.
+
+    The id is no secret: rights decide who may read a record.
+    """
     return secrets.token_hex(16)
 
 
@@ -185,10 +193,10 @@ def begin_turn(
 
 
 def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation | None:
-    """Store the reply to the last question of `begun`; return the conversation as it is now, None when it was deleted.
+    """Store the reply to the last question of `begun`; return the conversation, or None if it was deleted.
 
-    Turns that another tab has added meanwhile stay. The question is added again if another one replaced it. What an
-    erasure removes from replies it removes from this one too, where it came after the question.
+    Turns that another tab has added meanwhile stay. The question is added again if another one replaced it. If an
+    erasure came after the question, the reply is stored without the erased document.
     """
     with CONVERSATIONS.changing(workspace):
         asked = begun.turns[-1]
@@ -201,7 +209,10 @@ def end_turn(workspace: Path, begun: Conversation, reply: Reply) -> Conversation
 
 
 def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
-    """Return what a follow-up question may lean on: each question as it was asked, with the titles that were cited."""
+    """Return the earlier exchanges of a follow-up question: each question with the titles it cited.
+
+    A question that was rewritten comes in its rewritten form.
+    """
     return tuple(
         Exchange(turn.rewritten or turn.question, tuple(dict.fromkeys(one.title for one in turn.reply.citations)))
         for turn in conversation.turns
@@ -250,7 +261,7 @@ def share_rating(workspace: Path, id: str, asked: str, person: Person, *, shared
 
 
 def shared_turn(workspace: Path, id: str, asked: str, person: Person) -> Turn | None:
-    """Return the turn of a question that was asked at that time, where the person may see it for its rating alone."""
+    """Return the turn that was asked at a time, if an admin may see it for its shared rating."""
     found = CONVERSATIONS.read_any(workspace, id) if person.has_role("admin") else None
     turns = found.turns if found else ()
     return next((one for one in turns if one.asked == asked and one.rating and one.rating.shared_by), None)
@@ -292,7 +303,10 @@ def restore_conversation(workspace: Path, conversation: Conversation) -> None:
 def change_conversation(
     workspace: Path, id: str, person: Person, change: Callable[[Conversation], Conversation]
 ) -> None:
-    """Store a changed conversation; one that was deleted meanwhile stays deleted, InputError for one of others."""
+    """Store a changed conversation.
+
+    A conversation that was deleted meanwhile stays deleted; InputError for a conversation of somebody else.
+    """
     with CONVERSATIONS.changing(workspace):
         now = CONVERSATIONS.read_own(workspace, id, person)
         if now is not None:

@@ -94,10 +94,10 @@ def build_knowledge_base(
     progress: GroundingProgress = lambda *_: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> GroundingSummary:
-    """Ground every entry that is new or changed, all with `again`; without a generator texts consist of quotations.
+    """Ground every entry that is new or changed, or all entries with `again`.
 
-    It ends before the next entry when it is stopped. BackendError where the model fails three times in a row; what is
-    done is kept.
+    Without a generator texts consist of quotations. When it is stopped, it ends before the next entry. BackendError if
+    the model fails three times in a row; finished entries are kept.
     """
     view, knowledge = engine.collection.view(), KnowledgeBase(engine.catalog)
     entries, before = index_entries(engine.catalog, view.snapshot.documents), knowledge.groundings()
@@ -137,7 +137,10 @@ def build_knowledge_base(
 
 
 class _Builder:
-    """Models and sources that entries are grounded with; texts and index pages of a document are read once."""
+    """Models and sources that entries are grounded with.
+
+    Texts and index pages of a document are read once.
+    """
 
     def __init__(
         self,
@@ -271,11 +274,11 @@ def entry_evidence(
     view: CollectionView,
     index_pages: Mapping[int, Collection[int]],
 ) -> Evidence:
-    """Return the entry's best three passages as sources, then those sentences to which it leads that are in none.
+    """Return the entry's best three passages as sources, then the other sentences that it leads to.
 
-    `contexts` are the sentences of the entry's places, and `queries` the unit vectors of its cached queries, one a
-    place; `index_pages` has the pages of each document of its work that are the index itself. The question is what the
-    documents say about the entry.
+    Sentences inside one of the passages are left out. `contexts` are the sentences of the entry's places. `queries` are
+    the unit vectors of its cached queries, one a place. `index_pages` has, for each document of its work, the pages of
+    the index itself. The question asks what the documents say about the entry.
     """
     work = {document.key: document for document in entry.work}
     cosines: dict[int, float] = {}

@@ -129,7 +129,10 @@ _CODEC = TypeAdapter(GroundedEntry)
 
 
 class KnowledgeBase:
-    """The grounded entries of a workspace. What quotes a document goes with it (rag_engine/storage/deletion.py)."""
+    """The grounded entries of a workspace.
+
+    When a document is removed, entries that quote it are removed too (rag_engine/storage/deletion.py).
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -142,7 +145,7 @@ class KnowledgeBase:
         return {one.entry.id: one for one in read}
 
     def entries(self, documents: Mapping[int, DocumentRecord]) -> list[GroundedEntry]:
-        """Return the grounded entries of the indexes over the visible documents, in the order of these indexes."""
+        """Return the grounded entries of the indexes over the visible documents, in index order."""
         kept = self.groundings()
         return [kept[one.id].entry for one in index_entries(self._catalog, documents) if one.id in kept]
 
@@ -175,7 +178,10 @@ def _remove(connection: sql.Connection, ids: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EntryPlace:
-    """The sentences [start, end) of a document's text, on a page, to which an entry of an index or glossary leads."""
+    """The sentences of a document to which an entry of an index or glossary leads.
+
+    They are the characters [start, end) of the document's text, on a page.
+    """
 
     document: DocumentRecord
     page: int
@@ -186,10 +192,10 @@ class EntryPlace:
 
 @dataclass(frozen=True, slots=True)
 class ListedEntry:
-    """An entry of one index with its places, and all documents that this index leads to: the parts of one work.
+    """An entry of one index with its places, and all documents of the index: the parts of one work.
 
-    `id` stays the same as long as the entry is called the same. `index` is the file of a table, or the document that
-    carries the index itself.
+    `id` stays the same while the entry keeps its name. `index` is the file of a table, or the document that carries the
+    index itself.
     """
 
     id: str
@@ -211,9 +217,9 @@ class ListedEntry:
 
 
 def index_entries(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> list[ListedEntry]:
-    """Return the entries that lead to a place in one of the visible documents, index by index, in alphabetical order.
+    """Return the entries that lead to a place in a visible document, index by index, alphabetically.
 
-    Two documents with indexes of their own have an entry each, also where both entries are called the same.
+    Two documents that carry an index have an entry each, also if both entries have the same name.
     """
     places: defaultdict[tuple[str, str], defaultdict[tuple[str, str], list[EntryPlace]]]
     places = defaultdict(lambda: defaultdict(list))

@@ -18,10 +18,10 @@ _LONGEST_NOTE = 5000
 
 @dataclass(frozen=True, slots=True)
 class NotebookEntry:
-    """Part of an answer that a person kept: the whole of it, without its passages, or the quotes of one source.
+    """Part of an answer that a person kept: the whole text without passages, or the quotes of one source.
 
-    `conversation` and `asked` name the turn that it comes from, which may be deleted by now. Without a conversation it
-    is the quote of a passage that a search found, and `question` its words.
+    `conversation` and `asked` name its turn, which may be deleted by now. Without a conversation the entry is the quote
+    of a passage that a search found, and `question` holds the words of the search.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Notebook:
 
 
 def answer_entry(conversation: str, turn: Turn) -> NotebookEntry:
-    """Return the answer of a turn as an entry; the passages that it was made from stay with the conversation."""
+    """Return the answer of a turn as an entry, without its passages."""
     answer = replace(turn.reply, sources=(), steps=(), seconds={}) if turn.reply else None
     return _entry(conversation, turn, answer=answer)
 
@@ -78,7 +78,10 @@ def passage_entry(words: str, quote: Citation) -> NotebookEntry:
 
 
 def with_entry(notebook: Notebook, entry: NotebookEntry, position: int | None = None) -> Notebook:
-    """Return the notebook with an entry at a position, else at its end; the same one where it is in it already."""
+    """Return the notebook with an entry at a position, or at its end.
+
+    If the notebook already has the entry, it is returned as it is.
+    """
     if any(_same(one, entry) for one in notebook.entries):
         return notebook
     at = len(notebook.entries) if position is None else position
@@ -122,9 +125,9 @@ def with_entry_moved(notebook: Notebook, id: str, before: str) -> Notebook:
 
 
 def without_document(notebook: Notebook, document_id: str, asked_before: str = "") -> Notebook:
-    """Return the notebook without what it quotes of a document, and without entries that have no more but their note.
+    """Return the notebook without quotes of a document.
 
-    With a moment only answers to questions before it are looked at.
+    An entry that keeps only tags is removed. With `asked_before`, only answers to questions before it are examined.
     """
     entries = (
         one if asked_before and one.asked > asked_before else _without_document(one, document_id)

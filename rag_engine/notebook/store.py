@@ -45,9 +45,9 @@ def read_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook 
 
 
 def list_notebooks(workspace: Path, person: Person = LOCAL) -> list[Notebook]:
-    """Return a person's notebooks and then those that others share, the default one first and the others by name.
+    """Return a person's notebooks, then the shared ones of others.
 
-    WorkspaceError for one that is damaged.
+    The default notebook is first; the others follow by name. WorkspaceError for a damaged notebook.
     """
     default = default_notebook(person)
     ids = {default.id, *(id for id, _ in NOTEBOOKS.versions(workspace, person))}
@@ -86,9 +86,9 @@ def change_notebook(
 
 
 def delete_notebook(workspace: Path, id: str, person: Person = LOCAL) -> Notebook | None:
-    """Delete a notebook with its entries and return it, so that it can be restored; None where there is none.
+    """Delete a notebook with its entries and return it, so that it can be restored; None if there is none.
 
-    The default one is there again, empty.
+    A deleted default notebook is replaced by an empty one.
     """
     with NOTEBOOKS.changing(workspace):
         notebook = NOTEBOOKS.read_own(workspace, id, person)

@@ -57,9 +57,9 @@ class ExampleQuestion:
 
 
 def example_questions(engine: Engine, language: str) -> tuple[ExampleQuestion, ...]:
-    """Return what `find_examples` does, looked for anew only where the collection has changed since.
+    """Return the questions of `find_examples`, searched again only if the collection has changed.
 
-    They are kept, so that a server that starts has them at once and its first question has the processor.
+    The catalog keeps them, so that a server that starts has them at once and its first question has the processor.
     """
     change = engine.catalog.change()
     kept = _kept(engine, change)
@@ -87,10 +87,11 @@ def forget_examples(engine: Engine) -> None:
 
 
 def find_examples(engine: Engine, language: str, only: Collection[str] = ()) -> tuple[ExampleQuestion, ...]:
-    """Return questions that the collection answers, each from another document: most in a language, one in another.
+    """Return questions that the collection answers, each from another document.
 
-    With `only` they are drawn from the documents of these ids. A candidate counts where the first quotation that
-    answers it is of the words that it was made from. EncoderError where the collection cannot be searched.
+    Most are in `language`, one is in another. With `only` they are drawn from the documents of these ids. A candidate
+    counts if the first quotation that answers it overlaps the words that it was made from. EncoderError if the
+    collection cannot be searched.
     """
     documents = [one for one in engine.collection.documents() if not only or one.document_id in only]
     wanted = [one for one in reversed(documents) if one.metadata.language == language]
@@ -127,7 +128,7 @@ def _suggesting(
 def _answered(
     engine: Engine, suggested: Iterable[tuple[DocumentRecord, list[AnsweredQuestion]]], within: Filter
 ) -> Iterator[ExampleQuestion]:
-    """Yield of each document the first of its questions that the collection answers from it, if there is one."""
+    """Yield for each document the first of its questions that the collection answers from it."""
     for document, questions in suggested:
         for one in questions:
             cited = _first_citation(engine, one.question, within)
@@ -149,7 +150,10 @@ def _first_citation(engine: Engine, question: str, within: Filter) -> Citation |
 
 
 def candidates(text: str, parents: Iterable[ParentRecord], language: str) -> Iterator[AnsweredQuestion]:
-    """Yield questions that a document suggests: headings that ask one, then those that its sentences answer."""
+    """Yield questions that a document suggests: headings that are questions, then others.
+
+    The others are made from sentences that answer them.
+    """
     headings = ((_bare(parent.headings[-1]), parent) for parent in parents if parent.headings)
     found = chain(
         (AnsweredQuestion(heading, parent.start, parent.end) for heading, parent in headings if heading.endswith("?")),
@@ -185,7 +189,10 @@ def _names_topic(found: re.Match[str], language: str) -> bool:
 
 
 def _asked(question: str, found: re.Match[str]) -> str:
-    """Return a question with the words that its sentence has; what opened the sentence stands within the question."""
+    """Return a question with the words of its sentence.
+
+    The word that opened the sentence gets a small letter.
+    """
     words = {name: value or "" for name, value in found.groupdict().items()}
     for name, value in words.items():
         if value and found.start(name) == 0:
@@ -196,7 +203,7 @@ def _asked(question: str, found: re.Match[str]) -> str:
 
 @cache
 def _patterns(language: str) -> tuple[tuple[tuple[re.Pattern[str], str], ...], re.Pattern[str]]:
-    """Return the patterns of a language with their questions, and one of the words that leave a question unclear."""
+    """Return the patterns of a language with their questions, and the pattern of unclear words."""
     table = read_table("example_questions").get(language, {"names": {}, "patterns": [], "unclear": "(?!)"})
     patterns = []
     for one in table["patterns"]:

@@ -41,7 +41,10 @@ _DEPTH = 5_000
 
 @dataclass(frozen=True, slots=True)
 class PassageMatch:
-    """A passage that was found: its child's key, its place by relevance from 1, and whether it holds all key words."""
+    """A passage that was found.
+
+    `key` is the key of its child, `rank` its place by relevance from 1, and `worded` whether it holds all key words.
+    """
 
     key: int
     document: DocumentRecord
@@ -93,7 +96,7 @@ class FoundPassages:
 
     @property
     def matching(self) -> int:
-        """Number of documents that match: those found by the words, without words those that the filter allows."""
+        """Number of documents found by the words; without words, of documents that the filter allows."""
         return len(self.documents) if self.query.words else self.allowed
 
     def __len__(self) -> int:
@@ -101,10 +104,10 @@ class FoundPassages:
 
 
 def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
-    """Return every passage that holds the key words of a query, and up to 20 others that are near in meaning.
+    """Return every passage that holds the key words of a query, and up to 20 that are near in meaning.
 
-    No language model is asked, and no passage is reranked. Without words, the first passage of every document that the
-    filter allows. A value of the filter that no document has allows none; InputError for a filter that there is not.
+    No language model is asked, and no passage is reranked. Without words, the first passage of every allowed document
+    is returned. A filter value that no document has allows none; InputError for an unknown filter.
     """
     started = time.perf_counter()
     snapshot = engine.collection.snapshot()
@@ -144,7 +147,10 @@ def find_passages(engine: Engine, query: PassageQuery) -> FoundPassages:
 def worded_children(
     engine: Engine, wanted: WantedWords, allowed: Collection[int] | None, snapshot: Snapshot
 ) -> tuple[list[int], tuple[str, ...]]:
-    """Return the visible children that hold the words, by BM25; none with a warning where the index is unavailable."""
+    """Return the visible children that hold the words, by BM25.
+
+    If the index is unavailable, return none and a warning.
+    """
     try:
         found = [key for key, _ in engine.collection.sparse().holding(wanted, allowed=allowed)]
     except SextantError as error:
@@ -221,10 +227,10 @@ def _date(document: DocumentRecord) -> str:
 
 
 def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[filters.FilterObstacle, ...]:
-    """Return the facets of a filter that exclude all that would be found without one of them, the most first.
+    """Return the facets of a filter that exclude every result, the largest number of documents first.
 
-    They count documents: those that the rest of the filter allows, or where the filter allows some and none holds the
-    words, those that hold them.
+    If the filter allows no document, documents that the rest of the filter allows are counted. If it allows some and
+    none holds the words, documents that hold the words are counted.
     """
     snapshot = engine.collection.snapshot()
     obstacles = filters.filter_obstacles(query.wanted, snapshot.facets, snapshot.documents)
@@ -293,23 +299,26 @@ def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
 
 @dataclass(frozen=True, slots=True)
 class DocumentHits:
-    """Documents by key: those that hold all words, and of those near in meaning the places of their passages.
+    """Documents by key: documents that hold all words, and the near passages of the others.
 
-    A place counts passages without all of the words from the nearest in the collection, and is a document's own; a
-    document has at most 20.
+    A near passage is given by its place among the nearest passages of the collection that lack a word. A document has
+    at most 20.
     """
 
     worded: frozenset[int]
     near: Mapping[int, tuple[int, ...]]
 
     def count(self, documents: Collection[int]) -> int:
-        """Return in how many of the documents something is found where these alone are searched."""
+        """Return how many of the documents a search finds if it searches these alone."""
         places = {place: key for key in documents for place in self.near.get(key, ())}
         return len(self.worded.intersection(documents).union(places[one] for one in nsmallest(NEAREST, places)))
 
 
 def find_document_hits(engine: Engine, found: FoundPassages) -> DocumentHits:
-    """Return the documents that the words of a search hit, whatever its filter; one search serves for each facet."""
+    """Return the documents that the words of a search hit under any filter.
+
+    One search serves for each facet.
+    """
     query, snapshot = found.query, engine.collection.snapshot()
     if not found.wanted:
         # A filter that allows no document ended the search before its words were read.

@@ -45,9 +45,9 @@ class MarkedPassage:
         return self.hit.start + self.sentence[0], self.hit.start + self.sentence[1]
 
     def excerpt(self, length: int) -> list[tuple[str, bool, bool]]:
-        """Return pieces of about so many characters around the nearest sentence.
+        """Return pieces of about `length` characters around the nearest sentence.
 
-        Each with whether it is a key word and whether it belongs to that sentence.
+        Each piece comes with whether it is a key word and whether it belongs to that sentence.
         """
         shown = window(self.hit.text, [self.sentence], 0, length)
         pieces = told_apart(self.hit.text, shown, self.marks, [self.sentence])

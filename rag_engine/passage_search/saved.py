@@ -22,7 +22,10 @@ from rag_engine.text.templates import kept_sentence
 
 @dataclass(frozen=True, slots=True)
 class SavedSearch:
-    """A query under a name, of the person whose key is `owner`; `looked` is when it was run last, as an ISO time."""
+    """A query under a name.
+
+    `owner` is the key of its person; `looked` is the time of its last run in ISO format.
+    """
 
     id: str
     name: str
@@ -51,7 +54,10 @@ def find_search(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch
 
 
 def save_search(workspace: Path, name: str, query: PassageQuery, person: Person = LOCAL) -> SavedSearch:
-    """Keep a query under a name; InputError for one that is empty, or a name that is or that another search has."""
+    """Keep a query under a name; InputError for an empty query or a name that cannot be used.
+
+    A name cannot be used if it is empty or belongs to another search.
+    """
     if not query:
         raise InputError("There is nothing to save.", help="Enter words or choose a filter first.")
     free = _KIND.free_name(name, list_searches(workspace, person), person.key)
@@ -85,9 +91,9 @@ def restore_search(workspace: Path, deleted: SavedSearch) -> None:
 
 
 def count_new_documents(engine: Engine, saved: SavedSearch) -> int:
-    """Return how many documents that were added since the last look match: the filter, and the words where there are.
+    """Return how many matching documents were added since the last look.
 
-    A document that only is near in meaning is not counted.
+    They match the filter and hold the words, if there are words. Nearness in meaning does not count.
     """
     snapshot = engine.collection.snapshot()
     allowed = left_documents(saved.query.wanted, snapshot.facets, snapshot.documents)

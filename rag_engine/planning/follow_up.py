@@ -236,7 +236,10 @@ def _there(place: PlacePhrase, patterns: FollowUpPatterns) -> str:
 
 
 def _opened(opener: str, name: str) -> str:
-    """Return a name behind its article or preposition, if it has one: an elided one has no blank behind it."""
+    """Return a name behind its article or preposition, if it has one.
+
+    After an elision such as "l'" there is no blank.
+    """
     gap = "" if not opener or opener.endswith(("'", "’")) else " "
     return f"{opener}{gap}{name}"
 

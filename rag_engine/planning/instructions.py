@@ -1,4 +1,4 @@
-"""Separation of what a question looks for from how it is to be answered, by the patterns of data/phrasing.toml."""
+"""Separation of a question's subject from instructions on its answer, by data/phrasing.toml."""
 
 from __future__ import annotations
 

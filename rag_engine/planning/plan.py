@@ -108,7 +108,10 @@ def _plan_by_rules(
 
 
 def _model_queries(reply: dict[str, object]) -> tuple[str, ...]:
-    """Return the model's three queries, cut at their word limits; BackendError when one cannot be searched for."""
+    """Return the model's three queries, cut at their word limits.
+
+    BackendError if a query is missing, too short or too long.
+    """
     queries: list[str] = []
     shortest, longest = QUERY_CHARACTERS
     for key, limit in (("query_1", CONTENT_WORDS), ("query_2", CONTENT_WORDS), ("query_3", TERM_WORDS)):
@@ -179,7 +182,10 @@ def _content_words(text: str, language: str, acronyms: Collection[str], phrasing
 
 
 def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing) -> list[str]:
-    """Return acronyms of two to five capitals: no emphasis (NOT, ALL), no Roman numeral, no question in capitals."""
+    """Return acronyms of two to five capitals.
+
+    Emphasis (NOT, ALL) and Roman numerals do not count; a question in capitals has none.
+    """
     if _is_shouted(text):
         return []
     stop_words = phrasing.stop_words.get(language, frozenset())
@@ -195,7 +201,10 @@ def _acronyms(text: str, language: str, gazetteer: Gazetteer, phrasing: Phrasing
 
 
 def _terms(text: str, language: str, acronyms: Sequence[str], quoted: Sequence[str], phrasing: Phrasing) -> list[str]:
-    """Return the explicit terms, each word once: examples, quotations, acronyms spelled out, numbers, names."""
+    """Return the explicit terms, each word once.
+
+    They are examples, quotations, spelled-out acronyms, numbers and names.
+    """
     sources: list[str] = [match.group(1) for match in phrasing.example.finditer(text)]
     sources += quoted
     for acronym in acronyms:
@@ -210,7 +219,10 @@ def _terms(text: str, language: str, acronyms: Sequence[str], quoted: Sequence[s
 
 
 def _expansion(acronym: str, text: str, language: str, phrasing: Phrasing) -> str:
-    """Return what the acronym stands for: in the question itself, in the question's language, in English, or ""."""
+    """Return the expansion of an acronym, or "".
+
+    It comes from the question itself, else from the question's language, else from English.
+    """
     for before, inside, outside, after in _EXPANSION.findall(text):
         if outside == acronym:
             return str(after)
@@ -224,7 +236,10 @@ def _expansion(acronym: str, text: str, language: str, phrasing: Phrasing) -> st
 
 
 def _names(text: str, language: str) -> Iterator[str]:
-    """Yield the words with a capital, save one that opens a sentence; none in German, where every noun has it."""
+    """Yield the words with a capital, except one that opens a sentence.
+
+    German gives none, because every noun has a capital.
+    """
     if language == "de" or _is_shouted(text):
         return
     for match in _NAME.finditer(text):
