@@ -1,4 +1,4 @@
-"""Words of acts' names by what they mean, so that a name is the same in every language (data/act_names.toml)."""
+"""Words of acts' names by meaning, so that a name is the same in every language (data/act_names.toml)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ _BREAK = re.compile(r"[.?!;:\n]\s|[.?!;:]$|[\"“”„»«]")
 
 @dataclass(frozen=True, slots=True)
 class NameWord:
-    """A word of a name with what it may mean; `word` is as it is written, folded, and `place` a country or region.
+    """A word of a name with its possible meanings.
 
-    Characters [start, end) of the text. `joined` says that nothing but a hyphen or blank is between it and the word
-    before; `capital` that it is written with a capital letter.
+    `word` is written as in the text, folded; `place` says whether it is a country or region. It has the characters
+    [start, end) of the text. `joined` says that only a hyphen or blank separates it from the word before; `capital`
+    that it has a capital letter.
     """
 
     meanings: frozenset[str]
@@ -124,7 +125,10 @@ def name_words(text: str) -> list[list[NameWord]]:
 
 
 def _read(matches: Sequence[re.Match[str]], joined: bool) -> tuple[int, list[NameWord] | None]:
-    """Return how many words make the next word of a name, and it; nothing for function words, None where a run ends."""
+    """Return the next word of a name, and how many words of the text it takes.
+
+    The list is empty for a function word, and None where the run ends.
+    """
     lexicon = load_lexicon()
     written = matches[0].group()
     folded = fold(written)
@@ -171,7 +175,7 @@ def _phrase(words: tuple[str, ...]) -> frozenset[str]:
 
 
 def _prefixes(words: tuple[str, ...]) -> Iterator[list[str]]:
-    """Yield the words with the last one cut before an ending, the longest first; of one that is a name the Turkish."""
+    """Yield the words with the last one cut before an ending, the longest first."""
     last = words[-1]
     for length in range(len(last) - 1, _SHORTEST_ENDED - 1, -1):
         if _ENDING.fullmatch(last[length:]):
@@ -180,7 +184,13 @@ def _prefixes(words: tuple[str, ...]) -> Iterator[list[str]]:
 
 @lru_cache(maxsize=10_000)
 def compound(word: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return a word with its meanings, or the halves of a compound where both are known ("klima", "gesetz")."""
+    """Return a word with its meanings, or the halves of a compound if both are known.
+
+    For example "klimagesetz" gives "klima" and "gesetz".
+
+    >>> [part for part, _ in compound("klimagesetz")]
+    ['klima', 'gesetz']
+    """
     meanings = _phrase((word,))
     if meanings:
         return ((word, meanings),)

@@ -1,4 +1,7 @@
-"""Acts of the collection that a question names: by title, short title, abbreviation or number, in any language."""
+"""Acts of the collection that a question names, in any language.
+
+An act is named by title, short title, abbreviation or number.
+"""
 
 from __future__ import annotations
 
@@ -62,11 +65,12 @@ class ActMention:
 
 
 def find_acts(question: str, acts: Sequence[Act], sections: Sequence[tuple[int, int]] = ()) -> list[ActMention]:
-    """Return where the question names acts of the collection, in its order; of names that overlap the longest.
+    """Return the places where the question names acts of the collection, in its order.
 
-    `sections` are the places where it names sections; directly beside one an abbreviation may be in small letters. A
-    name is understood in any of the languages, word by word (rag_engine/retrieval/act_lexicon.py). A phrase that is
-    only a part of an act's names counts where a single act bears them all and nothing beside it says otherwise.
+    Of names that overlap the longest counts. `sections` are the places where the question names sections; directly next
+    to one an abbreviation may be in small letters. A name is understood in any of the languages, word by word
+    (rag_engine/retrieval/act_lexicon.py). A phrase that is only a part of an act's names counts if a single act has all
+    its words and no neighbouring word contradicts it.
     """
     question = unicodedata.normalize("NFC", question)
     named = [(act, _names_of((act.name, *act.titles), act.countries, act.opening)) for act in acts]
@@ -79,7 +83,15 @@ def find_acts(question: str, acts: Sequence[Act], sections: Sequence[tuple[int, 
 
 
 def names_any_act(question: str) -> bool:
-    """Return whether a question names an act of whatever collection: by its kind or by an abbreviation."""
+    """Return whether a question names an act, of this or another collection.
+
+    The kind of an act or an abbreviation is enough.
+
+    >>> names_any_act("What does the Climate Change Act require?")
+    True
+    >>> names_any_act("How high is the sea wall?")
+    False
+    """
     runs = name_words(unicodedata.normalize("NFC", question))
     return any(word.kind for run in runs for word in run) or any(
         len(capitals(match.group())) > 1 for match in SHORT.finditer(question)
@@ -151,7 +163,10 @@ def _may_be_named(names: ActNames, meanings: frozenset[str], unknown: Sequence[N
 
 
 def _described(run: Sequence[NameWord], start: int, end: int, named: Sequence[tuple[Act, ActNames]]) -> list[Act]:
-    """Return the one act that a part of its names describes; none where several fit or a neighbour says otherwise."""
+    """Return the one act that a part of its names describes.
+
+    If several acts fit or a neighbouring word contradicts, the list is empty.
+    """
     window = run[start:end]
     kinds = frozenset(meaning for word in window if word.kind for meaning in word.meanings)
     constitution = not kinds.isdisjoint(_ALONE)
@@ -252,7 +267,7 @@ def _called(name: str) -> Iterator[str]:
 
 
 def _called_in(opening: str) -> Iterator[str]:
-    """Yield the names that the lines in front of the first section give with their abbreviation behind them."""
+    """Yield the names, and their abbreviations in parentheses, from the text before the first section."""
     for line in opening.splitlines():
         for match in re.finditer(r"([^()\n.;:]{6,150}?)\s*\(([^()\s]{2,8})\)", line):
             name, short = match.group(1).strip(), capitals(match.group(2))
@@ -263,14 +278,14 @@ def _called_in(opening: str) -> Iterator[str]:
 
 
 def _printed_alone(opening: str) -> Iterator[str]:
-    """Yield abbreviations that have a line of their own in front of the first section."""
+    """Yield abbreviations that stand alone on a line before the first section."""
     for line in opening.splitlines():
         if SHORT.fullmatch(line.strip()) and len(capitals(line)) > 1:
             yield capitals(line)
 
 
 def _words(name: str) -> tuple[NameWord, ...]:
-    """Return the words of a name; of one that names the act that it belongs to, those of its own."""
+    """Return the words of a name, without those of its parent act."""
     words = [word for run in name_words(name) for word in run]
     kinds = [place for place, word in enumerate(words) if word.kind]
     others = [place for place in kinds[1:] if words[place].meanings.isdisjoint(words[kinds[0]].meanings)]
@@ -288,7 +303,10 @@ def _is_telling(words: Sequence[NameWord]) -> bool:
 
 
 def _initials(name: str) -> Iterator[str]:
-    """Yield the initials of a name's words, those of the parts of compounds too (StGB for the Strafgesetzbuch)."""
+    """Yield the initials of a name's words, and of the parts of compounds.
+
+    StGB stands for Strafgesetzbuch.
+    """
     ignored = load_lexicon().ignored
     split = _COMPOUND.sub(r" \1", name)
     words = [word for word in map(fold, re.findall(r"[^\W\d_]+", split)) if word not in ignored]
@@ -299,7 +317,13 @@ def _initials(name: str) -> Iterator[str]:
 
 
 def abbreviations(text: str) -> Iterator[str]:
-    """Yield the capitals of the words that have two or more (StGB gives SGB); none of a text printed in capitals."""
+    """Yield the capitals of the words that have two or more (StGB gives SGB).
+
+    A text printed in capitals gives none.
+
+    >>> list(abbreviations("Damages under the StGB"))
+    ['SGB']
+    """
     shouted = sum(map(str.isupper, text)) > _CAPITALS * sum(map(str.isalpha, text))
     for match in () if shouted and " " in text else SHORT.finditer(text):
         if len(capitals(match.group())) > 1:
@@ -330,7 +354,13 @@ def _number_in(opening: str) -> frozenset[str]:
 
 
 def forms(number: str) -> frozenset[str]:
-    """Return a number without the points of thousands, and with and without the year behind: 13709, 2021/1119."""
+    """Return a number without the points of thousands, and with and without its year.
+
+    >>> sorted(forms("13.709"))
+    ['13709']
+    >>> sorted(forms("1119/2021"))
+    ['1119', '1119/2021', '2021/1119']
+    """
     plain = number.replace(".", "").replace(",", "")
     first, slash, second = plain.partition("/")
     turned = slash and _YEAR.fullmatch(second) and not _YEAR.fullmatch(first)
@@ -338,7 +368,7 @@ def forms(number: str) -> frozenset[str]:
 
 
 def same(window: Sequence[NameWord], phrase: Sequence[NameWord]) -> bool:
-    """Return whether two sequences hold the same words, in whatever order."""
+    """Return whether two sequences hold the same words, in any order."""
     if len(window) != len(phrase):
         return False
     left = list(phrase)

@@ -38,7 +38,10 @@ class IndexMatches:
 
 
 def match_index(index: CollectionIndex, question: str, language: str) -> IndexMatches:
-    """Return the children that indexes list under a term of the question (ISO 639-1 language), longest terms first."""
+    """Return the children that indexes list under a term of the question, longest terms first.
+
+    `language` is the question's ISO 639-1 code.
+    """
     passages: defaultdict[int, list[ListedPlace]] = defaultdict(list)
     on_pages: set[int] = set()
     for matched in index.terms.match(question, language):
@@ -54,7 +57,7 @@ def match_index(index: CollectionIndex, question: str, language: str) -> IndexMa
 def missing_contexts(
     ranked: Sequence[int], listed: Listed, is_read: Callable[[int, ListedPlace], bool]
 ) -> dict[int, tuple[ListedPlace, ...]]:
-    """Return for each entry that leads to nothing that is read anyway its best place, by the key of the child.
+    """Return the best place of each entry that has no place in a source, by the key of the child.
 
     `ranked` are keys of children, best first; `is_read` says whether a place is in a source. At most MOST_CONTEXTS
     children are returned.

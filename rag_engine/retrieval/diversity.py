@@ -1,4 +1,7 @@
-"""Admission of ranked children: a floor, less for a document the more it has brought, each parent once; diversity."""
+"""Admission of ranked children, and diversity.
+
+A floor excludes weak children, a document gets less room the more it has brought, and each parent comes once.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,15 @@ class Candidate:
 
 
 def per_document_cap(top_k: int, documents: int | None = None) -> int:
-    """Return how many passages one document may bring: 2 up to ten results, 3 beyond (Buriasco 2026, section 5.3).
+    """Return how many passages one document may bring: 2 up to ten results, 3 beyond.
 
-    Where it is known that only few documents are asked they may bring enough to fill the results.
+    The numbers are from Buriasco 2026, section 5.3. If only few `documents` are asked, they may bring enough to fill
+    the results.
+
+    >>> per_document_cap(10)
+    2
+    >>> per_document_cap(10, documents=2)
+    5
     """
     published = 2 if top_k <= 10 else 3
     return published if documents is None else max(published, math.ceil(top_k / max(documents, 1)))
@@ -97,12 +106,15 @@ def with_siblings(scores: Floats, parents: Keys, share: float) -> Floats:
 
 
 def mmr(scores: ArrayLike, vectors: Vectors, *, lambda_: float = 0.5, top_k: int, rescale: bool = True) -> list[int]:
-    """Return the positions of at most `top_k` passages, in the order of their choice (Carbonell and Goldstein 1998).
+    """Return the positions of at most `top_k` passages, in the order of their choice.
 
-    Each choice has the largest lambda x score - (1 - lambda) x cosine, where the score is brought to 0..1 by the
-    smallest and largest of `scores` (unless `rescale` is off) and the cosine is the largest to a passage already
-    chosen, 0 for the first.
-    `vectors` are unit vectors, (passages, dimension). Ties keep the given order.
+    This is maximal marginal relevance (Carbonell and Goldstein 1998). Each choice has the largest lambda x score - (1 -
+    lambda) x cosine. The score is brought to 0..1 by the smallest and largest of `scores`, unless `rescale` is off. The
+    cosine is the largest to a passage already chosen, 0 for the first. `vectors` are unit vectors, (passages,
+    dimension). Ties keep the given order.
+
+    >>> mmr([1.0, 0.9, 0.0], np.array([[1, 0], [1, 0], [0, 1]], np.float32), top_k=2)
+    [0, 2]
     """
     relevance = scaled(scores) if rescale else np.asarray(scores, dtype=np.float64)
     left = np.ones(len(relevance), dtype=bool)

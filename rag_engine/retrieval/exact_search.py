@@ -19,9 +19,10 @@ _SAMPLE = 4096
 def nearest(
     snapshot: Snapshot, vectors: Vectors, queries: Vectors, top_k: int, allowed: Collection[int] | None
 ) -> list[tuple[Keys, Vectors]]:
-    """For each query the keys and cosines of the nearest children of the allowed documents, nearest first, exactly.
+    """Return for each query the keys and cosines of the nearest allowed children, nearest first, exactly.
 
-    `vectors` is the whole store (rows, dimension), `queries` (n, dimension); None allows every document.
+    `vectors` is the whole store (rows, dimension), `queries` (n, dimension). `allowed` has the keys of the allowed
+    documents; None allows every document.
     """
     chosen: NDArray[np.intp] | slice = slice(None) if allowed is None else snapshot.allowed(allowed)
     rows, keys = snapshot.rows[chosen], snapshot.keys[chosen]

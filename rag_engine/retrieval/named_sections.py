@@ -44,10 +44,10 @@ class NamedSections:
     absent: tuple[AbsentSection, ...] = ()
 
     def bonus(self, parent: ParentRecord, title: str) -> float:
-        """Return 1.0 for a passage of a section that the question names, .5 for one of an act that it names, else 0.
+        """Return 1.0 for a passage of a named section, 0.5 for a passage of a named act, else 0.
 
-        The phi of the structural pipeline, whose caller multiplies it by lambda. Where the question names an act, a
-        section of the same number in another act is another section.
+        This is the phi of the structural pipeline, whose caller multiplies it by lambda. If the question names an act,
+        a section of the same number in another act is another section.
         """
         if any(place.parent_key == parent.key for place in self.places):
             return SECTION_BONUS
@@ -124,7 +124,10 @@ def _conjunction() -> re.Pattern[str]:
 
 
 def _places(act: Act, label: str, allowed: Collection[int] | None) -> list[SectionPlace]:
-    """Return where an act has a section, whatever it calls its sections; "6.4" may stand in its Article 6."""
+    """Return the places of a section in an act, under any label that the act may use.
+
+    "6.4" may be a part of its Article 6.
+    """
     return next((found for one in _labels(act, label) if (found := act.places(one, allowed))), [])
 
 
@@ -142,9 +145,10 @@ def _labels(act: Act, label: str) -> Iterator[str]:
 def _absent(
     written: str, label: str, acts: Sequence[Act], view: CollectionView, allowed: Collection[int] | None
 ) -> Iterator[AbsentSection]:
-    """Yield that an act does not have a section, if its sections are numbered and none of its pages prints the label.
+    """Yield the section if the first act does not have it.
 
-    Where the extraction has missed a heading nothing is claimed.
+    The act's sections must be numbered, and none of its pages may print the label: the extraction may have missed a
+    heading.
     """
     for act in acts[:1]:
         wanted = next(_labels(act, label), label)

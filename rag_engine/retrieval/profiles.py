@@ -1,4 +1,4 @@
-"""Named recipes for ranking: the default, fusion by reciprocal rank, and those of two papers as they were published."""
+"""Named recipes for ranking: the default, fusion by reciprocal rank, and two published papers."""
 
 from __future__ import annotations
 

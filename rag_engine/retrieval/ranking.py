@@ -47,7 +47,10 @@ def rank(
     config: RetrievalConfig,
     wanted: Filter | None = None,
 ) -> Ranked:
-    """Return every child that a retriever or an index found in the allowed documents (None allows all), best first."""
+    """Return every child that a retriever or an index found in the allowed documents, best first.
+
+    `allowed` has keys of documents; None allows all.
+    """
     found = search(plan, allowed, view, retrievers, config, wanted)
     started = time.perf_counter()
     as_published = PROFILES[config.profile].as_published
@@ -73,7 +76,10 @@ def _fused(
     view: CollectionView,
     config: RetrievalConfig,
 ) -> Ranked:
-    """Return the candidates and what is named by their fused scores, boosted for geography and for index entries."""
+    """Return the candidates and the named sections by fused score.
+
+    The score has boosts for geography and for index entries.
+    """
     profile, weights = PROFILES[config.profile], config.weights
     matches = IndexMatches()
     if weights.index_weight and not profile.as_published:
@@ -261,7 +267,7 @@ def _reranked(
 
 
 def _referred(ranked: Ranked, scores: Floats, records: _Records, view: CollectionView) -> Floats:
-    """Return for each child the largest score of the best passages that refer to its parent, 0 where none does."""
+    """Return for each child the largest score of the best passages that refer to its parent, or 0."""
     best = [record for record in records.of(ranked, _REFERRING) if record is not None]
     score_of = dict(zip(ranked.keys.tolist(), scores.tolist(), strict=True))
     referring: dict[int, float] = {}
@@ -291,11 +297,12 @@ class _Records:
 
 
 def select(fused: Floats, read: Floats | None, phi: Floats, vectors: Vectors, top_k: int) -> tuple[Keys, Floats]:
-    """Return the `top_k` of a pool by .5 x (score + .15 x phi) - .5 x the largest cosine to those chosen before.
+    """Return positions in a pool and their scores, by maximal marginal relevance.
 
-    They are positions in the pool in the order of their choice, and the final score of each of them.
-    The score is the reranker's as `read` (equation 3.5 scales nothing); without one it is the fused rank's share of the
-    best. `vectors` are unit vectors, (pool, dimension).
+    Each of the `top_k` choices has the largest .5 x (score + .15 x phi) - .5 x cosine, where the cosine is the largest
+    to an earlier choice. The score is the reranker's as `read` (equation 3.5 scales nothing); without a reranker it is
+    the fused rank's share of the best. `vectors` are unit vectors, (pool, dimension). Positions are in the order of
+    their choice, each with its final score.
     """
     scores = scaled_to_best(fused) if read is None else read
     final = scores + PROVENANCE * phi

@@ -42,10 +42,10 @@ class Reranked:
 
 
 def affordable_depth(reranker: Reranker, clock: Callable[[], float] = time.process_time) -> int:
-    """Return how many passages a reranker reads in three seconds of this machine: at most 20, 0 where under five.
+    """Return how many passages a reranker reads in three seconds on this machine, at most 20.
 
-    It is measured once and kept, so that the same question gives the same order on any load; in time of the processor,
-    which waiting for others does not lengthen.
+    Below five it is 0. It is measured once and kept, so that the same question gives the same order under any load. The
+    measure is processor time, which waiting for other processes does not lengthen.
     """
     fastest = float("inf")
     for _ in range(_RUNS):
@@ -95,12 +95,21 @@ def rerank(
 
 
 def interpolate(scores: NDArray[np.float64], read: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
-    """Return (1 - weight) x scores + weight x read in 0..1, each brought there by its own smallest and largest."""
+    """Return (1 - weight) x scores + weight x read, each first scaled to 0..1.
+
+    The smallest and largest value of an array give its scale.
+
+    >>> interpolate(np.array([0.0, 2.0]), np.array([5.0, 1.0]), 0.25).tolist()
+    [0.25, 0.75]
+    """
     return (1 - weight) * scaled(scores) + weight * scaled(read)
 
 
 def read_scores(question: str, texts: Sequence[str], reranker: Reranker) -> NDArray[np.float64]:
-    """Return the reranker's own scores in the order of the texts; RuntimeError says what was wrong with them."""
+    """Return the reranker's raw scores in the order of the texts.
+
+    RuntimeError describes a wrong reply.
+    """
     # Texts of one length lose no time to padding.
     by_length = sorted(range(len(texts)), key=lambda row: len(texts[row]), reverse=True)
     scores = np.empty(len(texts))

@@ -1,4 +1,4 @@
-"""Query plan to evidence: children in rank order, admitted by floor and cap, with the parents that will be read."""
+"""Query plan to evidence: ranked children, admitted by floor and cap, with the parents to read."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ def _contexts(
     ranked: Ranked,
     view: CollectionView,
 ) -> Iterator[Source]:
-    """Yield the sentences to which an index leads under a term of the question, where no source holds them.
+    """Yield the sentences that an index lists under a term of the question and that no source holds.
 
-    They come after the others and in no other's place. `keys` are the children that may be read, best first.
+    They come after the other sources and displace none. `keys` are the children that may be read, best first.
     """
     places = {key: place for place, key in enumerate(ranked.keys.tolist())}
     owners = {key: view.snapshot.owner_of(key) for key in ranked.listed}

@@ -1,4 +1,7 @@
-"""Signals of each candidate, on scales that can be added: nearness in meaning, its best sentence, keywords."""
+"""Signals of each candidate on scales that can be added.
+
+They are nearness in meaning, nearness of the best sentence, and keywords.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,10 @@ def read_signals(plan: QueryPlan, pool: CandidatePool, view: CollectionView, wei
 
 
 def mix(signals: Signals, weights: RankingWeights) -> Floats:
-    """Return one score a child in 0..1: a convex mix for each variant, the first with weight 1, and what it names."""
+    """Return one score a child in 0..1: a convex mix for each variant, plus the terms it names.
+
+    The first variant has weight 1.
+    """
     gate = np.where(signals.same_language, 1.0, weights.cross_language_sparse)
     nearness = (1 - weights.sentence_share) * signals.passage + weights.sentence_share * signals.sentence
     variants = max(nearness.shape[1], signals.keyword.shape[1])
@@ -161,7 +167,10 @@ def scaled_to_best(scores: Floats) -> Floats:
 
 
 def _of_each(baselines: Mapping[str, Baseline], languages: Sequence[str], by_language: bool) -> tuple[Floats, Floats]:
-    """Return the mean and deviation for each child: those of its language, or else those of the languages' average."""
+    """Return the mean and deviation for each child.
+
+    They are of its language if `by_language` is on, else the average over the languages.
+    """
     if not by_language:
         mean = float(np.mean([one.mean for one in baselines.values()]))
         deviation = float(np.mean([one.deviation for one in baselines.values()]))
@@ -181,10 +190,10 @@ class Baseline:
 def language_baselines(
     query: Vectors, language: str, samples: LanguageSamples, calibration: Calibration
 ) -> dict[str, Baseline]:
-    """Return the baseline of each language of the collection for a query vector (dimension,) in `language`.
+    """Return the baseline of each language of the collection for a query vector in `language`.
 
-    The fewer passages a language has, the more the scale's unrelated pairs count; the fewer documents, the more what
-    the question finds in all languages together.
+    The vector has shape (dimension,). The fewer passages a language has, the more the scale's unrelated pairs count.
+    The fewer documents it has, the more the cosines in all languages together count.
     """
     own, expected = {}, {}
     for written, vectors in samples.vectors.items():
@@ -205,7 +214,10 @@ def language_baselines(
 
 
 def _found(cosines: Vectors, expected: Baseline) -> Baseline:
-    """Mean and deviation of the cosines, with so many more as expected as keep a few from deciding."""
+    """Return the mean and deviation of the cosines together with a prior of expected ones.
+
+    The prior keeps a few cosines from deciding.
+    """
     exact: NDArray[np.float64] = cosines.astype(np.float64)
     n = len(exact)
     mean = (exact.sum() + _PRIOR * expected.mean) / (n + _PRIOR)

@@ -30,10 +30,10 @@ LONGEST_PIECE = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Retrievers:
-    """The backends that a search asks, each opened at its first use: one that is unavailable is missed alone.
+    """The backends that a search asks, each opened at its first use.
 
-    `spaces` is the keyword index of words between spaces that a published recipe asks; `rerank_depth` says how many of
-    the best a reranker reads.
+    If one is unavailable, the others still answer. `spaces` is the keyword index of words between spaces that a
+    published recipe asks; `rerank_depth` says how many of the best a reranker reads.
     """
 
     embedder: Callable[[], Embedder]
@@ -46,11 +46,12 @@ class Retrievers:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Children that the retrievers found, best first: by meaning for each vector, by keywords for each query variant.
+    """Children that the retrievers found, best first.
 
-    `queries` are the vectors of the variants, one each but for a long one, which has several; `variants` says whose
-    each is (empty: one each). `keywords` are the searches for acronyms and quoted phrases; `ideals` the BM25 that each
-    variant could reach, 0 where that is not known.
+    `dense` has a ranking for each vector, `sparse` one for each query variant. `queries` are the vectors of the
+    variants: one each, several for a long variant. `variants` gives the variant of each vector (empty: one each).
+    `keywords` are the searches for acronyms and quoted phrases. `ideals` are the BM25 that each variant could reach, 0
+    if unknown.
     """
 
     queries: Vectors
@@ -114,7 +115,10 @@ def search(
 
 
 def _varied(plan: QueryPlan, profile: Profile, weights: RankingWeights) -> bool:
-    """Return whether more than the question itself is searched; as published, only what a model made of it."""
+    """Return whether variants of the question are searched too.
+
+    A published recipe searches only the variants that a model made.
+    """
     reworded = plan.planner != "rules" or weights.rule_variants
     if profile.as_published:
         return reworded and not profile.cascade
@@ -202,9 +206,9 @@ def _search_sparse(
 
 
 def _pieces(query: str, language: str) -> list[str]:
-    """Split a query between sentences into pieces that an encoder reads to the end; nearly always it is one.
+    """Split a query between sentences into pieces that an encoder reads to the end.
 
-    The facts of a case fill pages, and each of them may be what a passage answers.
+    Nearly always there is one piece. The facts of a case fill pages, and a passage may answer any of them.
     """
     if len(query) <= LONGEST_PIECE:
         return [query]

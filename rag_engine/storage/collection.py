@@ -74,7 +74,10 @@ _LEFT = kept_sentence(
 
 @dataclass(frozen=True, eq=False)
 class CollectionView:
-    """The collection at one moment, as a search reads it; what it derives is computed once, when it is needed."""
+    """The collection at one moment, as a search reads it.
+
+    Derived values are computed once, at their first use.
+    """
 
     catalog: Catalog
     snapshot: Snapshot
@@ -125,7 +128,10 @@ class CollectionView:
 
 
 class Collection:
-    """The stores of one workspace. Reading is safe from several threads; writing takes the workspace's write lock."""
+    """The stores of one workspace.
+
+    Reading is safe from several threads; writing takes the workspace's write lock.
+    """
 
     def __init__(self, workspace: Path, catalog: Catalog, backends: StorageBackends) -> None:
         self.workspace = workspace
@@ -184,7 +190,10 @@ class Collection:
         return depth
 
     def view(self) -> CollectionView:
-        """Return the collection as a search reads it at this moment; WorkspaceError when it is empty or damaged."""
+        """Return the collection as a search reads it at this moment.
+
+        WorkspaceError if it is empty or damaged.
+        """
         manifest, snapshot = self._require_manifest(), self.snapshot()
         with self._lock:
             view = self._view
@@ -203,9 +212,10 @@ class Collection:
         return view if self._are_whole(view) else self.view()
 
     def _are_whole(self, view: CollectionView) -> bool:
-        """Return whether the vectors that were not read before are as they were written; else raise WorkspaceError.
+        """Check the vectors that were not read before; return False if the collection has changed.
 
-        False where the collection has changed meanwhile: then what was read may have just been erased.
+        After a change the damaged vectors may belong to a document that was just erased. Else damage raises
+        WorkspaceError.
         """
         rows, end = view.snapshot.rows, len(view.file)
         damaged = view.file.damaged(np.unique(rows[rows >= self._checked_rows]))
@@ -217,7 +227,7 @@ class Collection:
         raise self._damaged_vectors(len(damaged))
 
     def damaged_vectors(self) -> list[DocumentRecord]:
-        """Return the documents of whose passages some have a vector, or one of a sentence, not as it was written."""
+        """Return the documents that have a damaged vector of a passage or a sentence."""
         manifest, snapshot = self._require_manifest(), self.snapshot()
         file = self._vectors(manifest.name, manifest.dimension)
         rows = np.unique(snapshot.rows)
@@ -270,7 +280,10 @@ class Collection:
         )
 
     def missing_vectors(self, besides: Iterable[DocumentRecord] = ()) -> int:
-        """Return the number of visible children whose vector is not on the disk, without those of documents besides."""
+        """Return the number of visible children whose vector is not on the disk.
+
+        Children of the documents `besides` do not count.
+        """
         manifest = self._require_manifest()
         vectors = self._vectors(manifest.name, manifest.dimension).all()
         return missing_vectors(self.snapshot(), vectors, [one.key for one in besides])
@@ -321,7 +334,10 @@ class Collection:
         return bool(self.catalog.state(ERASING))
 
     def left_by_erasures(self) -> tuple[str, ...]:
-        """Return what erasures left in files of the indexes, which the worker makes anew when no job waits."""
+        """Return the index files that still hold erased text.
+
+        The worker makes them again as soon as no job waits.
+        """
         return (_LEFT,) if self.catalog.state(LEFT) else ()
 
     def relabel(self) -> None:
@@ -399,7 +415,10 @@ class Collection:
         return read_waiting(self.catalog)
 
     def accept_waiting(self) -> int:
-        """Let the generation that waits answer, and return its number of children; WorkspaceError where none waits."""
+        """Let the generation that waits answer, and return its number of children.
+
+        WorkspaceError if none waits.
+        """
         with paths.write_lock(self.workspace):
             waiting = self._require_waiting()
             with self.catalog.begin() as connection:
@@ -442,9 +461,9 @@ class Collection:
         old: Stores,
         made_by: str = "",
     ) -> bool:
-        """Whether a new generation may answer; else it waits, and is removed where the check ends with an error.
+        """Return whether a new generation may answer; if not, it waits.
 
-        `made_by` is a new encoder's manifest.
+        If the check ends with an error, the generation is removed. `made_by` is a new encoder's manifest.
         """
         values = {"generation": str(generation)} | ({"encoder": made_by} if made_by else {})
         # Documents that are encoded again are pending until the generation answers.
@@ -461,9 +480,9 @@ class Collection:
         return good
 
     def _end_erasure(self, stores: Stores) -> Stores:
-        """Leave nothing of what was erased in the files of the indexes; return the stores that answer from then on.
+        """Remove erased text from the files of the indexes; return the stores that answer from then on.
 
-        Those of a small collection are made anew, others as soon as no job waits.
+        The indexes of a small collection are made again at once, others as soon as no job waits.
         """
         if not self.is_erasing():
             return stores

@@ -27,10 +27,11 @@ def insert_references(connection: Connection, document: int, first_parent: int, 
 
 
 def references(catalog: Catalog, parent_keys: Iterable[int]) -> dict[int, tuple[tuple[str, ParentRecord], ...]]:
-    """For each of the parents that refer to others, label and parent of what it refers to, in the text's order.
+    """Return for each parent the labels and targets of its references, in the text's order.
 
-    What is referred to several times is there once, under the first label: as it is written where that says the
-    section ("Article 13, paragraph 2"), else the section's own ("10" of "Articles 9 and 10").
+    Parents without references are left out. A target that is mentioned several times is there once, under its first
+    label. The label is the text of the reference if it names the section ("Article 13, paragraph 2"), else the
+    section's label ("10" of "Articles 9 and 10").
     """
     r = tables.references.c
     statement = sql.select(r.from_parent, r.to_parent, r.label).order_by(r.start, r.key)

@@ -63,13 +63,19 @@ def erase(stores: Stores, record: DocumentRecord) -> Erasure:
 
 
 def compact_keywords(stores: Stores) -> bool:
-    """Write anew what holds words of deleted documents in the keyword index; False where it would take too long."""
+    """Write the parts of the keyword index that hold words of deleted documents again.
+
+    Return False if this would take too long.
+    """
     compacted = stores.sparse.compact(lambda keys: _children_of(stores.catalog, keys), at_most=_WRITTEN_AGAIN)
     return compacted is not None
 
 
 def purge(stores: Stores, *statuses: str, keep_vectors: bool = False) -> int:
-    """Remove every document of these statuses from all stores and the disk, and return the number of its vectors."""
+    """Remove every document of these statuses from all stores and the disk.
+
+    Return the number of its vectors.
+    """
     d = tables.documents.c
     rows = stores.catalog.read(sql.select(d.key).where(d.status.in_(statuses)))
     keys = [int(row[0]) for row in rows]

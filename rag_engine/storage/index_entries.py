@@ -141,7 +141,10 @@ def read_collection_index(catalog: Catalog, documents: Mapping[int, DocumentReco
 
 
 def indexed_terms(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> list[IndexedPassage]:
-    """Return the entries over the given documents, in each document's language, with the keys of their children."""
+    """Return the index entries over the documents, in each document's language.
+
+    They hold the keys of their children.
+    """
     a = tables.anchors.c
     rows = catalog.read(
         sql.select(a.document_key, a.child_key, a.term, a.subterm, a.page, a.see, a.start, a.end, a.source).order_by(

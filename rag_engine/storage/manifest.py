@@ -44,7 +44,10 @@ def _scale_of(embedder: Embedder) -> Calibration:
 
 
 def read_manifest(kept: str) -> IndexManifest | None:
-    """Return the manifest of `to_json`; None for an index that nothing was put into yet, WorkspaceError for others."""
+    """Return the manifest that `to_json` wrote, or None for an index that is still empty.
+
+    WorkspaceError for any other text.
+    """
     try:
         return _CODEC.validate_json(kept) if kept else None
     except ValidationError as error:

@@ -1,7 +1,8 @@
-"""A new generation of the indexes, made while the old one answers; one that is held back waits for a decision.
+"""A new generation of the indexes, made while the old one answers.
 
-What waits belongs to the collection as it was when it was made. As soon as that changes, it is stale and the next
-writer removes it: put in place, it would lack what was added and bring back what was erased.
+A generation can wait for a decision. It belongs to the collection as it was when it was made. As soon as the collection
+changes, it is stale and the next writer removes it: put in place, it would lack added documents and bring back erased
+ones.
 """
 
 from __future__ import annotations
@@ -81,9 +82,9 @@ def refill(stores: Stores, progress: RebuildProgress) -> int:
 
 
 def switch_generation(connection: Connection, generation: int, manifest: str = "") -> None:
-    """Let the generation answer from this transaction on; `manifest` names its encoder where that is another one.
+    """Let the generation answer from this transaction on.
 
-    Its files were made after every erasure.
+    Its files were made after every erasure. `manifest` names its encoder if the encoder is another one.
     """
     set_state(connection, "generation", str(generation))
     connection.execute(sql.delete(tables.state).where(tables.state.c.name == LEFT))
@@ -92,7 +93,10 @@ def switch_generation(connection: Connection, generation: int, manifest: str = "
 
 
 def encode_again(old: Stores, indexer: Indexer, progress: RebuildProgress) -> int:
-    """Chunk and encode every document from its stored text, and return their number; all become visible at once."""
+    """Chunk and encode every document from its stored text, and return their number.
+
+    All become visible at once.
+    """
     records = old.catalog.fingerprints()
     for done, (record, fingerprint) in enumerate(records):
         progress(done, len(records), record.file)
@@ -119,7 +123,10 @@ _CODEC = TypeAdapter(WaitingGeneration)
 
 
 def read_waiting(catalog: Catalog) -> WaitingGeneration | None:
-    """Return the generation that waits, None where none does or the collection has changed since it was made."""
+    """Return the generation that waits, or None if there is none.
+
+    A generation that is older than the last change of the collection does not count.
+    """
     kept = catalog.state(_STATE)
     waiting = _CODEC.validate_json(kept) if kept else None
     return waiting if waiting and waiting.change == catalog.change() else None

@@ -1,4 +1,4 @@
-"""Citable sections of the collection: the acts, and under each the parents of its sections by their labels."""
+"""Citable sections of the collection: acts, and the parents of their sections by label."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class SectionPlace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Act:
-    """An act that is cited by its sections; `sections` has the places of each by its normal label, in reading order.
+    """An act that is cited by its sections.
 
-    `titles` are those of the documents whose first act it is, `countries` theirs; `opening` is what they say in front
-    of the first section.
+    `sections` has the places of each section by its normal label, in reading order. `titles` and `countries` are of the
+    documents whose first act it is; `opening` is their text before the first section.
     """
 
     name: str
@@ -55,7 +55,10 @@ class Act:
 
 
 def read_acts(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> tuple[Act, ...]:
-    """Return the acts of the given documents; parents of one act's name in several documents belong together."""
+    """Return the acts of the given documents.
+
+    Parents under one act's name in several documents belong together.
+    """
     p = tables.parents.c
     columns = sql.select(p.key, p.document_key, p.act, p.section).where(p.section != "")
     sections: defaultdict[str, defaultdict[str, list[SectionPlace]]] = defaultdict(lambda: defaultdict(list))

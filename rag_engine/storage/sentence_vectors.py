@@ -41,7 +41,13 @@ def normal_sentence(text: str) -> str:
 
 
 def pack_sentences(vectors: Vectors) -> bytes:
-    """Return unit vectors (n, dimension) as n x dimension signed bytes; the largest number of each vector is 127."""
+    """Return unit vectors (n, dimension) as n x dimension signed bytes.
+
+    The largest number of each vector becomes 127.
+
+    >>> list(pack_sentences(np.array([[0.5, 1.0]], np.float32)))
+    [64, 127]
+    """
     if not len(vectors):
         return b""
     largest = np.abs(vectors).max(axis=1, keepdims=True)

@@ -96,7 +96,10 @@ def statistics(snapshot: Snapshot) -> Statistics:
 
 
 def missing_vectors(snapshot: Snapshot, vectors: Vectors, besides: Collection[int] = ()) -> int:
-    """Return how many visible children have no vector in the store (rows, dimension), without documents `besides`."""
+    """Return how many visible children have no vector in the store (rows, dimension).
+
+    Children of the documents `besides` do not count.
+    """
     rows = snapshot.rows[~np.isin(snapshot.owners, list(besides))]
     held = rows[rows < len(vectors)]
     empty = sum(int((~vectors[held[i : i + 10_000]].any(axis=1)).sum()) for i in range(0, len(held), 10_000))

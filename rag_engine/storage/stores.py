@@ -79,7 +79,10 @@ def fill_dense(stores: Stores) -> None:
 
 
 def _lacking(catalog: Catalog, count: int, keys: Callable[[], set[int]]) -> list[DocumentRecord]:
-    """Return the visible documents of which an index lacks children; those of an index are only counted at first."""
+    """Return the visible documents that lack children in an index.
+
+    `count` is the number of children in the index; `keys` is called only if it is too small.
+    """
     records = catalog.active_documents()
     if count >= sum(record.children for record in records):
         return []
@@ -112,9 +115,9 @@ def _due(connection: Connection) -> set[int]:
 
 
 def dense_facets(record: DocumentRecord, child: ChildRecord) -> ChildFacets:
-    """Return what the dense index keeps of a child beside its text, for whoever opens it with a Chroma client.
+    """Return the metadata of a child in the dense index, for any Chroma client.
 
-    The names of Buriasco 2026, section 5.2.2, where it has one.
+    The names are from Buriasco 2026, section 5.2.2, if it has one.
     """
     m, parent = record.metadata, child.parent
     return {
@@ -146,9 +149,9 @@ def put_dense(
     records: Iterable[DocumentRecord],
     each: Callable[[DocumentRecord, list[ChildRecord]], None] = lambda *_: None,
 ) -> int:
-    """Put the children of documents into the dense index as the records describe them, and return their number.
+    """Put the children of documents into the dense index, and return their number.
 
-    Those whose vector is lost or damaged are left out: the index would hold it and no longer say so. `each` gets a
+    A child whose vector is lost or damaged is left out: the index would hold it and hide the damage. `each` gets a
     document with its children.
     """
     c, count = tables.children.c, 0

@@ -1,7 +1,6 @@
-"""Vector file: unit vectors of one model in one flat file, found through the catalog's `vectors` table.
+"""Vector file: unit vectors of one model in one flat file, found by the catalog's `vectors` table.
 
-Beside it lies a file with the checksum of each row, so that a vector that a disk has changed is not taken for the one
-that was written.
+A second file has the checksum of each row, so that a vector that a disk has changed is noticed.
 """
 
 from __future__ import annotations
@@ -49,16 +48,19 @@ class VectorFile:
         return self._mapped
 
     def write(self, rows: Keys, vectors: Vectors) -> None:
-        """Write vectors (n, dimension) at the rows with their checksums, growing the files, and sync them to disk."""
+        """Write vectors (n, dimension) and their checksums at the rows, and sync the files to disk.
+
+        The files grow as needed.
+        """
         written = [vector.tobytes() for vector in np.ascontiguousarray(vectors, np.float32)]
         _write_at(self.path, rows, written)
         _write_at(self._checksums, rows, [checksum(vector) for vector in written])
 
     def damaged(self, rows: Keys) -> Keys:
-        """Return those of the rows that are not as they were written, without those beyond the end of the file.
+        """Return the rows that differ from their checksum or are no numbers.
 
-        A row without a checksum is one of them: nobody can say that it is as it was. 100,000 rows take a third of a
-        second.
+        A row without a checksum is damaged; a row beyond the end of the file is left out. 100,000 rows take a third of
+        a second.
         """
         kept = self._checksums.read_bytes() if self._checksums.exists() else b""
         held = self.all()

@@ -64,9 +64,10 @@ def forget_missing_vectors(stores: Stores) -> None:
 
 
 def rows_of_damaged_sentences(catalog: Catalog, model: str, rows: Keys) -> Keys:
-    """Return those of the rows of whose passages the vectors of the sentences are missing or not as they were written.
+    """Return the rows of passages whose sentence vectors are missing or damaged.
 
-    All of them are read, ten times what the passages' own take; a search looks at those of its candidates alone.
+    All sentence vectors are read, which takes ten times as long as the passages' vectors. A search checks only its
+    candidates.
     """
     v = tables.vectors.c
     kept = catalog.read_in(sql.select(v.row, v.sentences).where(v.model == model), v.row, rows.tolist())
