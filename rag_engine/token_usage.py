@@ -1,4 +1,4 @@
-"""Tokens of a model's requests: whoever listens is told how many its server counted."""
+"""Tokens of a model's requests: a listener is told how many its server counted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def while_counting(listener: Callable[[TokenCount], None]) -> Iterator[None]:
 
 
 def report_tokens(prompt: int | None, reply: int | None) -> None:
-    """Tell whoever listens what a server has counted of a request; None for what it does not count."""
+    """Tell the listener how many tokens a server has counted for a request.
+
+    None means that the server does not count them.
+    """
     listener = _listener.get()
     if listener is not None and (prompt is not None or reply is not None):
         listener(TokenCount(prompt or 0, reply or 0))

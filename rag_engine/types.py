@@ -394,11 +394,11 @@ class TokenCount:
 
 @dataclass(frozen=True, slots=True)
 class ControllerStep:
-    """A step of the controller, shown while it happens: what it does, in which iteration (0: the question itself).
+    """A step of the controller, shown while it happens, in an iteration (0: the question itself).
 
-    `subject` is the query, the sub-question or the reason to stop; `done` and `of` count what the step is about
-    (sub-questions, passages, statements); `confidence` is the memory's after the step, from 0 to 1. `tokens` are those
-    that the controller has spent until then, None where it asked no model or the server counts none.
+    `subject` is the query, the sub-question or the reason to stop. `done` and `of` count sub-questions, passages or
+    statements. `confidence` is the memory's after the step, from 0 to 1. `tokens` is the number that the controller has
+    spent until then, None if it asked no model or the server counts none.
     """
 
     kind: StepKind
@@ -412,7 +412,7 @@ class ControllerStep:
 
 @dataclass(frozen=True, slots=True)
 class ResidualGap:
-    """A part of the question that is not covered when the answer is written: nothing found, or contradicted."""
+    """A part of the question that has no answer, or a contradicted one, when the text is written."""
 
     question: str
     contradicted: bool = False
@@ -467,10 +467,10 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A [Source n] of an answer tied to its place: the quote that bears the statement out and the page it is on.
+    """A [Source n] of an answer with its place: the quote that supports the statement, and its page.
 
     `start` and `end` are offsets of the quote in the document's text. `authority`, `year` and `licence` are the
-    document's, empty where they are not known; `section` is the heading that the quote stands under, where it is.
+    document's, empty if they are unknown. `section` is the heading above the quote, if there is one.
     """
 
     n: int
@@ -490,9 +490,9 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class SentenceSupport:
-    """How far the passages that a sentence cites bear it out: characters [start, end) of the answer's text.
+    """How far the cited passages support a sentence, characters [start, end) of the answer's text.
 
-    `reasons` say what of the sentence is not in the passages ("number 40 is not in the passage").
+    `reasons` name the parts of the sentence that no passage holds ("number 40 is not in the passage").
     """
 
     start: int
@@ -503,7 +503,10 @@ class SentenceSupport:
 
 @dataclass(frozen=True, slots=True)
 class SupportJudge:
-    """Second model that was asked to label an answer's sentences; where it `failed` the labels are those without it."""
+    """Second model that was asked to label an answer's sentences.
+
+    If it `failed`, the labels were made without it.
+    """
 
     name: str
     failed: bool = False
@@ -551,10 +554,10 @@ class CitedRecord:
 
 @dataclass(frozen=True, slots=True)
 class StructuredAnswer:
-    """A reply in the shape of a JSON schema: its entities, the records of its list, and where each is stated.
+    """A reply in the shape of a JSON schema: its entities and the records of its list, with their places.
 
-    `list_name` is the property that holds the records. Where the evidence is insufficient there are neither entities
-    nor records.
+    `list_name` is the property that holds the records. If the evidence is insufficient, there are neither entities nor
+    records.
     """
 
     status: AnswerStatus

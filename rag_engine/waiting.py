@@ -1,6 +1,6 @@
-"""Sign of life from a slow request: whoever asked is called about once a second, and may leave by raising.
+"""Sign of life from a slow request: its caller is called about once a second.
 
-And a rest, for who would hold up the other threads.
+The caller may end the request by raising. `rest` lets other threads run.
 """
 
 from __future__ import annotations
@@ -27,12 +27,15 @@ def while_waiting(listener: WaitingListener) -> Iterator[None]:
 
 
 def still_waiting(seconds: float) -> None:
-    """Call whoever listens, with the seconds that the request has taken so far."""
+    """Call the listener with the seconds that the request has taken so far."""
     listener = _listener.get()
     if listener is not None:
         listener(seconds)
 
 
 def rest(seconds: float) -> None:
-    """Leave Python to the other threads of the process for a moment, such as those that send what this one has made."""
+    """Leave Python to the other threads of the process for a moment.
+
+    One of them may be sending what this thread has made.
+    """
     time.sleep(seconds)

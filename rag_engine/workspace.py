@@ -52,10 +52,10 @@ def folder_identity(workspace: Path) -> str:
 
 
 def make_folder(workspace: Path) -> None:
-    """Make the workspace's folder, its owner's alone, where it is not there; WorkspaceError where it cannot be one.
+    """Make the workspace's folder, private to its owner, if it is missing.
 
-    An empty folder that somebody made beforehand becomes its owner's alone too; one that holds something is left as it
-    is, since others may need it: `sextant doctor` says so.
+    WorkspaceError if it cannot be a folder. An empty folder becomes private too. A folder with content is left as it
+    is, since other people may need it; `sextant doctor` reports it.
     """
     try:
         # Index, manifest and logs are UTF-8, and could not name it.
@@ -72,7 +72,7 @@ def make_folder(workspace: Path) -> None:
 
 
 def is_writable(workspace: Path) -> bool:
-    """Return whether something can be kept in a workspace; False for one on a disk or in a folder that is only read."""
+    """Return whether a workspace can be written; False for a disk or folder that is read-only."""
     return not workspace.is_dir() or os.access(workspace, os.W_OK)
 
 
@@ -83,7 +83,10 @@ def _why_no_folder(error: OSError | UnicodeEncodeError) -> str:
 
 
 def is_inside(folder: Path, path: Path) -> bool:
-    """Return whether a path leads to something within a folder, and not to the folder itself; links are followed."""
+    """Return whether a path leads to something within a folder, after links are followed.
+
+    The folder itself is not within it.
+    """
     if "\0" in str(path):
         return False
     # Of os.path: a link to itself makes Path.resolve raise.
@@ -91,10 +94,10 @@ def is_inside(folder: Path, path: Path) -> bool:
 
 
 def inside(folder: Path, *names: str) -> Path:
-    """Return the path of something in a folder; WorkspaceError where its names lead out, by `..`, a root or a link.
+    """Return the path of something in a folder; WorkspaceError if its names lead out.
 
-    Names that the catalog or a file of the workspace has pass through here before they are read or removed by: a
-    workspace may have been restored from the archive of a stranger.
+    `..`, a root or a link may lead out. Names from the catalog or a file of the workspace pass through here before
+    anything is read or removed by them: a workspace may have been restored from the archive of a stranger.
     """
     path = folder.joinpath(*names)
     if not is_inside(folder, path):
@@ -150,7 +153,10 @@ def vectors(workspace: Path) -> Path:
 def lock_or_name_holder(
     lock: FileLock, owner: Path, held: Callable[[str, str], WorkspaceError], seconds: float = 0
 ) -> None:
-    """Acquire the lock within so many seconds and sign the file `owner`; raise what `held` makes of the holder."""
+    """Acquire the lock within `seconds` and sign the file `owner`; else raise the error of `held`.
+
+    `held` gets the process of the holder and its time.
+    """
     owner.parent.mkdir(parents=True, exist_ok=True)
     try:
         lock.acquire(timeout=seconds)
@@ -192,7 +198,10 @@ class CollectionWriter:
 
 
 def find_writer(workspace: Path) -> CollectionWriter | None:
-    """Return the other process that is writing the collection, or None; one that was killed is none any more."""
+    """Return the other process that is writing the collection, or None.
+
+    A process that was killed does not count.
+    """
     owner = workspace / "writer.json"
     stored = read_json(owner)
     try:
@@ -234,7 +243,10 @@ def start_of_this_process() -> float:
 
 
 def is_running(number: int, started: float) -> bool:
-    """Return whether the process that began at this time, in seconds since 1970, still runs under its number."""
+    """Return whether the process with this number that began at this time still runs.
+
+    The time is in seconds since 1970.
+    """
     try:
         process = psutil.Process(number)
         same = abs(process.create_time() - started) <= _CLOCK_SECONDS
@@ -254,7 +266,15 @@ def chroma_answers(url: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host of an address, without port, is this machine; names other than localhost are not looked up."""
+    """Return whether a host of an address, without port, is this machine.
+
+    Of names only localhost counts; others are not looked up.
+
+    >>> is_loopback("127.0.0.1")
+    True
+    >>> is_loopback("example.org")
+    False
+    """
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -62,7 +62,7 @@ def owns(person: Person, owner: str) -> bool:
 
     Records of the local person belong to the admins as well.
 
-    >>> owns(Person("ann", role="reader"), "bob")
+    >>> owns(Person("ann", "Ann", "reader"), "bob")
     False
     """
     return owner == person.key or (not owner and person.role == "admin")

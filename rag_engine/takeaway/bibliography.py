@@ -33,7 +33,10 @@ _REPORTS = {"Report", "Policy brief", "Guidelines", "Framework", "Recommendation
 
 
 def to_bibtex(entries: Sequence[BibliographyEntry]) -> str:
-    """One @techreport or @misc for each document; keys are the codes, made unique where cleaning makes two equal."""
+    """Return one @techreport or @misc for each document.
+
+    Keys are the codes. If cleaning makes two codes equal, the second gets a number.
+    """
     import bibtexparser
     from bibtexparser.model import Entry as Block
     from bibtexparser.model import Field
@@ -87,7 +90,10 @@ def to_ris(entries: Sequence[BibliographyEntry]) -> str:
 
 
 def _key(code: str, keys: set[str]) -> str:
-    """Return the code with what BibTeX allows in a key; a number behind it where another document has it already."""
+    """Return the code with only the characters that BibTeX allows in a key.
+
+    If another document has the key already, a number follows.
+    """
     wanted = re.sub(r"[^A-Za-z0-9.:_-]+", "-", code).strip("-") or "document"
     key, number = wanted, 2
     while key.lower() in keys:
@@ -106,7 +112,10 @@ def _address(url: str) -> str:
 
 
 def _line(text: str) -> str:
-    """One line without control characters: both formats end a value at the line's end or guess where it continues."""
+    """Return the text in one line without control characters.
+
+    Both formats end a value at the end of the line, or guess where it continues.
+    """
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 

@@ -1,4 +1,4 @@
-"""An answer, a conversation or a notebook as it is exported, whatever the format."""
+"""An answer, a conversation or a notebook as it is exported, in every format."""
 
 from __future__ import annotations
 
@@ -84,22 +84,35 @@ def export_conversation(conversation: Conversation, words: Wording = ENGLISH) ->
 def export_notebook(
     notebook: Notebook, entries: Iterable[NotebookEntry], present: Container[str], words: Wording = ENGLISH
 ) -> ExportedText:
-    """Return entries of a notebook; `present` are the ids of the documents that are still in the collection."""
+    """Return entries of a notebook.
+
+    `present` are the ids of the documents that are still in the collection.
+    """
     return ExportedText(notebook.name, tuple(_entry_section(entry, present, words) for entry in entries))
 
 
 def visible_text(text: str) -> str:
-    """Return the text without characters that no file may hold or that nobody sees; lines end in a line feed."""
+    r"""Return the text without invisible or forbidden characters; lines end in a line feed.
+
+    >>> visible_text("one\r\ntwo")
+    'one\ntwo'
+    """
     return _UNSEEN.sub("", _BREAK.sub("\n", text))
 
 
 def in_one_line(text: str) -> str:
-    """Return the visible text in one line; a blank at which no line ends, as before a French colon, stays one."""
+    r"""Return the visible text in one line.
+
+    A blank at which no line may end, as before a French colon, stays one.
+
+    >>> in_one_line("sea  level\nrise")
+    'sea level rise'
+    """
     return _BLANKS.sub(" ", visible_text(text)).strip()
 
 
 def footnote_text(citations: Iterable[Citation], words: Wording = ENGLISH, *, quoted: bool = True) -> str:
-    """Return the reference of citations of one document with its file, and the quotes unless they are in the text."""
+    """Return the reference and file of the citations of one document, with their quotes if `quoted`."""
     cited = tuple(citations)
     [reference] = references_of(cited)
     quotes = [f"“{' '.join(citation.quote.split())}”" for citation in cited] if quoted else []
@@ -198,7 +211,10 @@ class AnswerRun:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """A line of an answer; `depth` counts from 0 to 2 how far a list is indented, `number` is that of its item."""
+    """A line of an answer.
+
+    `depth` counts from 0 to 2 how far a list is indented, `number` is the number of its item.
+    """
 
     kind: Literal["text", "bullet", "numbered", "heading"]
     runs: tuple[AnswerRun, ...]

@@ -47,7 +47,10 @@ def export_file(
 
 
 def to_markdown(text: ExportedText, words: Wording = ENGLISH) -> str:
-    """Return the text: title and questions as headings, answers and quotes, and the footnotes of each section."""
+    """Return the text as Markdown: headings, answers and quotes, and the footnotes of each section.
+
+    The title and the questions are headings.
+    """
     blocks = [f"# {_escaped(text.title)}"]
     for number, section in enumerate(text.sections, start=1):
         blocks += filter(None, _section(section, number, words))

@@ -1,1 +1,1 @@
-"""Reading one document: its pages as text, its outline, finding in it, and what changed between two versions."""
+"""Reading one document: pages as text, outline, find, and the changes between two versions."""

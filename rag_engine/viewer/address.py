@@ -1,4 +1,4 @@
-"""Address of a place in a document: what stands behind the question mark of a link that opens it there."""
+"""Address of a place in a document: the query of a link that opens it there."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def read_address(parameters: Mapping[str, str]) -> DocumentPlace:
 
 @dataclass(frozen=True, slots=True)
 class PlaceLink:
-    """A place as a list shows it: its words in pieces, each marked or not, their language, a note, how far indented."""
+    """A place in a list: its words with marks, their language, a note, and its depth.
+
+    `words` are pieces, each with whether it is marked. `depth` counts how far the line is indented.
+    """
 
     place: DocumentPlace
     words: tuple[tuple[str, bool], ...]

@@ -35,9 +35,9 @@ class FoundWords:
 
 
 def find_words(document: PagedText, words: str, limit: int) -> FoundWords:
-    """Return the first so many places where the words stand one after the other, in reading order.
+    """Return the first `limit` places where the words follow each other, in reading order.
 
-    "Uberprufung" finds "Überprüfung", and a space any white space, so that a phrase is found across lines.
+    "Uberprufung" finds "Überprüfung". A space matches any white space, so that a phrase is found across lines.
     """
     # Split before it is folded: a sign such as "¨" alone folds to a blank.
     wanted = [re.escape(fold_in_place(word)) for word in words.split()]
@@ -47,10 +47,10 @@ def find_words(document: PagedText, words: str, limit: int) -> FoundWords:
 
 
 def find_documents(snapshot: Snapshot, sparse: SparseIndex, words: str) -> dict[int, tuple[str, ...]]:
-    """Return the keys of the documents that hold every word, each with where: "title", "authority", "summary", "text".
+    """Return the keys of the documents that hold every word, each with the places of the words.
 
-    In a text a word is found in its other forms too, as the keyword search of the document's language has it; words
-    that say nothing by themselves, as "the" and "of", count only where there is no other.
+    The places are "title", "authority", "summary" and "text". In a text other forms of a word count too, by the keyword
+    search of the document's language. Function words such as "the" and "of" count only if there are no others.
     """
     languages = sorted({record.metadata.language for record in snapshot.documents.values()})
     asked = list(dict.fromkeys(words.split()))

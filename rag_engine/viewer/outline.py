@@ -19,7 +19,10 @@ _BEGINNING = 600
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """A heading: its characters [start, end) in the document's text, its page, and how many headings it is under."""
+    """A heading with its page; `depth` counts the headings above it.
+
+    It has the characters [start, end) of the document's text.
+    """
 
     title: str
     depth: int
@@ -60,7 +63,10 @@ def _of_parents(parents: Iterable[ParentRecord]) -> tuple[OutlineEntry, ...]:
 
 
 def _of_layout(document: PagedText, title: str) -> tuple[OutlineEntry, ...]:
-    """Return the titles that the layout shows; below the document's own, where it is printed, are those after it."""
+    """Return the titles that the layout shows.
+
+    If the document's title is printed, later titles are below it.
+    """
     found: list[OutlineEntry] = []
     above = 0
     for one in titles(document.text, document.blocks, document.lines, title):

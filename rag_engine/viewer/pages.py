@@ -35,7 +35,10 @@ class PagedText:
         return (own[0].start, own[-1].end) if own else (0, 0)
 
     def page_lines(self, page: int) -> list[Line]:
-        """Return the lines of a page; those of two pages may alternate, where a note is read with its sentence."""
+        """Return the lines of a page.
+
+        Lines of two pages may alternate, if a note is read with its sentence.
+        """
         return [line for line in self.lines if line.page == page]
 
     def clamp_page(self, page: int) -> int:
@@ -118,7 +121,10 @@ def _uncovered(text: str, start: int, end: int) -> list[Paragraph]:
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """Characters [start, end) of a text that are marked or not, and the number of the link that they are, if any."""
+    """Characters [start, end) of a text that are marked or not.
+
+    `link` is the number of their link, or None.
+    """
 
     start: int
     end: int
@@ -128,9 +134,10 @@ class TextRun:
 
 @dataclass(frozen=True, slots=True)
 class TextParagraph:
-    """A paragraph to be shown as text: its kind, and its runs as words, the element around them and their link.
+    """A paragraph to be shown as text: its kind and its runs.
 
-    The element is "mark", "ins" or "del" as in HTML, empty for none; the link is a number, None for none.
+    A run has words, an element and a link. The element is "mark", "ins" or "del" as in HTML, or empty. The link is a
+    number or None.
     """
 
     kind: str
@@ -138,7 +145,13 @@ class TextParagraph:
 
 
 def text_runs(span: Span, marks: Sequence[Span], links: Sequence[Span] = ()) -> tuple[TextRun, ...]:
-    """Return the runs of a span of a text in which neither marks nor links change; of links that overlap, the first."""
+    """Return the runs of a text span; within a run neither marks nor links change.
+
+    If links overlap, the first one counts.
+
+    >>> [(run.start, run.end, run.marked) for run in text_runs((0, 10), [(2, 5)])]
+    [(0, 2, False), (2, 5, True), (5, 10, False)]
+    """
     start, end = span
     edges = {start, end}
     edges |= {edge for one in (*marks, *links) for edge in one if start < edge < end}

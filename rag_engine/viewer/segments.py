@@ -16,7 +16,10 @@ from rag_engine.types import DocumentRecord
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A parent with its place in the document: characters [start, end) of the text, and those of its children."""
+    """A parent with its place in the document and the places of its children.
+
+    It has the characters [start, end) of the text.
+    """
 
     start: int
     end: int
@@ -43,7 +46,10 @@ def cut_document(
     load_embedder: Callable[[], Embedder],
     config: ChunkingConfig,
 ) -> tuple[Segment, ...]:
-    """Return the segments that a strategy makes of a document; the encoder is loaded only for one that needs it."""
+    """Return the segments that a strategy makes of a document.
+
+    The encoder is loaded only for a strategy that needs it.
+    """
     extracted = catalog.extracted(document)
     chunked = chunk(
         extracted.text,

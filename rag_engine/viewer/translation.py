@@ -1,4 +1,7 @@
-"""Translation of a passage by the language model, held against its original: numbers and dates have to survive."""
+"""Translation of a passage by the language model, compared with its original.
+
+Numbers and dates have to survive.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ class Translation:
 
 
 def translate(passage: str, language: str, into: str, generator: Generator, *, seconds: float) -> Translation:
-    """Return the passage in another language (both ISO 639-1); BackendError when the model fails or writes nothing."""
+    """Return the passage in another language; both languages are ISO 639-1 codes.
+
+    BackendError if the model fails or writes nothing.
+    """
     message = translation_message(passage, language, into)
     reply = generator.complete_json(TRANSLATION_RULES, message, TRANSLATION_SCHEMA, seconds=seconds)
     text = str(reply.get("translation") or "").strip()
@@ -36,7 +42,11 @@ def translate(passage: str, language: str, into: str, generator: Generator, *, s
 
 
 def unmatched(text: str, language: str, other: str, other_language: str) -> tuple[str, ...]:
-    """Return the numbers and dates of a text that another text does not state, as they are written, each once."""
+    """Return the numbers and dates of a text that another text lacks, as written, each once.
+
+    >>> unmatched("40 houses in 3 towns", "en", "3 Orte", "de")
+    ('40',)
+    """
     values = {value for one in quantities(other, other_language) for value in one.values}
     dates = calendar_dates(other, other_language)
     numbers = [one.text for one in quantities(text, language) if values.isdisjoint(one.values)]

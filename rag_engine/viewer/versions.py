@@ -31,7 +31,7 @@ _PARAGRAPH = re.compile(r"\S(?:(?!\n\s*\n).)*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class ChangedPiece:
-    """A run of words of a changed paragraph that both versions have, or only the older, or only the newer one."""
+    """A run of words of a changed paragraph, in both versions or in one of them."""
 
     text: str
     kind: PieceKind
@@ -39,9 +39,9 @@ class ChangedPiece:
 
 @dataclass(frozen=True, slots=True)
 class ChangedParagraph:
-    """A paragraph that was amended, removed or added; it begins at `start` of the text of the version that has it.
+    """A paragraph that was amended, removed or added.
 
-    One that was removed is placed in the older version alone (`removed`).
+    `start` is its offset in the newer version, or in the older version if it was `removed`.
     """
 
     pieces: tuple[ChangedPiece, ...]
@@ -51,7 +51,10 @@ class ChangedParagraph:
 
 @dataclass(frozen=True, slots=True)
 class ChangedSection:
-    """The changed paragraphs under one heading, in reading order; `heading` is empty in front of the first one."""
+    """The changed paragraphs under one heading, in reading order.
+
+    `heading` is empty before the first heading.
+    """
 
     heading: str
     paragraphs: tuple[ChangedParagraph, ...]
@@ -128,7 +131,10 @@ def _differing(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int,
 
 
 def _pairs(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the paragraphs of a differing run in reading order: pairs of one that was amended, and those alone."""
+    """Yield the paragraphs of a differing run in reading order.
+
+    An amended paragraph is a pair; a removed or added one has None on the other side.
+    """
     position, alone = 0, list[int]()
     for theirs, paragraph in enumerate(right):
         ahead = left[position : position + _LOOK_AHEAD]
@@ -183,7 +189,10 @@ def _joined(runs: Sequence[tuple[int, int, int, int]]) -> list[tuple[int, int, i
 
 @dataclass(frozen=True, slots=True)
 class SameWork:
-    """The versions of a document in its own language, the oldest first and itself among them, and its translations."""
+    """The versions of a document in its language, the oldest first, and its translations.
+
+    The document is among its versions.
+    """
 
     versions: tuple[DocumentRecord, ...]
     translations: tuple[DocumentRecord, ...]
@@ -201,7 +210,10 @@ def documents_of_work(document: DocumentRecord, documents: Iterable[DocumentReco
 
 
 def newer_version(document: DocumentRecord, documents: Iterable[DocumentRecord]) -> DocumentRecord | None:
-    """Return the newest version of a superseded document; None for one that is not, or where that is not there."""
+    """Return the newest version of a superseded document.
+
+    Return None for a document that is not superseded, or if the newest version is missing.
+    """
     if not document.metadata.superseded:
         return None
     newest = documents_of_work(document, documents).versions[-1]
