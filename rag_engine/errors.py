@@ -16,7 +16,11 @@ _USER = re.compile(r"(?<=://)[^\s/?#]*@")
 
 
 def without_passwords(text: str) -> str:
-    """Return a text whose web addresses have no user and no password, as it may be shown and kept."""
+    """Return a text whose web addresses have no user and no password, as it may be shown and kept.
+
+    >>> without_passwords("see https://ann:secret@example.org/plan")
+    'see https://example.org/plan'
+    """
     return _USER.sub("", text)
 
 

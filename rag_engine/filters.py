@@ -35,7 +35,11 @@ def facets_of(metadata: Metadata) -> dict[str, tuple[str, ...]]:
 
 
 def parse_filters(texts: Sequence[str]) -> Filter:
-    """Return a filter from KEY=VALUE texts; the same key twice means either value."""
+    """Return a filter from KEY=VALUE texts; the same key twice means either value.
+
+    >>> parse_filters(["country=Italy", "country=Spain"])
+    {'country': ('Italy', 'Spain')}
+    """
     parsed: dict[str, tuple[str, ...]] = {}
     for text in texts:
         key, equals, value = text.partition("=")

@@ -165,6 +165,9 @@ def find_places(text: str, gazetteer: Gazetteer, language: str = "", *, running:
     Questions and documents are read by the same rule. In a text whose `language` (ISO 639-1) is known an adjective of
     another language is no place: Turkish "belge" is a document, and "Indiana" is not Indian. In `running` text of a
     document only abbreviations that mean one thing count ("AU" may be anything).
+
+    >>> find_places("Floods in Italy and Spain", load_gazetteer()).countries
+    ('Italy', 'Spain')
     """
     countries: dict[str, None] = {}
     regions: dict[str, None] = {}

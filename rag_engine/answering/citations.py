@@ -93,7 +93,11 @@ def words(text: str) -> set[str]:
 
 
 def shared_words(one: set[str], other: set[str]) -> float:
-    """Cosine of two sets of words, 0 to 1."""
+    """Cosine of two sets of words, 0 to 1.
+
+    >>> shared_words({"sea", "rise"}, {"sea", "wall"})
+    0.5
+    """
     return len(one & other) / float(len(one) * len(other)) ** 0.5 if one and other else 0.0
 
 

@@ -75,7 +75,11 @@ def references_of(citations: Iterable[Citation]) -> tuple[CitedDocument, ...]:
 
 
 def limits_of(licence: str) -> tuple[str, ...]:
-    """Return "NC" and "ND" as far as the licence forbids commercial use and changes."""
+    """Return "NC" and "ND" as far as the licence forbids commercial use and changes.
+
+    >>> limits_of("CC BY-NC-ND 4.0")
+    ('NC', 'ND')
+    """
     found = set(_LIMIT.findall(licence))
     return tuple(limit for limit in _LIMITS if limit in found)
 

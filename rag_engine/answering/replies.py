@@ -170,6 +170,9 @@ def check_marks(text: str, numbers: Collection[int], start: int = 0, end: int | 
     A number alone in brackets, and a source that is named without any, is a citation outside of quotations, where there
     is such a source; beside full ones any other stays as it is. The characters [start, end) are returned, and what is
     around them says how they are read.
+
+    >>> check_marks("Seas rise (Source 1).", {1}).text
+    'Seas rise [Source 1].'
     """
     pieces: list[str] = []
     cited: list[int] = []

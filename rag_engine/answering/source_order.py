@@ -21,7 +21,11 @@ def renumbered(sources: Iterable[Source], numbers: Mapping[int, int]) -> tuple[S
 
 
 def renumbered_marks(text: str, numbers: Mapping[int, int]) -> str:
-    """Return a checked text with the numbers in its marks replaced."""
+    """Return a checked text with the numbers in its marks replaced.
+
+    >>> renumbered_marks("Seas rise [Source 3].", {3: 1})
+    'Seas rise [Source 1].'
+    """
     return CHECKED_MARK.sub(lambda mark: f"[Source {numbers[int(mark.group(1))]}]", text)
 
 

@@ -100,6 +100,9 @@ def batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
     """Yield indices in batches of like length, longest first.
 
     Rows times the longest row stay within `batch_tokens`. A longer row is a batch alone.
+
+    >>> list(batches([3, 9, 2], batch_tokens=12))
+    [[1], [0, 2]]
     """
     batch: list[int] = []
     longest = 0

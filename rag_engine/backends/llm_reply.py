@@ -99,6 +99,9 @@ def parse_object(reply: str) -> dict[str, object] | None:
     Tried in four passes, as models add to an object where a server cannot hold them back: the whole text, a fenced
     block, the text from an opening brace to the one that balances it, and all of these with duplicate keys removed,
     of which the first stays.
+
+    >>> parse_object('Here it is: {"pages": 3}.')
+    {'pages': 3}
     """
     candidates = [reply.strip(), *(match[1].strip() for match in _FENCE.finditer(reply)), *_balanced(reply)]
     for pairs in (_unique, lambda pairs: dict(reversed(pairs))):

@@ -13,7 +13,11 @@ from rag_engine.text.key_words import WantedWords
 
 
 def split_at_spaces(text: str, language: str) -> list[str]:
-    """Return the lower-cased words between spaces, with punctuation, in any language (Buriasco 2026)."""
+    """Return the lower-cased words between spaces, with punctuation, in any language (Buriasco 2026).
+
+    >>> split_at_spaces("Sea walls, 2025", "en")
+    ['sea', 'walls,', '2025']
+    """
     del language
     return text.lower().split()
 

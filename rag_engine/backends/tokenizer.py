@@ -100,6 +100,9 @@ def room_for(first: int, second: int, room: int) -> tuple[int, int]:
     """Return how many tokens of each of two texts are read.
 
     The longer text loses tokens first, so that no text is pushed out.
+
+    >>> room_for(10, 900, 510)
+    (10, 500)
     """
     if first + second <= room:
         return first, second

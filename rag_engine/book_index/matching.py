@@ -42,6 +42,9 @@ def words_of(text: str, language: str, start: int = 0, end: int | None = None) -
     """Return the words of text[start:end] in order, without stop words.
 
     Their offsets count in the whole text.
+
+    >>> [word.key for word in words_of("The sea walls", "en")]
+    ['sea', 'wall']
     """
     matches = list(_WORD.finditer(text, start, len(text) if end is None else end))
     written = [_BREAK.sub("", match[0]) for match in matches]
@@ -77,7 +80,11 @@ def phrases_of(term: str, subterm: str) -> list[str]:
 
 
 def turned(term: str) -> list[str]:
-    """Return a term as it reads, before that the form in which its words were turned for the alphabet."""
+    """Return a term as it reads, before that the form in which its words were turned for the alphabet.
+
+    >>> turned("damage, loss and")
+    ['loss and damage', 'damage, loss and']
+    """
     head, comma, rest = term.partition(", ")
     if not comma or not head.strip() or not rest.strip():
         return [term]
@@ -345,5 +352,9 @@ def _key(text: str, language: str) -> TermKey:
 
 
 def entry_name(term: str, subterm: str) -> str:
-    """Return an entry as a reader looks it up: "loss and damage, finance for"."""
+    """Return an entry as a reader looks it up: "loss and damage, finance for".
+
+    >>> entry_name("loss and damage", "finance for")
+    'loss and damage, finance for'
+    """
     return f"{term}, {subterm}" if subterm else term

@@ -125,7 +125,11 @@ def sub_questions(question: str, language: str, gazetteer: Gazetteer) -> tuple[s
 
 
 def named_labels(text: str, language: str) -> tuple[str, ...]:
-    """Return the sections that a text names, in their normal form ("article 9")."""
+    """Return the sections that a text names, in their normal form ("article 9").
+
+    >>> named_labels("Compare Article 5 and Article 9.", "en")
+    ('article 5', 'article 9')
+    """
     return tuple(dict.fromkeys(normal_label(one.label) for one in named_sections(text, language)))
 
 

@@ -45,7 +45,11 @@ class NamedRecord(OwnedRecord, Protocol):
 
 
 def short_name(name: str) -> str:
-    """Return a name with its blanks in order; InputError when it is longer than names may be."""
+    """Return a name with its blanks in order; InputError when it is longer than names may be.
+
+    >>> short_name("  Sea   walls ")
+    'Sea walls'
+    """
     wanted = " ".join(name.split())
     if len(wanted) > LONGEST_NAME:
         raise InputError(

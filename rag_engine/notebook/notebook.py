@@ -137,7 +137,11 @@ def without_document(notebook: Notebook, document_id: str, asked_before: str = "
 
 
 def read_tags(text: str) -> tuple[str, ...]:
-    """Return the tags of a line, separated by commas; each once."""
+    """Return the tags of a line, separated by commas; each once.
+
+    >>> read_tags("sea, heat ,sea")
+    ('sea', 'heat')
+    """
     return tuple(dict.fromkeys(tag for tag in (" ".join(one.split()) for one in text.split(",")) if tag))
 
 

@@ -53,7 +53,11 @@ def describe_matching(found: FoundPassages, words: Wording = ENGLISH) -> str:
 
 
 def describe_obstacle(obstacle: FilterObstacle, words: Wording = ENGLISH) -> str:
-    """Return what a facet excludes: "Country Italy excludes the 4 documents that would match without it."."""
+    """Return what a facet excludes: "Country Italy excludes the 4 documents that would match without it.".
+
+    >>> describe_obstacle(FilterObstacle("country", ("Italy",), 4))
+    'Country Italy excludes the 4 documents that would match without it.'
+    """
     return words.counted(
         "{facet} {values} excludes the only document that would match without it.",
         "{facet} {values} excludes the {n} documents that would match without it.",

@@ -288,7 +288,11 @@ class PassageQuery:
 
 
 def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
-    """Return the query that the parameters of an address name; what cannot be read counts as not named."""
+    """Return the query that the parameters of an address name; what cannot be read counts as not named.
+
+    >>> read_query({"words": ["sea walls"], "country": ["Italy"]}).wanted
+    {'country': ('Italy',)}
+    """
     words = " ".join(" ".join(parameters.get(_WORDS, ())).split())
     sort = next((one for one in SORT_ORDERS if one in parameters.get(_SORT, ())), SORT_ORDERS[0])
     named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}

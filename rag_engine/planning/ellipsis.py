@@ -124,7 +124,11 @@ def turkish_end(text: str, end: int, patterns: FollowUpPatterns) -> int:
 
 
 def content_words(text: str, language: str) -> list[str]:
-    """Return the folded words of a text that are no function words of its language."""
+    """Return the folded words of a text that are no function words of its language.
+
+    >>> content_words("What is the sea wall?", "en")
+    ['sea', 'wall']
+    """
     ordinary = stopwords(language)
     words = (fold(word) for word in _WORD.findall(text))
     return [word for word in words if word not in ordinary and (len(word) > 1 or word.isdigit())]

@@ -89,6 +89,9 @@ def separate(question: str, phrasing: Phrasing) -> Separated:
     Where instructions would be all there is ("Quote the definition of risk and name your sources"), first what
     opens a sentence counts as asked for, then every clause does, so that something is left to look for. What the
     question quotes is material: no part of it is an instruction.
+
+    >>> separate("Define risk. Answer in a table.", load_phrasing())
+    Separated(question='Define risk.', instructions='Answer in a table')
     """
     quoted = (match.group() for match in QUOTED.finditer(question))
     quotations = dict(zip((one for one in _STAND_INS if one not in question), quoted, strict=False))

@@ -42,6 +42,9 @@ def reciprocal_rank(rankings: Rankings, weights: Sequence[float], *, k: int = RR
     """Return the weighted reciprocal rank of every child, best first (Cormack et al. 2009).
 
     A child absent from a ranking gains nothing from it. Ties keep the order in which the rankings name them.
+
+    >>> reciprocal_rank([[7, 8], [8]], [1.0, 1.0], k=1)
+    {8: 0.8333333333333333, 7: 0.5}
     """
     pairs = zip(rankings, weights, strict=True)
     return _summed((key, weight / (k + rank)) for ranking, weight in pairs for rank, key in enumerate(ranking, start=1))

@@ -136,6 +136,9 @@ def keyword_share(bm25: Floats, ideal: float) -> Floats:
     It says all when the best child reaches .7 of the `ideal` of the query, and the square of the part of that which
     it reaches when not: a question in other words than the documents' finds some of its everyday words everywhere. An
     `ideal` of 0 is not known, and nothing is held against the words.
+
+    >>> keyword_share(np.array([7.0, 3.5]), ideal=10.0).tolist()
+    [1.0, 0.5]
     """
     best = float(bm25.max(initial=0.0))
     if best <= 0:

@@ -425,7 +425,11 @@ def _check_not_lost(workspace: Path) -> None:
 
 
 def portions(items: Sequence[Item], size: int = 500) -> Iterator[Sequence[Item]]:
-    """Yield the items in pieces of at most that size."""
+    """Yield the items in pieces of at most that size.
+
+    >>> list(portions([1, 2, 3], 2))
+    [[1, 2], [3]]
+    """
     return (items[first : first + size] for first in range(0, len(items), size))
 
 

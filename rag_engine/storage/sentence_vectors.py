@@ -36,7 +36,11 @@ def sentence_places(text: str, language: str) -> list[Span]:
 
 
 def normal_sentence(text: str) -> str:
-    """Return a sentence on one line, with web and e-mail addresses masked."""
+    r"""Return a sentence on one line, with web and e-mail addresses masked.
+
+    >>> normal_sentence("See\nhttps://example.org/plan")
+    'See [link]'
+    """
     return " ".join(masked(text).split())
 
 

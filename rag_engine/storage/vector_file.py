@@ -97,7 +97,11 @@ def sealed(vectors: bytes) -> bytes:
 
 
 def unsealed(kept: bytes) -> bytes | None:
-    """Return the vectors of `sealed`; None where they are not as they were kept, or have no checksum."""
+    """Return the vectors of `sealed`; None where they are not as they were kept, or have no checksum.
+
+    >>> unsealed(sealed(b"vectors"))
+    b'vectors'
+    """
     vectors = kept[:-_CHECKSUM_BYTES]
     return vectors if kept == sealed(vectors) else None
 

@@ -223,7 +223,11 @@ class AnswerLine:
 
 
 def answer_lines(text: str) -> Iterator[AnswerLine]:
-    """Yield the lines of an answer's text; an empty one has no runs."""
+    r"""Yield the lines of an answer's text; an empty one has no runs.
+
+    >>> [line.kind for line in answer_lines("Walls:\n- of stone\n- of sand")]
+    ['text', 'bullet', 'bullet']
+    """
     for line in text.splitlines():
         if match := _BULLET.fullmatch(line):
             yield AnswerLine("bullet", answer_runs(match[2]), _depth(match[1]))

@@ -30,7 +30,11 @@ class DocumentPlace:
 
 
 def read_address(parameters: Mapping[str, str]) -> DocumentPlace:
-    """Return the place that the parameters of an address name; what cannot be read counts as not named."""
+    """Return the place that the parameters of an address name; what cannot be read counts as not named.
+
+    >>> read_address({"document": "D1", "page": "3"})
+    DocumentPlace(document_id='D1', page=3, passage=None)
+    """
     page = _NUMBER.fullmatch(parameters.get(PAGE, ""))
     span = _SPAN.fullmatch(parameters.get(PASSAGE, ""))
     passage = (int(span[1]), int(span[2])) if span else None

@@ -79,7 +79,11 @@ class LayoutText:
 
 
 def compact(text: str) -> str:
-    """Return the letters and digits of a text, folded character by character."""
+    """Return the letters and digits of a text, folded character by character.
+
+    >>> compact("Über 40 %")
+    'uber40'
+    """
     return text.translate(_compact)
 
 
