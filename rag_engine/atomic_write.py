@@ -68,7 +68,10 @@ def bound_log(path: Path) -> None:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that is its owner's alone, with those above it; an empty one that is there becomes so."""
+    """Make a folder and its parents, private to the owner.
+
+    An existing empty folder becomes private too.
+    """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if open_to_others(folder) and not any(folder.iterdir()):
         # Somebody else's folder is left as it is.

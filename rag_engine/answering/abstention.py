@@ -15,12 +15,11 @@ YEAR = re.compile(r"(?<![\w/.,:-])(?:1[5-9]|20)\d\d(?![\w/:-]|[.,]\d)")
 
 
 def unnamed(evidence: Evidence, gazetteer: Gazetteer) -> str:
-    """Return the question's country or year that the sources say nothing of, or an empty text.
+    """Return the question's country or year that no source mentions, or "".
 
-    It is written as in the question. It is enough that one of several countries or years is named. A leading source
-    whose place is not known, or that is about the whole world or the country's region, may be about the country
-    without naming it. Where it is doubtful that the sources answer at all, one of those that are about as likely as
-    the best has to name the country or the year.
+    It is written as in the question. If one of several countries or years is mentioned, the result is "". A leading
+    source may be about the country without its name if its place is unknown, the whole world, or the country's region.
+    If the ground is doubtful, a source that is about as likely as the best must name the country or the year.
     """
     question, sources = evidence.plan.question, evidence.sources
     if evidence.absent or not sources or any(hit.named for hit in evidence.hits):

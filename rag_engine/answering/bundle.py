@@ -82,7 +82,10 @@ class KeptAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AnswerBundle:
-    """An answer and what it was made from; `prompt` is None where nothing was generated."""
+    """An answer and everything it was made from.
+
+    `prompt` is None if no language model was asked.
+    """
 
     asked: AskedQuestion
     plan: QueryPlan

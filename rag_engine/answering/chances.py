@@ -63,8 +63,8 @@ class ChanceModel:
     """Weights of the signals, and the chances of strong and moderate passages.
 
     `least` is the least chance to answer from. `measured` holds the share of right passages by tier, for passages in
-    the question's language ("same") and in another ("across"), and `refusals` what was refused, both on questions that
-    it was not fitted on. The latter is None where it was not measured.
+    the question's language ("same") and in another ("across"). `refusals` holds how often refusals were right. Both
+    were measured on questions outside the fit; `refusals` is None if it was not measured.
     """
 
     weights: Mapping[str, float]
@@ -78,8 +78,8 @@ class ChanceModel:
 def judge(evidence: Evidence, reader: PassageReader | None) -> Evidence:
     """Return the evidence with chance and tier of every hit, and its ground for an answer.
 
-    A section that the question names is strong and enough; where no encoder compared, nothing is known, the chance
-    stays None, and the evidence counts as enough. BackendError when the reader breaks off.
+    A section that the question names is strong and enough. If no encoder compared, the chance stays None and the
+    evidence counts as enough. BackendError if the reader breaks off.
     """
     if not evidence.hits:
         return replace(evidence, ground="none", read=reader is not None)
@@ -121,8 +121,8 @@ def share_right(hit: Hit, language: str, *, with_reader: bool) -> float | None:
 def refusal_rates(status: AnswerStatus, seconds: Mapping[str, float], *, with_reader: bool) -> RefusalRates | None:
     """Return how often refusing was right in our tests.
 
-    None if the answer is no refusal, or a language model's own refusal. `seconds` are those of the answer: where a
-    model was asked, they have a "prompt".
+    None if the answer is no refusal, or a language model's own refusal. `seconds` are the times of the answer; they
+    have a "prompt" if a model was asked.
     """
     refused = status == "insufficient_evidence" and "prompt" not in seconds
     return chance_model(with_reader).refusals if refused else None

@@ -48,8 +48,8 @@ def cite(
     """Return the sentence that supports a claim best, for each claim and source it names.
 
     No quote comes twice. `text` is checked text, and the order is that of its marks. A list of references at the end
-    counts only for sources named nowhere else. Support is the mean of shared words and of cosine scaled over the
-    source's own sentences, since the cosines of two encoders do not mean the same.
+    counts only for sources named nowhere else. Support is the mean of shared words and of the cosine. The cosine is
+    scaled over the source's own sentences, since the cosines of two encoders do not mean the same.
     """
     claims = list(_claims(text, language, {source.n: source for source in sources}))
     quoted = _quotes(claims, embedder)

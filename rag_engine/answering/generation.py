@@ -83,17 +83,17 @@ def answer(
 ) -> Iterator[str | Evidence | Answer]:
     """Yield the answer's text in pieces as they come, and at last one Answer with the checked text.
 
-    Sources are numbered in the order in which the answer names them. If that is not the order of their ranks, the
-    evidence comes again, with the numbers that hold from there on.
+    Sources are numbered in the order in which the answer names them. If this differs from the order of their ranks, the
+    evidence is yielded again with its new numbers.
 
-    `prompted` gets what the generator is given, before it is asked; it is not called where nothing is generated.
+    `prompted` gets the prompt before the generator is asked; without a generator it is not called.
 
-    A generator that fails does not raise. Before the first word the Answer has status "error", says what to do and has
-    the quotations that `quoting` returns; later it keeps its text and warns that it broke off. An answer without a
-    source is withheld. The sentences of an answer are labelled if there are models for `support`.
+    A generator that fails does not raise. If it fails before the first word, the Answer has status "error", names the
+    remedy and has the quotations that `quoting` returns. Later it keeps its text and warns that it broke off. An answer
+    without a source is withheld. The sentences of an answer are labelled if there are models for `support`.
 
-    `seconds` counts from the call: "prompt" until the prompt was packed, "first_words" until the first piece,
-    "answer" until the last citation was checked. Its "support" is the time for labelling the sentences.
+    `seconds` counts from the call: "prompt" until the prompt was packed, "first_words" until the first piece, "answer"
+    until the last citation was checked. Its "support" is the time for labelling the sentences.
     """
     started = perf_counter()
     absent = prompts.absent_sections(evidence.absent, evidence.plan.language)
@@ -201,7 +201,7 @@ def _written(
 
 
 def _with_quotations(given: Answer, absent: str, tools: WritingTools, after: Literal["failure", "refusal"]) -> Answer:
-    """Return what a model gave, which is no answer, with the quotations that there are without a model."""
+    """Return a model's failure or refusal with the quotations that answer without a model."""
     if tools.quoting is None:
         return given
     evidence, language = given.evidence, given.evidence.plan.language
@@ -268,7 +268,10 @@ def _with_citations(
 
 
 def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
-    """Return what a language model wrote as an answer, or as none where it says so or names no source."""
+    """Return a language model's text as an answer.
+
+    It is no answer if it says that there is none, or if it names no source.
+    """
     text = replies.without_references(cited.text)
     plain = _plain(cited.text)
     if any(_plain(sentence) in plain for sentence in prompts.INSUFFICIENT.values()):
@@ -281,7 +284,7 @@ def _of_a_model(draft: Answer, cited: Answer, absent: str) -> Answer:
 
 
 def refusal(evidence: Evidence, absent: str) -> str:
-    """Return what is said instead of an answer where the passages found are no ground for one, else ""."""
+    """Return the sentence that refuses an answer, or "" if the passages are ground enough."""
     language = evidence.plan.language
     # Other sections do not answer a question about a section that does not exist.
     too_far = not evidence.hits or evidence.ground == "none"
@@ -292,10 +295,10 @@ def refusal(evidence: Evidence, absent: str) -> str:
 
 
 def fit_sources(sources: Sequence[Source], room: int, count_tokens: Callable[[str], int]) -> tuple[list[Source], int]:
-    """Return the sources that take no more than `room` tokens, best first, and how many they take.
+    """Return the sources that fit into `room` tokens, best first, and their number of tokens.
 
-    The first that does not fit is cut at a sentence end around its best hit, and the rest is left out; but the few
-    sentences to which an index leads stay where they take no more than an eighth of the room.
+    The first source that does not fit is cut at a sentence end around its best hit; the rest is left out. Sentences to
+    which an index leads stay if they take at most an eighth of the room.
     """
     contexts, saved = _fitting_contexts(sources, int(room * _CONTEXT_SHARE), count_tokens)
     kept, taken = _fit_in_order([one for one in sources if not one.index_context], room - saved, count_tokens)
@@ -339,7 +342,7 @@ def no_room(context_window: int) -> BackendError:
 
 
 def packing_warnings(packed: Sequence[Source], found: Sequence[Source], context_window: int) -> Iterator[str]:
-    """Yield a warning for each source that was cut, and one for those that were left out."""
+    """Yield a warning for each source that was cut, and one for the sources left out."""
     whole = {source.n: len(source.text) for source in found}
     for source in packed:
         if len(source.text) < whole[source.n]:

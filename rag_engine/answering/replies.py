@@ -165,11 +165,11 @@ class _Mark:
 
 
 def check_marks(text: str, numbers: Collection[int], start: int = 0, end: int | None = None) -> CheckedText:
-    """Return the text with every citation written as [Source N], without those outside `numbers`.
+    """Return the text with every citation written as [Source N], without numbers outside `numbers`.
 
-    A number alone in brackets, and a source that is named without any, is a citation outside of quotations, where there
-    is such a source; beside full ones any other stays as it is. The characters [start, end) are returned, and what is
-    around them says how they are read.
+    Outside of quotations, a number alone in brackets and a bare "Source N" are citations, if there is such a source. If
+    the text has full citations, any other number stays as it is. The characters [start, end) are returned; the text
+    around them decides how they are read.
 
     >>> check_marks("Seas rise (Source 1).", {1}).text
     'Seas rise [Source 1].'
@@ -194,7 +194,7 @@ def check_marks(text: str, numbers: Collection[int], start: int = 0, end: int | 
 
 
 def settled_end(text: str, start: int) -> int:
-    """Return the end of what no words that follow can make a mark of, from `start` on.
+    """Return the end of the text, from `start` on, that no later words can turn into a mark.
 
     A text that ends within a quotation is settled up to the first number in it that would be a mark outside of one.
     """
@@ -263,9 +263,9 @@ def _warnings(removed: Sequence[int]) -> Iterator[str]:
 
 
 class UnlistedWords:
-    """An answer's words as they come, without the lists of references among them.
+    """An answer's words as they come, without lists of references.
 
-    `listed` are the places of what was dropped, in the text that came.
+    `listed` are the places of the dropped lists in the text that came.
     """
 
     def __init__(self) -> None:
@@ -296,9 +296,9 @@ class UnlistedWords:
         return given
 
     def rest(self) -> str:
-        """Return what stays of what was held back when the text ended; blank lines at its end do not.
+        """Return the words that were held back when the text ended, without a list of references.
 
-        A text that is nothing but a list stays.
+        Blank lines at the end are dropped. A text that is nothing but a list stays.
         """
         given = self._decided(self._line) if self._line else ""
         if not self._has_given:

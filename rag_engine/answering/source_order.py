@@ -46,9 +46,9 @@ class NumberedWords:
         self._shown = 0  # up to where the text was yielded; what is before says how the rest is read
 
     def take(self, piece: str) -> Iterator[str | Evidence]:
-        """Yield what is ready of the text so far, up to a mark or a list of references that is not whole yet.
+        """Yield the text that is ready, up to a mark or a list of references that is not whole yet.
 
-        Before words that name a source out of turn comes the evidence with the numbers that hold from there on.
+        Before words that name a source out of turn, the evidence is yielded with its new numbers.
         """
         self._text += self._words.take(piece)
         yield from self._numbered(settled_end(self._text, self._shown))

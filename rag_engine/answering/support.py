@@ -1,9 +1,13 @@
 """Support of each sentence of an answer by the passages that it cites.
 
-A sentence is held against the part of its sources that comes nearest to it. Evidence gives a score for each label:
-numbers, dates, places and names that the sources do not have, denials, claims beyond the sources, and the nearness of
-the two in words and meaning. The weights are fitted by benchmarks/answers/support.py, which also measures how
-often the label is right. Where a judge model is asked as well, its label counts.
+A sentence is compared with the nearest part of its sources. Evidence gives a score for each label:
+
+- numbers, dates, places and names that the sources do not have
+- denials, and claims beyond the sources
+- the nearness of the two in words and meaning
+
+The weights are fitted by benchmarks/answers/support.py, which also measures how often the label is right. If a judge
+model is asked as well, its label counts.
 """
 
 from __future__ import annotations
@@ -123,8 +127,8 @@ def assess(
 ) -> AssessedSentences:
     """Return the support of each sentence of a checked answer, with warnings.
 
-    `sources` are those that the model was given. A reader or a judge that fails is reported, and the labels are those
-    without it.
+    `sources` are the ones that the model was given. If a reader or a judge fails, a warning says so and the labels are
+    made without it.
     """
     warnings: list[str] = []
     reader, judge = models.reader, models.judge
@@ -322,9 +326,9 @@ class _ReadSource:
 def hold_against(
     text: str, language: str, sources: Sequence[Source], *, embedder: Embedder, calibration: Calibration
 ) -> list[HeldSentence]:
-    """Return each sentence of a checked answer with the part of its sources that comes nearest to it.
+    """Return each sentence of a checked answer with the nearest part of its sources.
 
-    Its sources are those that it names, else those that its paragraph names, else all.
+    Its sources are the ones that it names, else the ones that its paragraph names, else all.
     """
     sentences = answer_sentences(text, language)
     given = {source.n: source for source in sources}
@@ -414,10 +418,10 @@ class StatedFacts:
 
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
-    """A passage that a sentence is held against: the nearest part of its sources.
+    """The nearest part of a sentence's sources, which the sentence is compared with.
 
-    The facts are those of all its sources. `similarity` is the encoder's, calibrated, from 0 to 1; `read` how relevant
-    a reader finds the part for the sentence, from -1 to 1, and 0 without a reader.
+    The facts are of all its sources. `similarity` is the encoder's, calibrated, from 0 to 1. `read` is how relevant a
+    reader finds the part for the sentence, from -1 to 1, and 0 without a reader.
     """
 
     text: str
@@ -431,10 +435,12 @@ class CitedPassage:
 class SupportEvidence:
     """Signs for and against a sentence.
 
-    `numbers`, `dates`, `places` and `names` are those that the source does not have, of `named` names in all;
-    `universals` the words that claim more than it. `denied`: the sentence denies and the passage does not; `affirmed`:
-    the other way round; `turned`: the share of the common words that one of the two alone denies. `overlap` is the
-    share of the sentence's words in the passage, from 0 to 1; `translated`: the two differ in language.
+    - `numbers`, `dates`, `places`, `names`: the ones that the source lacks, of `named` names in all
+    - `universals`: words that claim more than the source
+    - `denied`: the sentence denies and the passage does not; `affirmed`: the other way round
+    - `turned`: the share of the common words that only one of the two denies
+    - `overlap`: the share of the sentence's words in the passage, from 0 to 1
+    - `translated`: the two differ in language
     """
 
     numbers: tuple[str, ...]

@@ -1,7 +1,7 @@
 """BERT as an ONNX graph, written from its weights.
 
-Its inputs are the rows of the words' table for each token (`openvino_graph.WORDS`) and the mask of the tokens, so that
-the table is no part of the graph: four fifths of a small multilingual model are that table.
+Its inputs are the rows of the words' table for each token (`openvino_graph.WORDS`) and the mask of the tokens. The
+table stays outside of the graph: it is four fifths of a small multilingual model.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Weights = Mapping[str, NDArray[np.float32]]
 class BertGraph:
     """A graph under construction, from the rows of the tokens' words to `states`: (texts, tokens, width).
 
-    The operations and their order are those that torch exports, which the runtimes know to compute together, and from
-    which every rounding follows.
+    The operations and their order are torch's own export. The runtimes know to compute them together, and every
+    rounding follows from them.
     """
 
     def __init__(self, weights: Weights, config: Mapping[str, Any]) -> None:

@@ -150,7 +150,7 @@ class ChromaIndex:
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
-        """Raise what Chroma raises as BackendError; nobody closes the client meanwhile."""
+        """Turn errors of Chroma into BackendError, and keep the client open meanwhile."""
         with self._lock, _reported(self.name):
             yield
 
@@ -187,7 +187,7 @@ def collection_name(workspace: str, generation: int) -> str:
 
 
 def open_chroma(folder: Path, name: str) -> ChromaIndex:
-    """Return the collection `name` of a folder, which nobody else may have open."""
+    """Return the collection `name` of a folder that no other process has open."""
     import chromadb
     from chromadb.api.shared_system_client import SharedSystemClient
     from chromadb.config import Settings

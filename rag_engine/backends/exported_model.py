@@ -23,10 +23,11 @@ _WINDOW = 1024
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Settings of an exported model, kept beside its graph.
+    """Settings of an exported model, kept next to its graph.
 
     `failure` says why there is no graph, or is empty. `inputs` are the graph's among INPUTS. The dimension and the
-    prefixes are an encoder's; `languages` are those in which a cross-encoder was measured to help, None for all.
+    prefixes are an encoder's. `languages` are the languages in which a cross-encoder was measured to help; None means
+    all.
     """
 
     max_tokens: int

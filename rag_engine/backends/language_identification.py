@@ -1,8 +1,8 @@
-"""Language of a text, by lingua's trigrams and, for short ones, by their function words.
+"""Language of a text, by lingua's trigrams and, for short texts, by function words.
 
-Lingua's full models tell short texts apart well but take 650 MB and 7 s to load; its trigram models take 40 MB and
-0.4 s and err on one short question in twenty-five. Half of a question is function words, and with these the small
-models err less often than the large ones alone (3,483 benchmark questions in six languages: 0.5% against 1.6%).
+Lingua's full models tell short texts apart well but take 650 MB and 7 s to load. Its trigram models take 40 MB and 0.4
+s, and err on one short question in twenty-five. Half of a question is function words. With them the small models err
+less often than the large ones alone: 0.5% against 1.6% of 3,483 benchmark questions in six languages.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class _Identifier:
 
 
 def identify_language(text: str, likely: Mapping[str, float] | None = None) -> str:
-    """ISO 639-1 code of the language of a text, "" when it is unknown.
+    """Return the ISO 639-1 code of the language of a text, or "" if it is unknown.
 
-    `likely` has the languages of the collection that is asked, each with its share: a short question is rather in one
-    of them, and in the most common one where nothing else tells.
+    `likely` has the languages of the collection that is asked, each with its share. A short question is more likely in
+    one of them, and in the most common one without another sign.
 
-    Of a long text six samples spread over it are read; of two languages in one text the one that fills more of it
-    wins. Norwegian is "no".
+    Of a long text six samples spread over it are read; of two languages in one text the one that fills more of it wins.
+    Norwegian is "no".
     """
     sample = _sample(text)
     words = _WORD.findall(sample)

@@ -94,11 +94,14 @@ def read_object(reply: str, schema: dict[str, object], *, model: str) -> dict[st
 
 
 def parse_object(reply: str) -> dict[str, object] | None:
-    """Return the JSON object that a reply holds, None where it holds none.
+    """Return the JSON object that a reply holds, or None.
 
-    Tried in four passes, as models add to an object where a server cannot hold them back: the whole text, a fenced
-    block, the text from an opening brace to the one that balances it, and all of these with duplicate keys removed,
-    of which the first stays.
+    Models add text to an object if their server cannot hold them back. So four passes are tried:
+
+    - the whole text
+    - a fenced block
+    - the text from an opening brace to its closing one
+    - all of these without duplicate keys, of which the first stays
 
     >>> parse_object('Here it is: {"pages": 3}.')
     {'pages': 3}

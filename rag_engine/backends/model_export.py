@@ -1,7 +1,7 @@
 """Models as folders that start without torch.
 
-A folder holds `model.onnx`, the tokenizer, settings, and `check.npy`, what torch itself computes of a few texts,
-against which every runtime is checked at each start.
+A folder holds `model.onnx`, the tokenizer, settings, and `check.npy`: torch's own results for a few texts. Every
+runtime is compared with them at each start.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ Loaded = TypeVar("Loaded")
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error says, on one line and of a readable length; its type where it says nothing."""
+    """Return an error's message on one line of readable length, or its type if it has none."""
     return next((line.strip()[:200] for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     """Return the folder, filled by `build` unless it is already there.
 
-    `build` writes beside it and the result is renamed into place, so a build that is killed leaves nothing
-    under the final name; what it did leave goes with the next build. Of several processes that want the same
-    folder one builds and the others wait, since a build can take most of the memory of a small machine.
+    `build` writes into a folder next to it, which is then renamed into place. A killed build leaves nothing under the
+    final name; the next build removes its rest. Of several processes that want the same folder one builds and the
+    others wait, since a build can take most of the memory of a small machine.
     """
     if folder.is_dir():
         return folder

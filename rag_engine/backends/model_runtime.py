@@ -71,10 +71,10 @@ def open_openvino(
 ) -> Runtime:
     """Return the graph in OpenVINO, in the given precision or the fastest of this processor.
 
-    `words` look up what a graph without the table takes; `ordering` says that only the order of its outputs counts
+    `words` looks up the input of a graph without the table. `ordering` says that only the order of its outputs counts
     (see `fastest_precision`).
 
-    The graph that openvino_graph.py makes of the file, and the compiled model, are kept beside it. A later start then
+    The graph that openvino_graph.py makes of the file, and the compiled model, are kept next to it. A later start then
     takes a fraction of a second.
     """
     keep_openvino_quiet()
@@ -117,11 +117,15 @@ def prepare_openvino(file: Path, *, ordering: bool = False) -> None:
 def fastest_precision(processor: Path = Path("/proc/cpuinfo"), *, ordering: bool = False) -> GraphPrecision:
     """Return the fastest precision of OpenVINO on this processor that is exact enough.
 
-    That is bfloat16 with matrix instructions (AMX) and on AMD's processors with AVX512-BF16, else single precision.
-    Where only the `ordering` of the outputs counts, it is 8 bit with AVX512-VNNI alone: a chance fitted on exact
-    similarities refuses other questions in 8 bit. OpenVINO itself counts AVX512-BF16 as enough for bfloat16 everywhere:
-    on AMD's it reads 1.8 times as fast as single precision, on Intel's without AMX more slowly; all three are timed by
-    benchmarks/models/encoders.py. A processor that is not described there computes in single precision.
+    | processor                                     | precision |
+    |-----------------------------------------------|-----------|
+    | matrix instructions (AMX); AMD's AVX512-BF16  | bfloat16  |
+    | AVX512-VNNI alone, with `ordering`            | 8 bit     |
+    | all others, and unknown ones                  | single    |
+
+    With `ordering` only the order of the outputs counts: a chance fitted on exact similarities refuses other questions
+    in 8 bit. OpenVINO itself uses bfloat16 with AVX512-BF16 everywhere. On AMD's processors it reads 1.8 times as fast
+    as single precision, on Intel's without AMX more slowly. All three are timed by benchmarks/models/encoders.py.
     """
     try:
         flags = processor.read_text(encoding="utf-8").split()
@@ -171,7 +175,7 @@ def check_execution(execution: str) -> None:
 
 
 def describe_execution(execution: str, passed_over: Sequence[str]) -> str:
-    """Return the runtime that computes and why not a faster one, for those who ask what works."""
+    """Return the runtime that computes, and why not a faster one, for a person who checks it."""
     return f"{execution} ({'; '.join(passed_over)})" if passed_over else execution
 
 

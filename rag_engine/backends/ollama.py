@@ -185,7 +185,7 @@ async def _pull_parts(config: GenerationConfig, name: str) -> AsyncIterator[olla
 def find_ollama(config: GenerationConfig) -> OllamaGenerator | None:
     """Return the configured model of the server at `ollama_url`, else its first that writes.
 
-    None only where nobody asked for Ollama: neither address nor model is set and nothing listens at the default one.
+    None only if Ollama was not asked for: neither address nor model is set, and nothing listens at the default address.
     BackendError for a server that is set and unavailable, slow or at fault, and for a model that is missing.
     """
     try:
@@ -240,7 +240,7 @@ def _client(config: GenerationConfig, timeout: httpx.Timeout) -> ollama.Client:
 
 
 def _connection(config: GenerationConfig, timeout: httpx.Timeout) -> dict[str, Any]:
-    """Return how a client connects: what it is sent goes to no other place that the server names."""
+    """Return how a client connects; redirects to other places are not followed."""
     # A proxy set for the web must not see questions and sources that go to this machine.
     return {"timeout": timeout, "trust_env": not runs_here(config), "follow_redirects": False}
 

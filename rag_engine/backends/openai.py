@@ -241,10 +241,10 @@ def _client(config: GenerationConfig, seconds: float) -> openai.OpenAI:
 
 
 def _settings(config: GenerationConfig, seconds: float) -> dict[str, Any]:
-    """Return what a client of the package is opened with.
+    """Return the arguments for a client of the package.
 
-    The package fills what it is not given from OPENAI_* variables, and would send someone's key, organisation and
-    project to a server they are not for. A key in the headers also wins over OPENAI_CUSTOM_HEADERS.
+    The package fills missing ones from OPENAI_* variables. It would send a person's key, organisation and project to a
+    server that must not have them. A key in the headers also wins over OPENAI_CUSTOM_HEADERS.
     """
     import openai
 
@@ -259,7 +259,7 @@ def _settings(config: GenerationConfig, seconds: float) -> dict[str, Any]:
 
 
 def _way_there(config: GenerationConfig, timeout: httpx.Timeout) -> dict[str, Any]:
-    """Return how the endpoint is reached; what it is sent goes to no other place that it names."""
+    """Return how the endpoint is reached; redirects to other places are not followed."""
     return {"timeout": timeout, "trust_env": _trusts_proxy(config), "follow_redirects": False}
 
 

@@ -105,7 +105,7 @@ class PaperSparseIndex:
         return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
     def ideal(self, query: str, language: str) -> float:  # noqa: ARG002
-        """0: the paper asks what was found, never what could be."""
+        """Return 0: the paper compares only found scores."""
         return 0.0
 
     def count(self) -> int:

@@ -36,7 +36,7 @@ def damaged_database(path: Path, found: str) -> WorkspaceError:
 
 
 def _in_short(found: str) -> str:
-    """Return the line of a finding that says what is wrong, without the text that it may quote."""
+    """Return the line of a finding that names the damage, without text from the database."""
     return _NO_TEXT if _NO_TEXT in found or "codec can't decode" in found else found.strip().splitlines()[-1][:200]
 
 

@@ -116,9 +116,9 @@ def _is_whole(path: Path) -> bool:
 class TantivyIndex:
     """A SparseIndex on disk. Searches may come from any thread.
 
-    `stems` holds the terms of a child with its language in front (it:alluvion), so that a word is as rare
-    as it is in its own language; `surface` its words in sequence, for phrases and for what is written the
-    same everywhere; `acronyms` what it writes in capitals, so that WHO is not who.
+    - `stems`: the terms of a child with its language in front (it:alluvion), so that rarity counts within the language
+    - `surface`: its words in sequence, for phrases and for words that are the same in every language
+    - `acronyms`: its words in capitals, so that WHO is not who
     """
 
     def __init__(self, index: tantivy.Index, folder: Path, *, writable: bool) -> None:
@@ -166,14 +166,15 @@ class TantivyIndex:
     def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:
         """Write children again so that the words of deleted ones leave the disk, and return their number.
 
-        None where that would be more than `at_most`, and nothing is done.
+        If that is more than `at_most`, return None and do nothing.
 
-        To be called after the `commit` of an erasure. tantivy keeps what was deleted in its segment until it merges
-        that segment, which deletions never bring about and its Python binding cannot ask for. A segment that loses
-        all of its children goes at once, though: so the documents that share one with deleted children are written
-        again, and a break-off leaves either the old segments or the new ones. `children_of` gives the children of
-        such documents; a document it does not give is gone. Takes as long as adding them did (100,000 children of
-        800 characters: 17 s; 0.2 ms where nothing was deleted).
+        To be called after the `commit` of an erasure. tantivy keeps deleted children in their segment until it merges
+        the segment. Deletions never bring this about, and its Python binding cannot ask for it. A segment that loses
+        all of its children goes at once, though. So the documents that share a segment with deleted children are
+        written again. A break-off leaves either the old segments or the new ones.
+
+        `children_of` gives the children of such documents; a document it does not give is gone. Takes as long as adding
+        them did (100,000 children of 800 characters: 17 s; 0.2 ms if nothing was deleted).
         """
         self.commit()
         with _readable(self._folder):
@@ -193,11 +194,11 @@ class TantivyIndex:
     def search(
         self, query: str, language: str, top_k: int, *, allowed: Collection[int] | None = None, exact: bool = False
     ) -> list[tuple[int, float]]:
-        """Child keys with their BM25, best first; only of the allowed documents where given.
+        """Return child keys with their BM25, best first, of the allowed documents if given.
 
-        Children in the question's language match by stems, those in other languages by what is written the
-        same everywhere (numbers, acronyms, names). Without a language all match by their words as written.
-        `exact` matches the words as written, as a phrase, in any language.
+        Children in the question's language match by stems. Children in other languages match by words that are the same
+        everywhere: numbers, acronyms, names. Without a language all match by their words as written. `exact` matches
+        the words as written, as a phrase, in any language.
         """
         if top_k < 1 or (allowed is not None and not allowed):
             return []
@@ -214,9 +215,9 @@ class TantivyIndex:
             return _scored(searcher, self._permitted(searcher, asked, top_k, frozenset(allowed)))
 
     def holding(self, wanted: WantedWords, *, allowed: Collection[int] | None = None) -> list[tuple[int, float]]:
-        """Every child that holds all of the wanted words and phrases, with their BM25, best first.
+        """Return every child that holds all wanted words and phrases, with its BM25, best first.
 
-        In a language of long words those that begin with a wanted one count as well, and for less.
+        In a language of long words, a longer word that begins with a wanted one counts too, for less.
         """
         if not wanted or (allowed is not None and not allowed):
             return []
@@ -235,10 +236,10 @@ class TantivyIndex:
             return _scored(searcher, searcher.search(asked, searcher.num_docs, count=False).hits)
 
     def ideal(self, query: str, language: str) -> float:
-        """About the BM25 of a child in the language that holds each of the query's rarest twelve terms once.
+        """Return about the BM25 of a child in the language with each of the query's rarest twelve terms once.
 
-        0 where none of them is known. A child of usual length scores a term's inverse document frequency; of a long
-        question no child holds every word, and its rarest ones are what it is about.
+        If none of them is known it is 0. A child of usual length scores a term's inverse document frequency. No child
+        holds every word of a long question; its rarest words say what it is about.
         """
         with _readable(self._folder):
             searcher = self._searcher()
@@ -258,7 +259,7 @@ class TantivyIndex:
             return {int(key) for key, _ in _all_hits(self._searcher(), "key")}
 
     def _discard(self) -> None:
-        """Forget what was not committed, so that no later commit takes half of it."""
+        """Forget uncommitted changes, so that no later commit takes half of them."""
         with self._writing:
             if self._writer is not None:
                 writer, self._writer = self._writer, None
@@ -329,10 +330,10 @@ class TantivyIndex:
         return Query.const_score_query(Query.term_set_query(self._schema, "document", list(allowed)), 0.0)
 
     def _by_stems(self, searcher: tantivy.Searcher, query: str, language: str) -> list[Query]:
-        """Return a query for each term, weighed by how rare it is among the children of its language.
+        """Return a query for each term, weighted by its rarity among the children of its language.
 
-        tantivy counts rarity among all children, which makes every word of a small language look rare; the
-        boost is the ratio of the two inverse document frequencies.
+        tantivy counts rarity among all children, which makes every word of a small language look rare. The boost is the
+        ratio of the two inverse document frequencies.
         """
         of_language = searcher.doc_freq("language", language)
         queries = []
@@ -364,8 +365,8 @@ class TantivyIndex:
     ) -> list[tuple[float, tantivy.DocAddress]]:
         """Return the best hits of the allowed documents, with the scores they have without a filter.
 
-        Where the filter lets much through, the hits of a deeper search are sifted; else, or where that does
-        not give enough, tantivy walks the allowed documents only. Each is the faster one on its side.
+        If the filter lets much through, the hits of a deeper search are sifted. Else, or if that does not give enough,
+        tantivy walks the allowed documents only. Each way is the faster one on its side.
         """
         share = self._share(searcher, allowed)
         if share >= _SIFTED_SHARE:

@@ -1,8 +1,8 @@
-"""Answers without a language model: what the sources say, quoted.
+"""Answers without a language model: quotations from the sources.
 
-A unit of a source (a sentence, an item of a list under its opening words, a row of a table) is chosen by how near it
-is to the question in meaning and in words and, where there are such models, by how sure a reader is that the unit
-answers and how well a cross-encoder finds that it fits.
+A unit of a source is a sentence, an item of a list under its opening words, or a row of a table. It is chosen by its
+nearness to the question in meaning and in words. A reader adds how surely the unit answers, and a cross-encoder how
+well it fits, if there are such models.
 """
 
 from __future__ import annotations
@@ -40,16 +40,23 @@ _SOFTNESS = 4.0
 class Quoting:
     """How units are chosen, measured by benchmarks/answers/quotations.py.
 
-    At least `fewest` and at most `most` are quoted, of one source `of_one`, from the best `sources` and the sentences
-    to which an index leads, `longest` words in all. Only the `compared` units are encoded that share the most words and
-    that the reader is surest of: encoding is half of the wait. Likeness is (1 - `keywords`) x meaning + `keywords` x
-    shared words, both 0..1, + `rank` / the source's number; where there is a reader the score is (1 - `reader`) x
-    likeness + `reader` x its chance. The best `reread` are then read by a cross-encoder that knows the language, whose
-    score has the share `reranker`. A unit gains `asked` where it looks like what is asked for. A unit more than
-    `margin` below the best is only shown to reach the fewest, and a second source is brought in within `second`; where
-    a passage is likely to answer, units of weak ones are then left out unless `weak`. Of what was chosen, a quotation
-    in the question's language comes before others that are less than `own_language` better. With `header` a unit is
-    read under its document's.
+    - `sources`: the number of best sources that are read, beside the sentences to which an index leads.
+    - `fewest`, `most`, `of_one`: how many quotations there are at least, at most, and at most of one source.
+    - `longest`: the number of words of all quotations.
+    - `compared`: the number of units that are encoded: encoding is half of the wait. They share the most words, or the
+      reader is surest of them.
+    - `keywords`: likeness is (1 - `keywords`) x meaning + `keywords` x shared words, both 0..1, + `rank` / the source's
+      number.
+    - `reader`: with a reader the score is (1 - `reader`) x likeness + `reader` x its chance.
+    - `reread`, `reranker`: the best `reread` units are read by a cross-encoder that knows the language; its score has
+      the share `reranker`.
+    - `asked`: the gain of a unit that looks like the thing asked for.
+    - `margin`: a unit that is further below the best is only shown to reach the fewest.
+    - `second`: a second source is brought in if it is at most this far below.
+    - `weak`: without it, units of weak passages neither fill up nor make the second source, if another passage is
+      likely to answer.
+    - `own_language`: a quotation in the question's language comes before others that are less than this better.
+    - `header`: a unit is read under its document's header.
     """
 
     most: int = 6
@@ -165,10 +172,10 @@ class ExtractiveAnswerer:
         candidates: Sequence[_Quotable],
         shares: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Return how well each unit answers the question, of which it says the `shares`.
+        """Return how well each unit answers the question, given the `shares` of its words.
 
-        A unit is read under the header of its document and its headings, as its passage was when it was indexed: who
-        decided and where is often in the title alone.
+        A unit is read under the header of its document and its headings, as its passage was when it was indexed. Who
+        decided, and where, often stands in the title alone.
         """
         quoting = self._quoting
         query = self._embedder.encode_queries([question])[0]
@@ -198,9 +205,9 @@ class ExtractiveAnswerer:
     def _reread(
         self, question: str, language: str, candidates: Sequence[_Quotable], scores: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-        """Return the scores with those of the reranker mixed into the best, where it knows their language.
+        """Return the scores with the reranker's mixed into the best, if it knows their language.
 
-        They stay as they are, with a warning, where it breaks off.
+        If the reranker breaks off, the scores stay as they are, with a warning.
         """
         reranker, share = self._reranker, self._quoting.reranker
         if reranker is None or not share or not _reads(reranker, language):
@@ -287,7 +294,7 @@ def _of_source(source: Source) -> list[_Quotable]:
 def _read(
     candidates: Sequence[_Quotable], question: str, sources: Sequence[Source], reader: PassageReader
 ) -> list[_Quotable]:
-    """Return the candidates with what the reader finds in each that is inside a hit."""
+    """Return the candidates with the reader's finding for each one that is inside a hit."""
     hits = [(source.n, hit) for source in sources for hit in source.hits]
     readings = dict(
         zip(((n, hit.child_id) for n, hit in hits), reader.read(question, [hit.text for _, hit in hits]), strict=True)

@@ -109,16 +109,17 @@ class _Above:
                 self.lines.append(said)
 
     def caption(self, opening: str) -> str:
-        """Return what is above the next row, after the words with which a sentence opens its table."""
+        """Return the words above the next row, after the sentence that opens its table."""
         return " ".join(" ".join(filter(None, (opening, *self.lines))).split()[:_LONGEST_CAPTION])
 
 
 def with_context(unit: Unit, text: str, units: Sequence[Unit], language: str, *, listing: bool = False) -> Span:
-    """Return the unit with what it needs to be understood, as far as that is short.
+    """Return the unit with the context that it needs to be understood, if that is short.
 
-    A sentence that leans on the one before ("It must ...") comes with that; opening words come with their items, and
-    an item with its whole enumeration. A row of a table comes with its neighbours where a `listing` is asked for, and a
-    piece always, since the lines of a form or a bare list say little one by one.
+    - A sentence that leans on the one before ("It must ...") comes with it.
+    - Opening words come with their items, and an item with its whole enumeration.
+    - A piece comes with its neighbours, since the lines of a form or a bare list say little one by one.
+    - A row of a table comes with its neighbours if a `listing` is asked for.
     """
     place = units.index(unit)
     if unit.kind == "item" or _OPENING_END.search(text[unit.start : unit.end]):

@@ -40,10 +40,10 @@ def structured_answer(
 ) -> StructuredAnswer:
     """Return the form filled in from the evidence, each record with the place that states it.
 
-    The model is asked up to three times within `seconds`, with waits of 1 and 2 seconds between (exponential back-off);
-    what was wrong with a reply is part of the next prompt. Where it lists nothing although the evidence is likely to
-    answer, it is asked for at least one record in the seconds that are left. BackendError where that does not help.
-    Where the evidence is no ground for an answer, no model is asked.
+    The model is asked up to three times within `seconds`, with waits of 1 and 2 seconds between (exponential back-off).
+    Each prompt names the fault of the reply before. If the model lists nothing although the evidence is likely to
+    answer, it is asked for at least one record in the remaining seconds. BackendError if this does not help. If the
+    evidence is no ground for an answer, no model is asked.
     """
     started = perf_counter()
     absent = absent_sections(evidence.absent, evidence.plan.language)
@@ -126,7 +126,7 @@ def _pack(
 def _complete(
     ask: Callable[[str, float], dict[str, object]], fault: str, *, seconds: float, wait: Callable[[float], object]
 ) -> dict[str, object]:
-    """Return what the model replies to what was wrong last time, within the seconds left."""
+    """Return the model's reply to the fault of its last one, within the remaining seconds."""
     deadline = monotonic() + seconds
     attempt = 1
     while True:

@@ -111,10 +111,11 @@ def read_schema(file: Path) -> AnswerSchema:
 # The page reads the forms that come with the program each time it is drawn.
 @lru_cache(maxsize=32)
 def parse_schema(text: str, name: str) -> AnswerSchema:
-    """Return the form that a JSON schema describes; InputError names the place of what cannot be used.
+    """Return the form that a JSON schema describes; InputError names the place that cannot be used.
 
-    Accepted is an object with values (texts, numbers, yes/no, lists of texts; nullable or from a closed list) and with
-    one array of objects of such values, whose integer `citation` is the number of a source.
+    The schema is an object with values and with one array of objects of values. A value is a text, a number, a yes or
+    no, or a list of texts, nullable or from a closed list. The integer `citation` of an object is the number of a
+    source.
     """
     try:
         schema = json.loads(text)
@@ -140,8 +141,8 @@ def asked_schema(schema: AnswerSchema, numbers: Collection[int], *, least: int =
 
     `least` is the number of records below which a reply is refused.
 
-    Every property is required, so that a server that writes by a grammar leaves none out; what may be empty is
-    nullable, and a yes or no may be neither.
+    Every property is required, so that a server that writes by a grammar leaves none out. A property that may be empty
+    is nullable, and a yes or no may be neither.
     """
     record = {one.name: _asked(one) for one in schema.attributes}
     record[CITATION] = {"type": "integer", "enum": sorted(numbers)}
@@ -198,7 +199,7 @@ class _SchemaReading:
     schema: JsonSchema
 
     def refuse_recursion(self, value: object, place: str, above: tuple[str, ...], finite: set[str]) -> None:
-        """Raise InputError where a reference leads back to what holds it; `finite` gathers those that do not."""
+        """Raise InputError if a reference leads back to its own schema; `finite` gathers the others."""
         if place.count(".") > _DEEPEST:
             raise self._error(
                 place, kept_sentence("is nested too deeply"), kept_sentence("Use an object with one array of objects.")

@@ -58,11 +58,11 @@ def bind_reply(
 ) -> BoundReply:
     """Return the entities and records of a reply that the sources support.
 
-    A record stays where it cites one of the sources, and the words, numbers and names of what it must have are in one
-    sentence of that source, beside it, above it, or in what the source is called. Another value that is not there is
-    left empty, a yes or no becomes NOT_STATED. The quote holds the sentence and those beside it that a value is from.
-    Entities may also be in the question; of the note the sentences stay whose numbers and names are in either.
-    `language` is the question's.
+    A record stays if it cites one of the sources and one sentence of it supports the record's required values. Their
+    words, numbers and names may also be in the sentences around it, above it, or in the source's title. Another value
+    that is not there is left empty; a yes or no becomes NOT_STATED. The quote holds the sentence and the neighbours
+    that a value comes from. Entities may also be in the question. A sentence of the note stays if its numbers and names
+    are in the sources or the question. `language` is the question's.
     """
     numbered = {source.n: source for source in sources}
     given = reply.get(schema.list_name)
@@ -160,7 +160,7 @@ def _completeness(attributes: Sequence[SchemaAttribute], values: Sequence[_State
 def _stated_there(
     attribute: SchemaAttribute, value: AttributeContent, source: Source, statement: statements.SourceStatement
 ) -> _StatedValue:
-    """Return what a statement has of a value that its source supports."""
+    """Return the part of a value that a statement holds, from a value that its source supports."""
     own = (statement.start, statement.end)
     if value in (None, (), NOT_STATED):
         return _StatedValue(value, (own,))
@@ -368,7 +368,7 @@ def _clean(given: object) -> str:
 def _unsupported_value(
     value: AttributeContent, passage: str, language: str, *, share: float = statements.WORDS_FOUND
 ) -> str:
-    """Return what of a text or number a passage does not have; "" where it has all."""
+    """Return the part of a text or number that a passage lacks, or ""."""
     if isinstance(value, str):
         return statements.unsupported(value, passage, language, share=share)
     missing = statements.unknown_numbers(str(value).lstrip("-"), passage)
@@ -386,7 +386,7 @@ def _text(value: AttributeContent) -> str:
 
 
 def _head_and_text(source: Source) -> str:
-    """Return what a source is called and its text: what a record may take its words from."""
+    """Return the name of a source and its text, from which a record may take its words."""
     return "\n\n".join(filter(None, (_head(source), source.text)))
 
 

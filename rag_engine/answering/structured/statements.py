@@ -52,9 +52,9 @@ _ANSWERED_NO = re.compile(r"\s*[:=]\s*(?:no|not|nein|non|não|hayır|değil)(?!\
 class SourceStatement:
     """Characters [start, end) of a source's text that state something.
 
-    `above` is what it stands under: the words that open its list, the caption of its table, the heading and the number
-    of its section. `before` and `after` are the sentences beside it; None for a row of a table or an item of a list,
-    whose neighbours speak of something else. `goes_on` says whether `after` has something in common with it.
+    `above` are the words that open its list, the caption of its table, the heading and the number of its section.
+    `before` and `after` are the sentences around it. They are None for a row of a table or an item of a list, whose
+    neighbours speak of something else. `goes_on` says whether `after` has something in common with it.
     """
 
     start: int
@@ -66,9 +66,9 @@ class SourceStatement:
 
 
 def likely_statements(source: Source, claim: str) -> list[SourceStatement]:
-    """Return the statements of a source that share words with a claim, those that share most first.
+    """Return the statements of a source that share words with a claim, the largest share first.
 
-    Of equal ones a passage that was found comes first.
+    Among equal ones a passage that was found comes first.
     """
     wanted = words(claim)
 
@@ -127,7 +127,7 @@ def _language(source: Source) -> str:
 
 
 def unsupported(value: str, passage: str, language: str, *, share: float = WORDS_FOUND) -> str:
-    """Return what of a value the passage does not have, in words for a warning; "" where it has all.
+    """Return the part of a value that the passage lacks, in words for a warning, or "".
 
     `language` is the passage's, from whose words the value is taken. All numbers, names and negations must be found,
     and a share of the other words.
@@ -211,7 +211,7 @@ def _terms(text: str, language: str) -> set[str]:
 
 
 def _denied(text: str, match: re.Match[str]) -> bool:
-    """Whether what is said is denied where it is said."""
+    """Return whether the matched words are denied where they stand."""
     start = match.start("term")
     before, after = text[max(0, start - 60) : start], text[match.end() : match.end() + 20]
     return any((_NEGATED.search(before), _TURKISH_NEGATION.match(after), _ANSWERED_NO.match(after)))

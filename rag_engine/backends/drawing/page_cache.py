@@ -53,7 +53,7 @@ class PageCache:
         self._write(original, self._path(content, page, request), answer)
 
     def refusal(self, content: str, page: int) -> str:
-        """Return why a page could not be drawn, however it was asked for; "" where nobody tried it of late."""
+        """Return why a page could not be drawn, or "" if no drawing failed lately."""
         path = self._refusal_path(content, page)
         try:
             recent = time.time() - path.stat().st_mtime < REMEMBERED_SECONDS

@@ -1,7 +1,7 @@
 """Drawing process: pages as pictures, by PyMuPDF, with limits on memory and processor time.
 
-Started by `PageRenderer`, never by hand. It is given open files and opens none: a document that takes it over finds the
-interpreter's own files, no network, and nothing that it could write or start.
+Started by `PageRenderer`, never by hand. It is given open files and opens none. A document that takes it over finds
+only the interpreter's own files: no network, and nothing that it could write or start.
 """
 
 from __future__ import annotations
@@ -74,10 +74,13 @@ def main() -> None:
 def answer(request: Mapping[str, Any], file: int | None) -> bytes:
     """Return the answer to a request to draw a page or a `text`: a word, a line break, details.
 
-    "picture" comes with the PNG, "size" (of a page that is only to be measured) with its width and height in points,
-    "found" with where words are, "lines" with the size of the page and its lines,
-    "no such page" with the number of pages, "damaged" with a message, "password" and
-    "too large" alone.
+    - "picture": the PNG
+    - "size" (of a page that is only to be measured): width and height in points
+    - "found": the places of the words
+    - "lines": the size of the page and its lines
+    - "no such page": the number of pages
+    - "damaged": a message
+    - "password" and "too large": nothing
     """
     try:
         if "text" in request:
@@ -112,8 +115,8 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
 def _find(document: pymupdf.Document, sought: SoughtPassage) -> dict[str, Any]:
     """Return where a passage is: first page, boxes on each, pages of its part, number of all.
 
-    The page is the first of the part where the passage is not found, and 0 where the layout lacks the whole part, as it
-    does a hidden sheet. `share` is how much of the passage was found, `unread` the number of pages not searched.
+    If the passage is not found, the page is the first of its part; if the layout lacks the part, as it does a hidden
+    sheet, it is 0. `share` is how much of the passage was found, `unread` the number of pages not searched.
     """
     own = _part_pages(document, sought)
     answer: dict[str, Any] = {"page": own.start, "pages": document.page_count, "boxes": {}, "share": 0.0, "unread": 0}
@@ -137,9 +140,9 @@ def _find(document: pymupdf.Document, sought: SoughtPassage) -> dict[str, Any]:
 
 
 def _part_pages(document: pymupdf.Document, sought: SoughtPassage) -> range:
-    """Return the pages of the slide or the sheet in which a passage is, all where that is not known.
+    """Return the pages of the slide or the sheet of a passage, or all pages if it is unknown.
 
-    LibreOffice has a bookmark at every sheet that it prints; a slide is a page, but for those that are hidden.
+    LibreOffice has a bookmark at every sheet that it prints. A slide is a page, unless it is hidden.
     """
     pages = document.page_count
     if sought.parts == 1:

@@ -44,8 +44,8 @@ _OPEN_INSTEAD = "Open the original file instead."
 class PageRenderer:
     """Draws pages in child processes; another is started while all are busy. Thread-safe.
 
-    A page that breaks the limits is remembered with its error: for a day drawing it is not tried again, by nobody who
-    uses the same `cache`.
+    A page that breaks the limits is remembered with its error. For a day no renderer with the same `cache` draws it
+    again.
     """
 
     def __init__(

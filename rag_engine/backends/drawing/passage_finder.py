@@ -45,11 +45,11 @@ _CELLS = 40
 
 @dataclass(frozen=True, slots=True)
 class SoughtPassage:
-    """A passage of a text, and what tells where in the layout it is.
+    """A passage of a text, with signs of its place in the layout.
 
-    `part` of `parts` (the slides, the sheets, 1 of 1) is where it is, `sheet` the name of a sheet. `before` and `after`
-    are the text of the part around it, `is_whole` if all of it, and `share` how far into the part it begins, from 0 to
-    1. Words that are only to lead to their page are not `marked`.
+    `part` of `parts` is its slide or sheet (1 of 1 for other files), `sheet` the name of a sheet. `before` and `after`
+    are the text of the part around it, and `is_whole` says whether that is all of it. `share` is how far into the part
+    it begins, from 0 to 1. Words that only lead to their page are not `marked`.
     """
 
     words: str

@@ -126,10 +126,10 @@ class TorchModel:
 def load_encoder(name: str, execution: str = "auto", cache: Path | None = None) -> Embedder:
     """Return an encoder ready to use: from a local folder, the hub's cache, the hub or the package.
 
-    The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant); no load of the
-    packaged one and no later one of another imports torch. A runtime that fails or whose vectors differ from
-    torch's is not used, and `execution` says so. Raises BackendError for a model that is nowhere or cannot be
-    loaded and InputError for an unknown execution.
+    The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant). Later loads do not
+    import torch, and no load of the packaged model does. A runtime that fails or whose vectors differ from torch's is
+    not used, and `execution` says so. Raises BackendError if the model is nowhere or cannot be loaded, and InputError
+    for an unknown execution.
     """
     model_runtime.check_execution(execution)
     cache = cache or cache_folder()

@@ -175,7 +175,7 @@ def _agrees(reader: AdapterReader, folder: Path, count: int | None) -> bool:
 
 
 def read_card(folder: Path) -> Mapping[str, Any]:
-    """Return what an adapter's card says; BackendError where there is none or it cannot be read."""
+    """Return an adapter's card; BackendError if it is missing or cannot be read."""
     try:
         return dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:

@@ -94,10 +94,10 @@ class TorchCrossEncoder:
 def load_reranker(name: str, execution: str = "auto", cache: Path | None = None) -> Reranker:
     """Return a reranker ready to use: from a local folder, the hub's cache, the hub or the package.
 
-    The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant); no load of the
-    packaged one and no later one of another imports torch. A runtime that fails or whose scores differ from the
-    model's own is not used, and `execution` says so. Raises BackendError for a model that is nowhere or that no
-    runtime computes, and InputError for an unknown execution or a model that does not score pairs.
+    The first load of a model exports it into `cache` (default SEXTANT_CACHE, else ~/.cache/sextant). Later loads do not
+    import torch, and no load of the packaged model does. A runtime that fails or whose scores differ from the model's
+    own is not used, and `execution` says so. Raises BackendError if the model is nowhere or no runtime computes it.
+    Raises InputError for an unknown execution, or a model that does not score pairs.
     """
     model_runtime.check_execution(execution)
     source = locate(name)
