@@ -140,10 +140,10 @@ class RetrievalConfig:
 class ControllerConfig:
     """When and how long the controller searches on for a question of several parts.
 
-    `auto` lets it run where the first search leaves a part uncovered. Confidence is `coverage_weight` x coverage +
-    `agreement_weight` x agreement, which make 1 together; it stops at `threshold`, and after `budget` searches of its
-    own at the latest. A statement supports a part from `least_support` on; `top_k` passages are asked for each.
-    The values are among those with which most development questions were complete (`python -m
+    `auto` lets it run if the first search leaves a part uncovered. Confidence is `coverage_weight` x coverage +
+    `agreement_weight` x agreement; the weights add up to 1. The controller stops at `threshold`, and after `budget`
+    further searches at the latest. A statement supports a part from `least_support` on; `top_k` passages are asked for
+    each. The values are among the best on development questions, by complete answers (`python -m
     benchmarks.answers.controller --fit`), at 1.4 searches a question.
     """
 
@@ -178,10 +178,10 @@ class GenerationConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that can be set, with the defaults that run without any server.
+    """Everything that can be set, with defaults that run without any server.
 
-    An empty `reader` is the one that comes along, "none" no reader; an empty `reranker` is the packaged cross-encoder
-    for questions in English, which it knows alone, and the reader for others.
+    An empty `reader` is the packaged one, "none" no reader. An empty `reranker` is the packaged cross-encoder for
+    questions in English, its only language, and the reader for others.
     """
 
     workspace: Path
@@ -206,7 +206,7 @@ _STATUTES = ChunkSizes(child_size=2800, child_overlap=340)
 
 
 def recipe_chunking(profile: RetrievalProfile) -> ChunkingConfig:
-    """Return how a recipe cuts documents where nobody chooses otherwise."""
+    """Return how a recipe cuts documents without another choice."""
     if profile == "statutes":
         return ChunkingConfig("section", sizes=_STATUTES)
     return ChunkingConfig("semantic" if profile == "paper" else "auto")

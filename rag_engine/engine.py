@@ -109,9 +109,9 @@ class Engine:
         self._followed = self._settings_state()
 
     def follow_settings(self) -> bool:
-        """Use what the settings say now where they have changed; return whether they have.
+        """Use changed settings from now on; return whether they have changed.
 
-        Stores and runtime stay as they were opened; another encoder counts once an index made by it answers.
+        Stores and runtime stay as they were opened. Another encoder counts once an index made by it answers.
         """
         state = self._settings_state()
         if state == self._followed:
@@ -222,8 +222,8 @@ class Engine:
     ) -> Iterator[str | Evidence | Answer]:
         """Yield the words of an answer as they come, at last the checked answer; quotations for None.
 
-        Where the words name the sources in another order than that of their numbers, the evidence comes anew with new
-        ones.
+        If the words name the sources in another order than their numbers, the evidence is yielded again with new
+        numbers.
         """
         embedder, manifest = self.embedder(), self.collection.manifest()
         quoting = partial(self._extractive, embedder, evidence.plan.language)
@@ -273,7 +273,7 @@ class Engine:
         return self.structure(self.search(question, wanted, retrieval), schema)
 
     def structure(self, evidence: Evidence, schema: AnswerSchema) -> StructuredAnswer:
-        """Fill in the form of a JSON schema from what was found; BackendError where no language model answers."""
+        """Fill in the form of a JSON schema from the evidence; BackendError without a language model."""
         generation = self.config.generation
         return structured_answer(
             evidence,
@@ -353,14 +353,14 @@ class Engine:
         wanted: Filter | None = None,
         retrieval: RetrievalConfig | None = None,
     ) -> Iterator[FollowUp | ControllerStep | Evidence | str | Answer]:
-        """Yield how a question is asked if it leans on those `before` it, then what `ask` yields."""
+        """Yield the rewritten question if it leans on the ones `before` it, then everything `ask` yields."""
         follow_up = self.follow_up(question, before)
         if follow_up is not None:
             yield follow_up
         yield from self.ask(follow_up.question if follow_up else question, wanted, retrieval)
 
     def follow_up(self, question: str, before: Sequence[Exchange]) -> FollowUp | None:
-        """Return what a question means after those `before` it, None where it stands alone."""
+        """Return the full form of a question that leans on the ones `before` it, else None."""
         if not before:
             return None
         generator = self._planner()
@@ -519,8 +519,8 @@ class Engine:
     ) -> int:
         """Make new indexes and return the number of children; with `encode` from documents encoded again.
 
-        `check` gets an engine that answers from the new indexes before they are put in place; where it is false the
-        old ones stay and the new ones wait, and a SextantError that it raises removes the new ones.
+        `check` gets an engine that answers from the new indexes before they are put in place. If it returns False, the
+        old ones stay and the new ones wait. A SextantError that it raises removes the new ones.
         """
         embedder = self.embedder() if encode else None
         return self.collection.rebuild(

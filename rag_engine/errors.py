@@ -27,10 +27,10 @@ def without_passwords(text: str) -> str:
 class SextantError(Exception):
     """A failure with its remedy.
 
-    The message names the thing and the value; `help` says what to do; `retryable` whether the same call
-    may succeed later. Where `values` are given both are templates that these fill in: what the terminal and the log
-    say is English, a page fills in the translation of `template` and `cure`. Written out as literals they are found
-    by docs/list_messages.py. No address in message or values has a password: errors are printed, logged and kept.
+    The message names the thing and the value; `help` says what to do; `retryable` whether the same call may succeed
+    later. With `values`, both are templates that these fill in. The terminal and the log print English; a page fills in
+    the translation of `template` and `cure`. docs/list_messages.py finds them if they are written out as literals. No
+    address in message or values has a password: errors are printed, logged and kept.
     """
 
     def __init__(self, message: str, *, help: str = "", retryable: bool = False, **values: object) -> None:

@@ -89,10 +89,10 @@ def live_counts(
     documents: Mapping[int, DocumentRecord] | None = None,
     count: Callable[[Collection[int]], int] = len,
 ) -> dict[str, dict[str, int]]:
-    """Return how many documents have each value of a facet and what is asked of all the other facets.
+    """Return how many documents have each value of a facet and match all the other facets.
 
-    Where `documents` are given, only one version and translation of each work counts: the one that answers. `count`
-    says how many of some documents count, such as those in which words are found.
+    With `documents`, only one version and translation of each work counts: the one that answers. `count` says how many
+    of some documents count, for example the ones that hold certain words.
     """
     counts: dict[str, dict[str, int]] = {}
     for name in FACETS:
@@ -152,8 +152,8 @@ def answering_documents(
 ) -> frozenset[int] | None:
     """Return the keys of the allowed documents that answer; None allows all.
 
-    Of each work one version and one translation answers: the newest version, or with `as_of` the version in force on
-    that date, and the preferred translation, unless the filter leaves it out. With `versions=all` every version
+    Of each work one version and one translation answers. The version is the newest, or with `as_of` the one in force on
+    that date. The translation is the preferred one, unless the filter leaves it out. With `versions=all` every version
     answers. A value that no document has is an error, unless `strict` is off.
     """
     return _answering(wanted, allowed_documents(wanted, facets, strict=strict), facets, documents)
@@ -170,7 +170,7 @@ def _answering(
 def _answering(
     wanted: Filter, allowed: frozenset[int] | None, facets: Facets, documents: Mapping[int, DocumentRecord]
 ) -> frozenset[int] | None:
-    """Return those of the allowed documents that answer."""
+    """Return the allowed documents that answer."""
     if "all" in wanted.get(VERSIONS, ()):
         return allowed
     date = _as_of(wanted)

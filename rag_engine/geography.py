@@ -1,8 +1,8 @@
-"""Places: what a question asks about, what a document is about, and how well the two fit.
+"""Places: the places of a question, the places of a document, and how well the two fit.
 
-The names are in data/geography.toml; a test compares those of countries with the CLDR, which does not know the names
-that are also words. Text is read word by word against a table of word sequences, the longest first, which costs
-microseconds; one regular expression of ten thousand alternatives would cost milliseconds.
+The names are in data/geography.toml. A test compares names of countries with the CLDR, which does not know which names
+are also words. Text is read word by word against a table of word sequences, the longest first. This costs microseconds;
+one regular expression of ten thousand alternatives would cost milliseconds.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class Namesake:
 class Gazetteer:
     """The table of places, indexed for reading.
 
-    `forms` maps folded words to the ways they are written; `longest` gives for a first word the number of words of
-    its longest form; `regions_of` maps a country or a region to all regions that hold it.
+    `forms` maps folded words to the ways they are written. `longest` gives for a first word the number of words of its
+    longest form. `regions_of` maps a country or a region to all regions that hold it.
     """
 
     countries: Mapping[str, str]
@@ -162,8 +162,8 @@ def country_in(name: str, language: str) -> str:
 def find_places(text: str, gazetteer: Gazetteer, language: str = "", *, running: bool = False) -> GeographicScope:
     """Return the countries and regions that a text names, in the order of their first mention.
 
-    Questions and documents are read by the same rule. In a text whose `language` (ISO 639-1) is known an adjective of
-    another language is no place: Turkish "belge" is a document, and "Indiana" is not Indian. In `running` text of a
+    Questions and documents are read by the same rule. If the `language` of the text (ISO 639-1) is known, an adjective
+    of another language is no place: Turkish "belge" is a document, and "Indiana" is not Indian. In `running` text of a
     document only abbreviations that mean one thing count ("AU" may be anything).
 
     >>> find_places("Floods in Italy and Spain", load_gazetteer()).countries

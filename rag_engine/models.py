@@ -77,11 +77,11 @@ class Models:
             return self._embedder
 
     def reranker(self, language: str) -> Reranker:
-        """Return the configured reranker, else the one that orders passages best for questions in a language.
+        """Return the configured reranker, else the best one for questions in a language.
 
-        That is the packaged cross-encoder in English, where its package is installed, and the reader everywhere else
-        (benchmarks/answers/quotations.py); where there is no reader, always the cross-encoder, which says itself that
-        it reads English alone. BackendError for one that is nowhere or cannot be loaded.
+        In English that is the packaged cross-encoder, if its package is installed; in other languages it is the reader
+        (benchmarks/answers/quotations.py). Without a reader it is always the cross-encoder, which says itself that it
+        reads English alone. BackendError if it is nowhere or cannot be loaded.
         """
         crossing = self._config.reranker or (language == PACKAGED_LANGUAGE and is_installed())
         reader = None if crossing else self.reader()

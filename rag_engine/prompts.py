@@ -1,7 +1,7 @@
 """Every prompt, and the cleaning that keeps a document's words from acting as one.
 
-Text of a document is only ever joined to a prompt, never formatted or substituted into: braces, percent
-and dollar signs in it mean nothing here.
+Text of a document is only ever joined to a prompt, never formatted or substituted into. Braces, percent and dollar
+signs in it mean nothing here.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ ChildrenOf = Callable[[Collection[int]], Iterable[tuple[int, int, str, str]]]
 class VectorIndex(Protocol):
     """A vector store: derived, and rebuilt from the catalog and the vectors at any time.
 
-    `facets` narrow to children that have for each facet one of its values, spelt as they are stored; `documents` to
-    those of documents, by their keys. None allows all.
+    `facets` narrow to children that have for each facet one of its values, spelt as they are stored. `documents` narrow
+    to the children of documents, by their keys. None allows all.
     """
 
     def __len__(self) -> int:
@@ -137,7 +137,7 @@ class StorageBackends(Protocol):
         """Remove the indexes of every other generation; the first is the one that answers."""
 
     def compact_dense(self, generation: int) -> None:
-        """Leave what was deleted out of the files of a dense index as far as that takes seconds, and close it."""
+        """Remove deleted entries from the files of a dense index, if that takes seconds, and close it."""
 
     def close(self) -> None:
         """Release locks and connections."""

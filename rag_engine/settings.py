@@ -169,7 +169,7 @@ def find_setting(name: str) -> Setting:
 
 
 def environment_value(name: str) -> str:
-    """Return what the environment, or the default, says of a setting that only the environment has."""
+    """Return the value of a setting that only the environment has, or its default."""
     return str(Settings({}, {}).value(name, ""))
 
 
@@ -179,7 +179,7 @@ def settings_file(workspace: Path) -> Path:
 
 
 def settings_stamp(workspace: Path) -> tuple[int, int]:
-    """Return what distinguishes two states of a workspace's settings; (0, 0) where none are kept."""
+    """Return a stamp that differs between two states of a workspace's settings; (0, 0) without any."""
     try:
         found = settings_file(workspace).stat()
     except FileNotFoundError:

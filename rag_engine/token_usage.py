@@ -14,7 +14,7 @@ _listener: ContextVar[Callable[[TokenCount], None] | None] = ContextVar("token_l
 
 @contextmanager
 def while_counting(listener: Callable[[TokenCount], None]) -> Iterator[None]:
-    """Call the listener with what the servers count of each request that is made in this block."""
+    """Call the listener with the server's counts of each request that is made in this block."""
     token = _listener.set(listener)
     try:
         yield
@@ -33,7 +33,7 @@ def report_tokens(prompt: int | None, reply: int | None) -> None:
 
 
 class CountedModel:
-    """A language model with the tokens of all its replies in JSON, also of those that could not be used."""
+    """A language model with the tokens of all its replies in JSON, including unusable ones."""
 
     quotes_only = False
 

@@ -1,7 +1,7 @@
 """The data that flows from a document to an answer; imports nothing of ours.
 
-Every offset counts characters of the text it names; every page counts from 1; every box is in
-points with the origin at the top left of the page, as PyMuPDF draws it.
+Every offset counts characters of the text it names, and every page counts from 1. Every box is in points with the
+origin at the top left of the page, as PyMuPDF draws it.
 """
 
 from __future__ import annotations
@@ -88,13 +88,16 @@ UNDATED = "unknown"
 class Metadata:
     """A document described in the controlled taxonomy; empty means not known.
 
-    `geographical_level` is one of the taxonomy's labels, with "National" for every country;
-    `countries` are English names; `language` is an ISO 639-1 code; `date` is an ISO date or its prefix.
-
-    `work` is shared by the versions and translations of one work, empty for a single document. `version`
-    is a label; `superseded` the ISO date or its prefix from which a newer version replaces it ("unknown" where that has
-    no date), empty for the newest; `translation_of` the code of the translation that answers in its place.
-    `quality_score` is ingestion's, from 0 to 100; None for a file that was added by itself.
+    - `geographical_level`: one of the taxonomy's labels, with "National" for every country
+    - `countries`: English names
+    - `language`: an ISO 639-1 code
+    - `date`: an ISO date or its prefix
+    - `work`: shared by the versions and translations of one work, empty for a single document
+    - `version`: a label
+    - `superseded`: the ISO date or its prefix from which a newer version replaces it, "unknown" without a date, empty
+      for the newest
+    - `translation_of`: the code of the translation that answers in its place
+    - `quality_score`: ingestion's, from 0 to 100; None for a file that was added by itself
     """
 
     title: str
@@ -124,8 +127,8 @@ class Metadata:
 class Document:
     """One file of the collection, ready to be chunked and indexed.
 
-    `source` is the place it came from (an absolute path or upload:FOLDER/NAME) and identifies the document
-    across versions of its content; `sha256` is the hash of the file's bytes.
+    `source` is its origin (an absolute path or upload:FOLDER/NAME) and identifies the document across versions of its
+    content. `sha256` is the hash of the file's bytes.
     """
 
     source: str
@@ -158,9 +161,9 @@ class Child:
 class Parent:
     """The unit that is read: document.extracted.text[start:end], cut into overlapping children.
 
-    `section` is the citable unit as it is cited ("Section 12A", "§ 5", "Article 9", "Annex II", "Preamble"), and
-    `act` what it is a section of; both are empty where the text has none. `headings` leads from the outermost title
-    to the parent's own; `depth` counts the levels above the parent.
+    `section` is the citable unit as it is cited ("Section 12A", "§ 5", "Article 9", "Annex II", "Preamble"). `act` is
+    the act of this section. Both are empty if the text has none. `headings` leads from the outermost title to the
+    parent's own; `depth` counts the levels above the parent.
     """
 
     index: int
@@ -240,10 +243,10 @@ class GeographicScope:
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """A question taken apart: what to search, how to answer, where in the world.
+    """A question taken apart: its search, the form of its answer, and its places.
 
-    `queries` holds the cleaned question first, then up to three variants. `keywords` are acronyms and quoted
-    phrases that are searched on their own. `planner` says who made the plan.
+    `queries` holds the cleaned question first, then up to three variants. `keywords` are acronyms and quoted phrases
+    that are searched separately. `planner` says who made the plan.
     """
 
     question: str
@@ -260,9 +263,10 @@ class QueryPlan:
 class PassageReading:
     """Reading of a passage for a question, in logits.
 
-    `tokens` are the characters [start, end) of the passage that each token stands for; `starts` and `ends` how well an
-    answer begins or ends in it; `absent` how well the passage holds no answer, on the scale of a start and an end
-    together; `relevance` how relevant the passage is as a whole.
+    - `tokens`: the characters [start, end) of the passage for each token
+    - `starts`, `ends`: how well an answer begins or ends in it
+    - `absent`: how well the passage holds no answer, on the scale of a start and an end together
+    - `relevance`: how relevant the passage is as a whole
     """
 
     relevance: float
@@ -274,15 +278,18 @@ class PassageReading:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A child that was found, with every score and rank that put it where it is.
+    """A child that was found, with every score and rank that decided its place.
 
-    `cosine` is the best over the query variants; `similarity` maps it to 0..1 so that it means the same
-    for every encoder; `chance` is that of its answering the question, by which it has its `tier`, None where it was not
-    judged; ranks count from 1 and are None where that retriever did not find it; `start` and `end` are
-    offsets into the document's text. `act`, `section`, `clause` and `headings` say where it is in the document;
-    `indexed_under` the entries of an index under which it is listed; `reranked` is the reranker's score, None where
-    it was not asked; `provenance` what the hit gained because the question names its section or act; `named` whether it
-    is the section that the question names.
+    - `cosine`: the best over the query variants; `similarity` maps it to 0..1 so that it means the same for every
+      encoder
+    - `chance`: the chance that it answers the question, which gives its `tier`; None if it was not judged
+    - `dense_rank`, `sparse_rank`: count from 1; None if that retriever did not find it
+    - `start`, `end`: offsets into the document's text
+    - `act`, `section`, `clause`, `headings`: its place in the document
+    - `indexed_under`: the entries of an index that list it
+    - `reranked`: the reranker's score, None if it was not asked
+    - `provenance`: its gain because the question names its section or act
+    - `named`: whether it is the section that the question names
     """
 
     child_id: str
@@ -422,8 +429,8 @@ class ResidualGap:
 class Evidence:
     """Result of retrieval: hits in rank order, their parents as sources (1 is the best).
 
-    `ground` says whether it is enough to answer from, by the best chance of a hit, and `read` whether a reader helped
-    to judge that. `steps` and `gaps` are those of the controller, where it ran.
+    `ground` says whether it is enough to answer from, by the best chance of a hit. `read` says whether a reader helped
+    to judge it. `steps` and `gaps` are the controller's, if it ran.
     """
 
     plan: QueryPlan
@@ -451,8 +458,8 @@ class InstalledModel:
 class Prompt:
     """Input of a generator: rules, the packed user message, and the parts it was made from.
 
-    `sources` are those that fit, in the order in which they stand in `user` (best last).
-    `tokens` estimates the whole prompt; `num_ctx` is the context window it asks for.
+    `sources` are the ones that fit, in their order in `user` (best last). `tokens` estimates the whole prompt;
+    `num_ctx` is the context window it asks for.
     """
 
     system: str
@@ -516,11 +523,12 @@ class SupportJudge:
 class Answer:
     """The whole of a reply; the text cites sources as [Source n] and every one of them exists.
 
-    `support` has the sentences of a language model's answer in order, and nothing for quotations; `judge` is the model
-    that was asked for their labels, None where none is set. `withheld` is what a
-    model wrote without naming a source, which is no answer. Where a model failed before its first word the text is the
-    error, and where it found no answer in passages that are likely to hold one the text says so; `quotations` are then
-    what there is without a model, and the citations are theirs.
+    `support` has the sentences of a language model's answer in order, and nothing for quotations. `judge` is the model
+    that was asked for their labels, None if none is set. `withheld` is a model's text that names no source, which is no
+    answer.
+
+    If a model failed before its first word, the text is the error. If it found no answer in passages that are likely to
+    hold one, the text says so. In both cases `quotations` are the answer without a model, and the citations are theirs.
     """
 
     status: AnswerStatus

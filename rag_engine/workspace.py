@@ -97,7 +97,7 @@ def inside(folder: Path, *names: str) -> Path:
     """Return the path of something in a folder; WorkspaceError if its names lead out.
 
     `..`, a root or a link may lead out. Names from the catalog or a file of the workspace pass through here before
-    anything is read or removed by them: a workspace may have been restored from the archive of a stranger.
+    anything is read or removed by them. A workspace may have been restored from the archive of a stranger.
     """
     path = folder.joinpath(*names)
     if not is_inside(folder, path):

@@ -1,7 +1,7 @@
 """The records of an index or glossary, and the passages that they point to.
 
 After Zhou, Li and Lemieux 2025: a term's page is opened, its first occurrence found, and the sentence around it kept
-with the ones behind it. Here a record whose page does not name the term is anchored at the page all the same, marked.
+with the next ones. Here a record whose page does not name the term is anchored at the page too, and marked.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ class MatchedEntry:
         return tuple(dict.fromkeys((one.document_id, one.page) for one in self.passages))
 
     def listing(self, page: int) -> IndexListing:
-        """Return what the index says of one of its pages, or the glossary where no index lists it."""
+        """Return the index's reference for one of its pages, or the glossary's if no index lists it."""
         glossary = all(one.glossary for one in self.passages if one.page == page)
         return IndexListing(entry_name(self.term, self.subterm), page, self.via, glossary)
 
@@ -216,9 +216,9 @@ class IndexTerms:
     def match(self, question: str, language: str) -> list[MatchedEntry]:
         """Return the entries that the question names, the longest names first, each once.
 
-        Forms of a word are the same in an index of the question's language (ISO 639-1); in one of another language
-        only words that are there letter by letter count. A name inside a longer one does not count. Entries that
-        a named one refers to come behind it.
+        In an index of the question's language (ISO 639-1) forms of a word are the same. In an index of another language
+        only words that match letter by letter count. A name inside a longer one does not count. Entries that a named
+        one refers to come behind it.
         """
         return [
             matched

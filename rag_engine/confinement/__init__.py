@@ -1,1 +1,1 @@
-"""Limits on what a process that opens foreign files can reach: files, network, programs, rights."""
+"""Limits on a process that opens foreign files: its files, network, programs and rights."""

@@ -73,7 +73,7 @@ def confine(reach: Reach, *, landlock: bool = True) -> Confinement:
     """Give up everything beyond a reach, for good, as far as the system can; return what was given up.
 
     To be called before the first thread is started, and before the first foreign byte is read. Without `landlock` it
-    gives up what it does on a kernel that has none.
+    acts as on a kernel that has no Landlock.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform != "linux":
@@ -107,7 +107,7 @@ def child_environment(**more: str) -> dict[str, str]:
 
 
 def unprivileged_user(needed: Iterable[str] = ()) -> int:
-    """Return the user of a child of root: nobody, or 0 where only root can read what it needs."""
+    """Return the user for a child of root: `nobody`, or 0 if only root can read the needed files."""
     if os.getuid() != 0 or sys.platform != "linux":
         return 0
     return _NOBODY if all(_open_to_all(Path(path)) for path in (*interpreter_paths(), *needed)) else 0

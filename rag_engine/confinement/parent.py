@@ -10,10 +10,10 @@ import sys
 
 
 def end_with_parent(*, group: bool = False) -> None:
-    """Have the kernel kill us once the parent has closed our standard input.
+    """Have the kernel kill this process once the parent has closed its standard input.
 
-    With `group` it kills what we have started as well, so far as that stays in our group of processes.
-    PR_SET_PDEATHSIG would not do: it fires when the thread ends that started us, and spares what we started.
+    With `group` the kernel also kills the programs that it started, if they stay in its group of processes.
+    PR_SET_PDEATHSIG would not do: it fires when the thread that started us ends, and it spares started programs.
     """
     if sys.platform == "linux":
         fcntl.fcntl(0, fcntl.F_SETOWN, -os.getpgrp() if group else os.getpid())

@@ -80,7 +80,7 @@ class Scratch:
 
 
 def remove_left_behind() -> None:
-    """Remove the folders whose process was killed before it could: nobody holds their lock."""
+    """Remove the folders of killed processes, whose locks are free."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if folder.stat().st_uid != os.getuid() or time.time() - folder.stat().st_mtime < _YOUNG_SECONDS:

@@ -60,9 +60,13 @@ def gather(
 ) -> abc.Generator[ControllerStep, None, Evidence]:
     """Yield the steps of the controller and return the evidence of all parts of the question.
 
-    The first search's own evidence comes back as it is, without a step, where the question has a single part, where
-    nothing was found to begin with, or where the encoder and shared words find every part covered: a language model is
-    asked only after that. Where the model then finds every part covered, its tokens come with the first step.
+    The first search's own evidence comes back as it is, without a step, in three cases:
+
+    - the question has a single part
+    - nothing was found to begin with
+    - the encoder and shared words find every part covered
+
+    A language model is asked only after that. If it then finds every part covered, its tokens come with the first step.
     """
     parts = plan_by_rules(first.plan, tools.gazetteer)
     if config.mode == "off" or len(parts) < 2 or not first.sources:
@@ -98,7 +102,10 @@ def gather(
 def _with_model(
     first: Evidence, parts: tuple[SubQuestion, ...], rules: Read, tools: ControllerTools, model: Generator
 ) -> tuple[tuple[SubQuestion, ...], Read, tuple[str, ...]]:
-    """Return the parts, those of the language model where its reply can be used; its reader; and warnings."""
+    """Return the parts, a reader and warnings, with the help of a language model.
+
+    If the model's reply cannot be used, the parts stay as the rules made them.
+    """
     read = ModelReader(model, rules, seconds=tools.seconds)
     try:
         return plan_by_model(first.plan, model, tools.gazetteer, seconds=tools.seconds), read, ()
@@ -187,7 +194,7 @@ def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, se
 
 
 def _without_repeated_contexts(sources: Sequence[Source]) -> list[Source]:
-    """Return the sources with the sentences of an index last, but for those that are in another one."""
+    """Return the sources with the sentences of an index last, without sentences inside another source."""
     whole = [source for source in sources if not source.index_context]
     children = {hit.child_id for source in whole for hit in source.hits}
     for source in sources:
@@ -248,8 +255,8 @@ def state_of(propositions: Sequence[Proposition], config: ControllerConfig) -> S
 def confidence(states: Sequence[SubQuestionState], config: ControllerConfig) -> float:
     """Return h = w_cov x coverage + w_agr x agreement, from 0 to 1.
 
-    Coverage is the share of sub-questions with a supporting proposition, agreement the share of those that nothing
-    contradicts; without one of them both are 0.
+    Coverage is the share of sub-questions with a supporting proposition. Agreement is the share of these without a
+    contradiction. Without a supporting proposition both are 0.
     """
     supported = sum(state != "open" for state in states)
     if not supported:

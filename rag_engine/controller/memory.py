@@ -63,8 +63,8 @@ class IssuedQuery:
 class WorkingMemory:
     """Everything that the controller knows after `iteration` further retrievals.
 
-    `issued` holds the queries with their evidence, which together are the evidence pool; `states` is the state of each
-    sub-question and `confidence` how sure the memory is as a whole, from 0 to 1.
+    `issued` holds the queries with their evidence, which together are the evidence pool. `states` is the state of each
+    sub-question. `confidence` is how sure the memory is as a whole, from 0 to 1.
     """
 
     sub_questions: tuple[SubQuestion, ...]

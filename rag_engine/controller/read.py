@@ -1,7 +1,7 @@
 """Read: the statements of the passages that bear on a sub-question, without a language model.
 
-A statement is a sentence of a passage. How well it supports a sub-question is measured as the nearness of a whole
-question is in answering: the similarity of the two and a weight for the words shared.
+A statement is a sentence of a passage. Its support of a sub-question is measured like the nearness of a question in
+answering: the similarity of the two, and a weight for the shared words.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class ModelReader:
         return StatementReading(tuple(dict.fromkeys(found)))
 
     def _read(self, asked: Sequence[tuple[int, SubQuestion]], sources: Sequence[Source]) -> list[Proposition]:
-        """Return what one reply holds; BackendError where it is not a list of propositions."""
+        """Return the propositions of one reply; BackendError if it is not a list of them."""
         passages = [_excerpt(source) for source in sources]
         message = prompts.proposition_message([(number + 1, one.text) for number, one in asked], passages)
         reply = self._generator.complete_json(

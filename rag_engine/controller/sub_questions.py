@@ -1,8 +1,13 @@
 """A question of several parts taken apart by rules, in seven languages.
 
-The parts are those that a reader sees in the sentence: questions one after another, several named sections, several
-countries, years or names, and lists whose items begin alike. What is common to the parts stays with each of them. The
-rules only propose: a part too many costs a search, and a question that is not understood stays whole.
+The rules recognise:
+
+- questions one after another
+- several named sections, countries, years or names
+- lists whose items begin alike
+
+Words that the parts share stay with each of them. The rules only propose: a part too many costs a search, and a
+question that is not understood stays whole.
 """
 
 from __future__ import annotations
@@ -326,10 +331,12 @@ def _as_question(part: str, question: str, language: str) -> str:
 class PartWords:
     """The words of one language that join the parts of a question or open one, ready to use.
 
-    `join` matches a comma, a semicolon or a joining word between two parts, with a group `word` where there is one;
-    `gap` all that may stand between two items of a list; `asks` the start of a part that asks (or, with `anywhere`, an
-    asking word); `prepositions` and `determiner` what opens an item of a list; `undivided` the words after which a list
-    is one thing ("the difference between"), `auxiliaries` those after which it is a subject, whose verb follows.
+    - `join`: a comma, a semicolon or a joining word between two parts, with a group `word` for the word
+    - `gap`: everything that may be between two items of a list
+    - `asks`: the start of a part that asks, or with `anywhere` an asking word
+    - `prepositions`, `determiner`: openers of an item of a list
+    - `undivided`: words after which a list is one thing ("the difference between")
+    - `auxiliaries`: words after which a list is a subject, whose verb follows
     """
 
     join: re.Pattern[str]

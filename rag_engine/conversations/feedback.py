@@ -15,10 +15,11 @@ from rag_engine.errors import WorkspaceError
 
 @dataclass(frozen=True, slots=True)
 class RatedAnswer:
-    """A rating with the question whose answer it is of.
+    """A rating with its question and answer.
 
-    `asked` is when, as an ISO time, `conversation` the id of where. `by` is the name of who lets admins see it, empty
-    for the person's own; `is_open` says whether the conversation is open to the person, whose title stands here then.
+    `asked` is the time of the question in ISO format, `conversation` the id of its conversation. `by` is the name of
+    the person who lets admins see it, empty for the person's own. `is_open` says whether the conversation is open to
+    the person; only then `title` is set.
     """
 
     conversation: str

@@ -14,10 +14,10 @@ from rag_engine.storage.records import writing
 
 
 def forget_in_conversations(workspace: Path, document_id: str, file: str, *, redact: bool) -> None:
-    """Leave no passage of the document of a file in any conversation.
+    """Remove the passages of a document of a file from every conversation.
 
-    What an answer quotes of it stays, unless it is to `redact` them: then answers that cite it go as well. The same
-    holds for answers that are still being written, here or in another process, and for what is restored later.
+    Quotations in answers stay. With `redact`, answers that cite the document are removed too. The same holds for
+    answers that are still being written, here or in another process, and for records that are restored later.
     """
     with writing(workspace):
         note_erased(workspace, document_id, file, redact=redact)

@@ -84,8 +84,8 @@ def is_id(id: str) -> bool:
 class RecordKind(Generic[AnyRecord]):
     """The records of one kind; `noun` names one.
 
-    Whoever changes a record by reading and writing it holds `changing` meanwhile: two tabs or processes may do so at
-    the same moment. A record is its owner's alone unless it is shared; without a person it is the local one who asks.
+    Hold `changing` to change a record by reading and writing it: two tabs or processes may do so at the same moment. A
+    record is its owner's alone unless it is shared. Without a person, the local person asks.
     """
 
     def __init__(self, kind: str, noun: str, codec: TypeAdapter[AnyRecord]) -> None:
@@ -98,7 +98,10 @@ class RecordKind(Generic[AnyRecord]):
         return writing(workspace)
 
     def version(self, workspace: Path, id: str) -> int | None:
-        """Return what changes when a record is written again; None without a record, which is not read."""
+        """Return the version of a record, which changes with every write; None without a record.
+
+        The record itself is not read.
+        """
         with reading(workspace) as connection:
             found: int | None = connection.execute(sql.select(records.c.version).where(self._is(id))).scalar()
         return found

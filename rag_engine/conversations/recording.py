@@ -30,8 +30,8 @@ def record_reply(
 ) -> Generator[AnswerPart]:
     """Yield the parts of an answer as they come, and store the reply at their end.
 
-    An error becomes the reply, and so do the words that came before the person stopped the answer: by AnswerStopped
-    from the parts, by Ctrl-C, or by closing this iterator.
+    An error becomes the reply. If the person stops the answer, its first words become the reply. AnswerStopped from the
+    parts, Ctrl-C, and closing this iterator stop it.
     """
     text, evidence, reply = "", None, None
     steps: tuple[ControllerStep, ...] = ()
@@ -85,8 +85,8 @@ def _citations(text: str, evidence: Evidence) -> tuple[Citation, ...]:
 def _nearest(claim: str, source: Source) -> Citation:
     """Return the citation of the sentence of a source that shares most words with a claim.
 
-    It is one of a passage that lies on a single page, whose number is known here; without such a passage the beginning
-    of the best one.
+    Its passage lies on a single page, so that the page is known. Without such a passage it is the beginning of the best
+    one.
     """
     language = source.document.metadata.language
     spans = list(sentence_spans(source.text, language))

@@ -47,9 +47,9 @@ class QuestionSettings:
 
 @dataclass(frozen=True, slots=True)
 class TurnRating:
-    """A person's rating of a reply, with the reason as far as one is given.
+    """A person's rating of a reply, with the reason if one is given.
 
-    `shared_by` is the name of who lets admins see it, with its question and its reply; empty where nobody may.
+    `shared_by` is the name of the person who lets admins see it with its question and reply, or empty.
     """
 
     good: bool
@@ -129,9 +129,9 @@ def new_id() -> str:
 
 
 def read_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conversation | None:
-    """Return the conversation, or None when there is none of this id or it is somebody else's.
+    """Return the conversation, or None if it does not exist or is somebody else's.
 
-    One that somebody else shares comes without the ratings, which are their owner's alone.
+    A conversation that somebody else shares comes without ratings, which are private to their owner.
     """
     found = CONVERSATIONS.read(workspace, id, person)
     if found is None or owns(person, found.owner):
@@ -145,7 +145,7 @@ def is_kept(workspace: Path, id: str, person: Person = LOCAL) -> bool:
 
 
 def list_conversations(workspace: Path, person: Person = LOCAL) -> list[ConversationSummary]:
-    """Return a person's conversations and those that others share; one that cannot be read is left out.
+    """Return a person's conversations and the shared ones of others, without damaged ones.
 
     Pinned ones come first, then the others by their last question.
     """
@@ -235,14 +235,14 @@ def pin_conversation(workspace: Path, id: str, person: Person = LOCAL, *, pinned
 
 
 def share_conversation(workspace: Path, id: str, person: Person, *, shared: bool) -> None:
-    """Let everybody read the conversation under the name of who shares it, or nobody else any more."""
+    """Share the conversation with everybody under the person's name, or stop sharing it."""
     change_conversation(workspace, id, person, lambda now: replace(now, shared_by=person.name if shared else ""))
 
 
 def rate_turn(workspace: Path, id: str, asked: str, rating: TurnRating | None, person: Person = LOCAL) -> None:
-    """Store what a person says of the reply to the question that was asked at that time.
+    """Store a person's rating of the reply to the question that was asked at that time.
 
-    Admins who were let see it before see what is said now.
+    Admins who could see the rating before see the new one.
     """
 
     def rated(before: TurnRating | None) -> TurnRating | None:
@@ -252,7 +252,7 @@ def rate_turn(workspace: Path, id: str, asked: str, rating: TurnRating | None, p
 
 
 def share_rating(workspace: Path, id: str, asked: str, person: Person, *, shared: bool) -> None:
-    """Let admins see the person's rating with its question and reply, or nobody else any more."""
+    """Share the person's rating, with its question and reply, with admins, or stop sharing it."""
 
     def chosen(before: TurnRating | None) -> TurnRating | None:
         return replace(before, shared_by=person.name if shared else "") if before else None

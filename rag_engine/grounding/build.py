@@ -1,7 +1,7 @@
 """The building of the knowledge base, entry by entry; an interrupted one goes on where it was.
 
-An entry is done again where its passages or its sentences have changed, and where it was quoted for want of a language
-model and one answers now.
+An entry is built again if its passages or its sentences have changed. It is also built again if it was quoted for want
+of a language model and one answers now.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ _CANDIDATES = 20
 class GroundingSummary:
     """Outcome of a run over the entries of all indexes.
 
-    `written` are new or done again, `kept` unchanged, `failed` to be done again by the next run; `removed` belonged to
-    entries that are no longer there. `waiting` were not reached. `failure` is the last reason of a failure.
+    `written` entries are new or built again, `kept` ones unchanged. The next run builds `failed` ones again. `removed`
+    ones have left their index. `waiting` ones were not reached. `failure` is the last reason of a failure.
     """
 
     entries: int
@@ -252,7 +252,7 @@ def _described(source: GroundedSource, document: DocumentRecord) -> GroundedSour
 
 
 def _state(document: DocumentRecord) -> list[object]:
-    """Return what decides into which passages a document is cut, and how it is cited."""
+    """Return everything that decides a document's passages and its citation."""
     known = document.metadata
     cut = [document.document_id, document.strategy, document.parents, document.children]
     return [*cut, document.shown_title, known.authority, known.year, known.licence]

@@ -31,9 +31,9 @@ class GroundedContext:
 
 @dataclass(frozen=True, slots=True)
 class GroundedSource:
-    """A passage, or sentences beside the passages, that a text cites as [Source n].
+    """A passage, or other sentences, that a text cites as [Source n].
 
-    `start` and `end` are offsets in the document's text; `cosine` is the best of the entry's cached queries, None for
+    `start` and `end` are offsets in the document's text. `cosine` is the best of the entry's cached queries, None for
     sentences to which the index itself leads. Authority, year and licence are the document's.
     """
 
@@ -150,7 +150,7 @@ class KnowledgeBase:
         return [kept[one.id].entry for one in index_entries(self._catalog, documents) if one.id in kept]
 
     def keep(self, grounding: Grounding) -> None:
-        """Store an entry in place of what was kept of it; nothing where a document that it quotes has gone."""
+        """Store an entry in place of its former state, unless a document that it quotes has gone."""
         entry = grounding.entry
         content = json.dumps(asdict(entry), ensure_ascii=False)
         values = {"basis": grounding.basis, "fingerprint": grounding.fingerprint, "content": content}

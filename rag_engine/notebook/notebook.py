@@ -44,7 +44,7 @@ class NotebookEntry:
 class Notebook:
     """Entries in the order that a person gives them.
 
-    `owner` is the key of whose it is, `shared_by` the name of who lets everybody read it, empty where nobody may.
+    `owner` is the key of its owner. `shared_by` is the name of the person who lets everybody read it, or empty.
     """
 
     id: str
@@ -127,7 +127,8 @@ def with_entry_moved(notebook: Notebook, id: str, before: str) -> Notebook:
 def without_document(notebook: Notebook, document_id: str, asked_before: str = "") -> Notebook:
     """Return the notebook without quotes of a document.
 
-    An entry that keeps only tags is removed. With `asked_before`, only answers to questions before it are examined.
+    An entry that is left without answer, quotes and note is removed. With `asked_before`, only answers to questions
+    before it are examined.
     """
     entries = (
         one if asked_before and one.asked > asked_before else _without_document(one, document_id)

@@ -31,7 +31,7 @@ def default_notebook(person: Person) -> Notebook:
 
 
 def is_unnamed(notebook: Notebook) -> bool:
-    """Return whether this is a default notebook that nobody has given another name."""
+    """Return whether this is a default notebook with its first name."""
     return notebook.name == DEFAULT.name and notebook.id == _default_id(notebook.owner)
 
 
@@ -71,7 +71,7 @@ def rename_notebook(workspace: Path, id: str, name: str, person: Person = LOCAL)
 
 
 def share_notebook(workspace: Path, id: str, person: Person, *, shared: bool) -> None:
-    """Let everybody read a notebook under the name of who shares it, or nobody else any more."""
+    """Share a notebook with everybody under the person's name, or stop sharing it."""
     change_notebook(workspace, id, lambda one: replace(one, shared_by=person.name if shared else ""), person)
 
 
@@ -105,9 +105,9 @@ def restore_notebook(workspace: Path, notebook: Notebook, person: Person = LOCAL
 
 
 def _without_erased(workspace: Path, notebook: Notebook) -> Notebook:
-    """Return a notebook without what quotes a document that was erased since, where it was to go as well.
+    """Return a notebook without quotes of documents that were erased and redacted since.
 
-    What was removed before the erasure may come back after it.
+    An entry that was removed before the erasure may be restored after it.
     """
     for one in erased_since(workspace, min((entry.asked for entry in notebook.entries), default="")):
         notebook = without_document(notebook, one.document_id, one.when) if one.redact else notebook

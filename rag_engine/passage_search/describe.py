@@ -53,7 +53,7 @@ def describe_matching(found: FoundPassages, words: Wording = ENGLISH) -> str:
 
 
 def describe_obstacle(obstacle: FilterObstacle, words: Wording = ENGLISH) -> str:
-    """Return what a facet excludes: "Country Italy excludes the 4 documents that would match without it.".
+    """Return a sentence on the documents that a facet excludes.
 
     >>> describe_obstacle(FilterObstacle("country", ("Italy",), 4))
     'Country Italy excludes the 4 documents that would match without it.'

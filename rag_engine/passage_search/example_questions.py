@@ -75,13 +75,13 @@ def example_questions(engine: Engine, language: str) -> tuple[ExampleQuestion, .
 
 
 def _kept(engine: Engine, change: int) -> dict[str, list[dict[str, str]]]:
-    """Return what is kept of this state of the collection, by the language that was wanted."""
+    """Return the kept examples of this state of the collection, by language."""
     kept = json.loads(engine.catalog.state(_KEPT) or "{}")
     return dict(kept.get("by language", {})) if kept.get("change") == change else {}
 
 
 def forget_examples(engine: Engine) -> None:
-    """Keep no examples: their words may be those of a document that is erased."""
+    """Forget the kept examples: they may have words of a document that is erased."""
     with engine.catalog.begin() as connection:
         set_state(connection, _KEPT, "")
 
@@ -116,7 +116,7 @@ def _in_turn(documents: Sequence[DocumentRecord]) -> list[DocumentRecord]:
 def _suggesting(
     engine: Engine, documents: Sequence[DocumentRecord]
 ) -> Iterator[tuple[DocumentRecord, list[AnsweredQuestion]]]:
-    """Yield those of the documents that suggest questions, each with its first ones."""
+    """Yield the documents that suggest questions, each with its first ones."""
     for document in documents[:_READ]:
         text = engine.catalog.text(document.key)[:_OPENING]
         parents = dict.fromkeys(child.parent for child in engine.catalog.document_children(document.key))

@@ -85,7 +85,7 @@ class FoundPassages:
 
     @property
     def matches(self) -> tuple[PassageMatch, ...]:
-        """Every passage: by relevance, or for the order by date those of one document after the other."""
+        """Every passage by relevance, or document by document if the search is sorted by date."""
         listed = [match for group in self.documents for match in group.matches]
         return tuple(sorted(listed, key=lambda one: one.rank) if self.query.sort == "relevance" else listed)
 
@@ -200,7 +200,7 @@ def _browsed(snapshot: Snapshot, allowed: Collection[int]) -> tuple[DocumentMatc
 
 
 def in_order(found: FoundPassages, query: PassageQuery) -> FoundPassages:
-    """Return what was found for a query that differs in its order alone."""
+    """Return the results in the order of a query that differs in its order alone."""
     return replace(found, query=query, documents=_sorted(found.documents, query) if query.words else found.documents)
 
 

@@ -25,8 +25,8 @@ from rag_engine.types import Citation, Hit
 class MarkedPassage:
     """A passage that was found, with the places of key words and of the nearest sentence in its text.
 
-    The nearest sentence is one with a key word where there are any; it is the whole text where that is one sentence, or
-    where nothing is known of meaning.
+    The nearest sentence has a key word if any sentence has one. It is the whole text if that is one sentence, or if
+    there are no vectors.
     """
 
     match: PassageMatch
@@ -113,7 +113,7 @@ def _nearest(text: str, language: str, packed: bytes, vector: Vectors, marks: Se
 
 
 def found_json(found: FoundPassages, passages: Iterable[MarkedPassage]) -> dict[str, Any]:
-    """Return a search, how much it found, and those of its passages that are given."""
+    """Return a search, its number of results, and the given passages."""
     query = found.query
     return {
         "words": query.words,

@@ -71,11 +71,15 @@ def load_follow_up_patterns() -> Mapping[str, FollowUpPatterns]:
 
 
 def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsis | None:
-    """Return how a question leans on the one before it, None for one that stands alone.
+    """Return how a question leans on the one before it, or None if it stands alone.
 
-    It leans by a word of asking alone ("why?"), by a place, a year, another complement or a subject alone ("and in
-    Spain?"), or by a word that stands for what was named before ("is it binding?"). What opens a follow-up is looked
-    for in every language, since people mix them; pronouns only in the question's own.
+    It leans by one of these:
+
+    - a word of asking alone ("why?")
+    - a place, a year, another complement or a subject alone ("and in Spain?")
+    - a word that stands for something named before ("is it binding?")
+
+    Openings of a follow-up are searched in every language, since people mix them; pronouns only in the question's own.
     """
     # Places are found in the normal form C.
     asked = unicodedata.normalize("NFC", question.strip(MARKS))

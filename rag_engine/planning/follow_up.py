@@ -59,10 +59,11 @@ class FollowUp:
 def rewrite(
     question: str, before: Sequence[Exchange], *, language: str, generator: Generator | None, config: Config
 ) -> FollowUp | None:
-    """Return how a question is asked after those before it, the latest last; None where it stands alone.
+    """Return the full form of a question after the ones before it, or None if it stands alone.
 
-    The rules decide whether it does, so that no model changes a question that needs nothing. A model's wording is used
-    if it adds no word that the conversation does not carry and drops none of the question's own.
+    The latest question is last. The rules decide whether it leans on them, so that no model changes a question that
+    needs nothing. A model's wording is used if it adds no word from outside the conversation and drops none of the
+    question's.
     """
     by_rules = stand_alone([one.question for one in before], question, language, load_gazetteer())
     if by_rules is None or len(by_rules) > config.question_characters:
@@ -141,7 +142,7 @@ def stand_alone(previous: Sequence[str], question: str, language: str, gazetteer
 
 
 def _in_front(before: str, question: str) -> str:
-    """Return the question with what it leans on in front: the first and the last sentence of that."""
+    """Return the question behind the first and the last sentence of the question before it."""
     parted = re.split(r"(?<=[?!.…])\s+(?=[^\W\d_]|[¿¡])", before.strip())
     sentences = [one for one in parted if one.strip(MARKS)]
     kept = [sentences[0], *sentences[1:][-1:]] if sentences else [before]

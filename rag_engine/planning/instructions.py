@@ -84,11 +84,11 @@ def load_phrasing() -> Phrasing:
 
 
 def separate(question: str, phrasing: Phrasing) -> Separated:
-    """Separate what to look for from how to answer.
+    """Separate the subject of a question from the form of its answer.
 
-    Where instructions would be all there is ("Quote the definition of risk and name your sources"), first what
-    opens a sentence counts as asked for, then every clause does, so that something is left to look for. What the
-    question quotes is material: no part of it is an instruction.
+    "Quote the definition of risk and name your sources" is all instructions. In such a case the opening of a sentence
+    counts as subject first, then every clause does, so that a subject is left. Quotations in the question are material:
+    no part of them is an instruction.
 
     >>> separate("Define risk. Answer in a table.", load_phrasing())
     Separated(question='Define risk.', instructions='Answer in a table')
@@ -102,10 +102,10 @@ def separate(question: str, phrasing: Phrasing) -> Separated:
 
 
 def carried(instructions: str, question: str, phrasing: Phrasing) -> str:
-    """Return on one line those clauses of a model's instructions that the question's own words carry.
+    """Return on one line the clauses of a model's instructions that the question's own words carry.
 
-    Each word of a clause stands in the question, outside of quotations, or merely says that an answer is laid out: a
-    model invents a form that nobody asked for, and what a question quotes must not speak as the analyst.
+    Each word of such a clause is in the question, outside of quotations, or merely describes the layout of an answer. A
+    model invents forms that the person did not ask for. A quotation in a question must not speak as the analyst.
     """
     asked = {fold(word)[:_STEM] for word in _WORD.findall(QUOTED.sub(" ", question))}
 
@@ -144,7 +144,7 @@ def _separate(question: str, phrasing: Phrasing) -> Separated:
 
 
 def _take(pattern: re.Pattern[str], sentence: str, taken: list[str]) -> str:
-    """Return the sentence without what the pattern finds, which is added to `taken`."""
+    """Return the sentence without the matches of the pattern, which are added to `taken`."""
 
     def take(match: re.Match[str]) -> str:
         piece = _INSTRUCTION_START.sub("", " ".join(match.group().split())).strip(" ,;:.?!")

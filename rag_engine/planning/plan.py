@@ -1,7 +1,7 @@
 """A question to the plan of a search.
 
-The plan is made by rules that hold in seven languages, and by a language model where one answers (Buriasco 2026,
-section 5.3.1). What the model says is checked; where it fails, the rules' plan is used.
+The plan is made by rules for seven languages, and by a language model if one answers (Buriasco 2026, section 5.3.1).
+The model's plan is checked; if it fails, the rules' plan is used.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def plan_question(
     generator: Generator | None,
     config: Config,
 ) -> QueryPlan:
-    """Return the plan for a question: what to search, how to answer, where in the world.
+    """Return the plan for a question: its search, the form of its answer, and its places.
 
     InputError for a question without a letter or digit or longer than `config.question_characters`.
     """
@@ -132,10 +132,10 @@ def _model_queries(reply: dict[str, object]) -> tuple[str, ...]:
 
 
 def _named_scope(named: object, plan: QueryPlan, gazetteer: Gazetteer) -> GeographicScope:
-    """Return the places of the plan with those of a model that the question names.
+    """Return the places of the plan, with the places of a model that the question names.
 
-    By the language of the question the rules pass over words that may be a place in another one; a model knows better.
-    A place that it invents would boost the wrong documents, and have an answer refused for want of it.
+    The rules follow the language of the question and pass over words that may be a place in another language; a model
+    knows better. A place that a model invents would boost the wrong documents and get an answer refused.
     """
     names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
     given, mentioned = find_places("; ".join(names), gazetteer), find_places(plan.queries[0], gazetteer)
@@ -148,8 +148,8 @@ def _named_scope(named: object, plan: QueryPlan, gazetteer: Gazetteer) -> Geogra
 def _distinct(queries: Sequence[str]) -> tuple[str, ...]:
     """Return the queries that find something new.
 
-    A query with the words of an earlier one is left out, and so is a third that repeats a single word or more
-    than half of the second: half a question is a change of focus, nearly all of it is the same question.
+    A query with the words of an earlier one is left out. A third query is left out if it repeats a single word or more
+    than half of the second. Half a question is a change of focus; nearly all of it is the same question.
     """
     kept: list[str] = []
     earlier: list[set[str]] = []

@@ -194,8 +194,8 @@ def _described(run: Sequence[NameWord], start: int, end: int, named: Sequence[tu
 class ActNames:
     """Ways of naming an act: phrases of words, capitals of abbreviations, its number.
 
-    `phrases` name it alone; `initials` are those that nobody prints, which count beside a section only. `described`
-    holds all words of its names and countries, of which a question may use some.
+    `phrases` name it alone. `initials` are not printed anywhere and count only next to a section. `described` holds all
+    words of its names and countries, of which a question may use some.
     """
 
     phrases: tuple[tuple[NameWord, ...], ...]
@@ -249,7 +249,7 @@ def _widened(word: NameWord) -> NameWord:
 
 
 def _plain(name: str) -> str:
-    """Return a name without its number, its date, what is in brackets and what it does to other acts."""
+    """Return a name without its number, its date, brackets, and its effect on other acts."""
     plain = " ".join(_TAIL.sub("", _BRACKETED.sub(" ", name)).split())
     # Capitals throughout say nothing.
     plain = fold_case(plain) if plain.isupper() and " " in plain else plain
@@ -257,7 +257,7 @@ def _plain(name: str) -> str:
 
 
 def _called(name: str) -> Iterator[str]:
-    """Yield what a title says that its act is called: in brackets or between quotation marks, and turned."""
+    """Yield the names of an act in its title: in brackets or quotation marks, and turned."""
     for pattern in (_CALLED, _QUOTED):
         for found in pattern.findall(name):
             yield from (part.strip("‘’“”„\"'") for part in _SEPARATOR.split(found))

@@ -29,8 +29,8 @@ Listed = Mapping[int, tuple[ListedPlace, ...]]
 class IndexMatches:
     """Children that indexes list under the terms of a question.
 
-    `passages` hold the text that an entry leads to, with the places in it; `same_page` stand elsewhere on a page that
-    an entry names, which says less of them. No child is in both.
+    `passages` hold the text that an entry leads to, with the places in it. `same_page` are elsewhere on a page that an
+    entry names, which is a weaker sign. No child is in both.
     """
 
     passages: Listed = field(default_factory=dict)

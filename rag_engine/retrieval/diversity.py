@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A ranked child with what admission asks about; `named` is what the question names."""
+    """A ranked child with the data that admission needs; `named` says that the question names it."""
 
     key: int
     document_key: int
@@ -52,10 +52,11 @@ def admit(
 ) -> dict[int, list[Candidate]]:
     """Return the admitted parents in rank order, each with its children that were found, best first.
 
-    A child below the floor is left out; one that was found by keywords only has to reach the keyword floor. Each parent
-    that a document has brought leaves `share` of the score of its others, and it brings at most `cap` (0: any number).
-    A further child of an admitted parent joins it and changes neither. What the question names comes first, whatever
-    the floor, and does not count.
+    - A child below the floor is left out; a child found by keywords only has to reach the keyword floor.
+    - Each parent that a document has brought leaves `share` of the score of its others.
+    - A document brings at most `cap` parents (0: any number).
+    - A further child of an admitted parent joins it and changes neither.
+    - A parent that the question names comes first, under any floor, and does not count.
     """
     families: dict[int, list[Candidate]] = {}
     for candidate in ranked:

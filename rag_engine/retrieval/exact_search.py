@@ -41,9 +41,9 @@ def nearest(
 
 
 def _cosines(vectors: Vectors, queries: Vectors, rows: Keys | None) -> Vectors:
-    """Cosines of shape (queries, rows), of all rows for None.
+    """Return cosines of shape (queries, rows), of all rows for None.
 
-    Block by block, so that a block is read from memory once for all queries, which is what the time goes into
+    A block is read from memory once for all queries, since reading takes most of the time
     (benchmarks/retrieval/retrieval_scale.py shows the step).
     """
     total = len(vectors) if rows is None else len(rows)

@@ -34,8 +34,8 @@ _JOINED = 15
 class NamedSections:
     """The acts and sections of the collection that a question names.
 
-    `places` are those of sections that it means, in its order; `acts` the names of acts; `labels` those of sections of
-    an act that is not known; `absent` the sections that a named act does not have.
+    `places` are the places of the named sections, in the question's order. `acts` are the names of acts. `labels` are
+    labels of sections without a known act. `absent` are the sections that a named act does not have.
     """
 
     places: tuple[SectionPlace, ...] = ()
@@ -57,10 +57,10 @@ class NamedSections:
 
 
 def find_named(plan: QueryPlan, view: CollectionView, allowed: Collection[int] | None) -> NamedSections:
-    """Return what the question names, as far as the allowed documents have it (None allows all).
+    """Return the acts and sections that the question names, within the allowed documents.
 
-    A section without its act is only looked up where a single act has one of that label: which one is meant is not
-    known otherwise. One of an act that the collection does not have is none of those that it has.
+    None allows all. A section without its act is only looked up if a single act has one of that label; else its act is
+    not known. If the question names an act that the collection lacks, its sections are not looked up in other acts.
     """
     question = plan.question
     references = named_sections(question, plan.language)
@@ -90,9 +90,9 @@ def find_named(plan: QueryPlan, view: CollectionView, allowed: Collection[int] |
 def _meant(
     reference: Reference, mentions: Sequence[ActMention], references: Sequence[Reference], question: str
 ) -> tuple[Act, ...]:
-    """Return the acts that a section is named of: the nearest, and rather not beyond a conjunction.
+    """Return the acts that a section belongs to: the nearest one, and acts that a conjunction joins to it.
 
-    Those that a conjunction joins to it are meant too: "Article 2 of X and of Y".
+    "Article 2 of X and of Y" means both. An act beyond a conjunction counts as further away.
     """
 
     def distance(mention: ActMention) -> tuple[int, int]:

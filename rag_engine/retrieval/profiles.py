@@ -22,12 +22,13 @@ POOL, PROVENANCE = 20, 0.15
 class Profile:
     """A recipe for ranking.
 
-    `fuse` scores children by their ranks alone, given the dense and the keyword rankings; without it the scores are
-    mixed by the fitted weights, and only query variants that weigh something are searched. `as_published` adds nothing
-    of ours: neither index entries nor sections that the question names nor variants by rules, and looks no deeper.
-    `keywords` says which words are matched, those of the index or what stands between spaces; `dense` whether the
-    approximate index is asked however small the collection is; `floor` is the least similarity of what was found by
-    keywords; `cascade` brings the best of a pool through a reranker and MMR (rag_engine/retrieval/ranking.py).
+    - `fuse`: scores children by their ranks alone, given the dense and the keyword rankings. Without it the scores are
+      mixed by the fitted weights, and only query variants with a weight are searched.
+    - `as_published`: adds nothing of ours (index entries, named sections, variants by rules) and looks no deeper.
+    - `keywords`: the words that are matched: the index's, or the words between spaces.
+    - `dense`: whether the approximate index is asked, for collections of any size.
+    - `floor`: the least similarity of a child that was found by keywords.
+    - `cascade`: brings the best of a pool through a reranker and MMR (rag_engine/retrieval/ranking.py).
     """
 
     fuse: Callable[[Rankings, Rankings], dict[int, float]] | None = None

@@ -110,7 +110,7 @@ def _boosts(plan: QueryPlan, owners: Keys, view: CollectionView, config: Retriev
 
 
 def _allowed(listed: Listed, allowed: Collection[int] | None, snapshot: Snapshot) -> Listed:
-    """Return those of the listed children that are visible and in the allowed documents."""
+    """Return the listed children that are visible and in the allowed documents."""
     positions = snapshot.positions(np.array(sorted(listed), np.int64))
     pairs = zip(snapshot.keys[positions].tolist(), snapshot.owners[positions].tolist(), strict=True)
     return {key: listed[key] for key, owner in pairs if allowed is None or owner in allowed}
@@ -299,10 +299,10 @@ class _Records:
 def select(fused: Floats, read: Floats | None, phi: Floats, vectors: Vectors, top_k: int) -> tuple[Keys, Floats]:
     """Return positions in a pool and their scores, by maximal marginal relevance.
 
-    Each of the `top_k` choices has the largest .5 x (score + .15 x phi) - .5 x cosine, where the cosine is the largest
-    to an earlier choice. The score is the reranker's as `read` (equation 3.5 scales nothing); without a reranker it is
-    the fused rank's share of the best. `vectors` are unit vectors, (pool, dimension). Positions are in the order of
-    their choice, each with its final score.
+    Each of the `top_k` choices has the largest .5 x (score + .15 x phi) - .5 x cosine. The cosine is the largest to an
+    earlier choice. The score is the reranker's as `read` (equation 3.5 scales nothing); without a reranker it is the
+    fused rank's share of the best. `vectors` are unit vectors, (pool, dimension). Positions are in the order of their
+    choice, each with its final score.
     """
     scores = scaled_to_best(fused) if read is None else read
     final = scores + PROVENANCE * phi
@@ -314,11 +314,12 @@ def select(fused: Floats, read: Floats | None, phi: Floats, vectors: Vectors, to
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Children, best first, with what put them there.
+    """Children, best first, with the signals that ranked them.
 
-    `keys`, `owners` (document keys), `scores` (1 for the best that the retrievers alone found) and `cosines` (the best
-    over the query variants, 0 without the encoder) have one entry a child. `named` are the parents of the sections that
-    the question names, which stand first, `absent` the sections that it names and that are not there.
+    `keys`, `owners` (document keys), `scores` and `cosines` have one entry a child. A score is 1 for the best that the
+    retrievers alone found. A cosine is the best over the query variants, 0 without the encoder. `named` are the parents
+    of the sections that the question names, which come first. `absent` are sections that it names and that do not
+    exist.
     """
 
     keys: Keys

@@ -31,9 +31,9 @@ _RUNS = 4
 class Reranked:
     """A ranking after the reranker has read its best.
 
-    `scores` has one score a text in the order in which they were given, on the scale of the scores given; `read` what
-    the reranker itself gave each, None for a text that it was not asked about. `warning` is why nothing was reranked;
-    empty when it was.
+    `scores` has one score a text in the order in which they were given, on the scale of the scores given. `read` has
+    the reranker's own scores, None for a text that it was not asked about. `warning` is the reason if nothing was
+    reranked, else empty.
     """
 
     scores: tuple[float, ...]
@@ -70,11 +70,11 @@ def rerank(
 ) -> Reranked:
     """Order texts, given best first with their scores, by (1 - weight) x score + weight x reranker's.
 
-    Of the first `depth`, both scores are brought to 0..1 by their smallest and largest, mixed, and brought back to the
-    range that the scores had, so that they can be compared with what follows. `readable` says which of the texts are
-    in a language of the reranker (None: all); the others keep their scores. The ranking stays as it was, and `warning`
-    says why, when the reranker breaks off or gives anything but one number a text. Raises InputError for a weight
-    outside 0..1.
+    Of the first `depth`, both scores are brought to 0..1 by their smallest and largest, and mixed. The result is
+    brought back to the range of the scores, so that it can be compared with the rest. `readable` says which texts are
+    in a language of the reranker (None: all); the others keep their scores. If the reranker breaks off or gives
+    anything but one number a text, the ranking stays as it was and `warning` says why. InputError for a weight outside
+    0..1.
     """
     if not 0 <= weight <= 1:
         raise InputError(f"The reranker's weight is {weight}.", help="Use a weight from 0 to 1.")

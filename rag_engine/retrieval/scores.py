@@ -38,10 +38,11 @@ _TO_95TH = 1.645
 class Signals:
     """Evidence for each child: one row a child, one column a query variant.
 
-    `passage` and `sentence` say by how many standard deviations the child and its best sentence are nearer than any
-    passage of its language; both are empty (0 columns) without the encoder. `keyword` in 0..1 is 0 where no keyword
-    was found; `named` in 0..1 how well acronyms and quoted phrases are matched; `same_language` whether the child is
-    in the question's language as far as is known.
+    - `passage`, `sentence`: by how many standard deviations the child and its best sentence are nearer than any passage
+      of its language; empty (0 columns) without the encoder
+    - `keyword`: from 0 to 1; 0 if no keyword was found
+    - `named`: how well acronyms and quoted phrases match, from 0 to 1
+    - `same_language`: whether the child is in the question's language, as far as known
     """
 
     passage: Floats
@@ -55,8 +56,8 @@ class Signals:
 class CandidatePool:
     """The visible children that were found, ascending by key.
 
-    `owners` are their documents' keys, `rows` those of their vectors, `languages` their documents'; `cosines` has the
-    cosine of each child to each query vector (0 columns without the encoder).
+    `owners` are the keys of their documents, `rows` the rows of their vectors, `languages` the languages of their
+    documents. `cosines` has the cosine of each child to each query vector (0 columns without the encoder).
     """
 
     found: Candidates
@@ -131,11 +132,11 @@ def mix(signals: Signals, weights: RankingWeights) -> Floats:
 
 
 def keyword_share(bm25: Floats, ideal: float) -> Floats:
-    """Return the BM25 as shares of the largest, times how much that says, one a child.
+    """Return the BM25 as shares of the largest, times the weight of that largest, one a child.
 
-    It says all when the best child reaches .7 of the `ideal` of the query, and the square of the part of that which
-    it reaches when not: a question in other words than the documents' finds some of its everyday words everywhere. An
-    `ideal` of 0 is not known, and nothing is held against the words.
+    The weight is 1 if the best child reaches .7 of the `ideal` of the query, else the square of the reached part. A
+    question in other words than the documents' finds some of its everyday words everywhere. An `ideal` of 0 is unknown,
+    and the weight is 1.
 
     >>> keyword_share(np.array([7.0, 3.5]), ideal=10.0).tolist()
     [1.0, 0.5]
@@ -151,9 +152,9 @@ def convex_mix(deviations: Floats, keyword: Floats, *, dense_weight: float, gate
     """Return dense_weight x deviations / 5 + (1 - dense_weight) x gate x keyword, one score a child.
 
     A convex combination of normalised scores (Bruch et al. 2023). `deviations` say by how many standard deviations a
-    child's cosine is above that of any passage, which needs no minimum and maximum of what happened to be found;
-    `keyword` in 0..1 how well it meets the words. `gate` in 0..1 says how far keywords may speak for a child,
-    whose words may be of another language.
+    child's cosine is above any passage's, which needs no minimum and maximum of the found ones. `keyword` in 0..1 says
+    how well the child matches the words. `gate` in 0..1 says how far keywords count for a child, whose words may be of
+    another language.
     """
     mixed: Floats = dense_weight * deviations / _DEVIATIONS + (1.0 - dense_weight) * gate * keyword
     return mixed

@@ -470,7 +470,7 @@ def mark_changed(connection: Connection) -> None:
 
 
 def describe_document(connection: Connection, key: int, metadata: Metadata, fingerprint: str = "") -> None:
-    """Give a document other metadata, and another fingerprint of what it was made from where one is given."""
+    """Give a document other metadata, and another fingerprint if one is given."""
     values = {"metadata": metadata_json(metadata)} | ({"fingerprint": fingerprint} if fingerprint else {})
     connection.execute(sql.update(documents).where(documents.c.key == key).values(values))
     mark_changed(connection)

@@ -356,10 +356,14 @@ class Collection:
     ) -> int:
         """Make a new generation of both indexes, while the old one answers, and return the number of children.
 
-        It is made from the catalog and the vectors; with an embedder the documents are also chunked and encoded anew.
+        It is made from the catalog and the vectors; with an embedder the documents are also chunked and encoded again.
         The old indexes are not read, so that damaged ones are repaired. `check` gets the collection as it will be,
-        before it answers: where it is false the new generation waits in place of the one that waited before, and where
-        it raises a SextantError the new generation is removed; in both cases the old one stays.
+        before it answers:
+
+        - If it returns False, the new generation waits, in place of the one that waited before.
+        - If it raises a SextantError, the new generation is removed.
+
+        In both cases the old generation stays.
         """
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
@@ -513,7 +517,7 @@ class Collection:
             self.catalog.close()
 
     def _repair(self, stores: Stores) -> None:
-        """Finish or undo what was interrupted, and remove generations that neither answer nor wait."""
+        """Finish or undo interrupted changes, and remove generations that neither answer nor wait."""
         waiting = self.waiting()
         if waiting is None:
             self._forget_waiting()
@@ -521,7 +525,7 @@ class Collection:
         self._backends.keep_only(self.generation(), *([waiting.number] if waiting else []))
 
     def _repair_and_fill(self, stores: Stores) -> None:
-        """Repair, and have the indexes that answer, which are those of the stores, hold what they lack."""
+        """Repair, and add missing children to the indexes that answer; the stores must hold these."""
         self._repair(stores)
         fill_keywords(stores.sparse, self.catalog)
         fill_dense(stores)

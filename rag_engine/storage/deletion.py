@@ -28,7 +28,7 @@ _WRITTEN_AGAIN = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """Result of a deletion: what was removed, and anything that was still found afterwards."""
+    """Result of a deletion: the removed things, and anything that was still found afterwards."""
 
     document_id: str
     file: str

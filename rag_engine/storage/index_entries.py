@@ -46,10 +46,10 @@ OWN_SOURCES = (OWN_INDEX, OWN_GLOSSARY)
 
 
 def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: str) -> Iterator[IndexedEntry]:
-    """Yield what the index `source` lists of a document, where the anchors of its records are known.
+    """Yield the entries of the index `source` for a document, given the anchors of its records.
 
-    A place for each record and page, and the entries that only refer to others. What a document's own index explains
-    is in its glossary.
+    There is one for each record and page, and one for each record that only refers to others. A definition in a
+    document's own index belongs to its glossary.
     """
     explained = {(one.term, one.subterm, page) for one in records if one.definition for page in one.pages}
     see: defaultdict[tuple[str, str], tuple[str, ...]] = defaultdict(tuple)
@@ -101,7 +101,7 @@ def index_sources(catalog: Catalog) -> dict[str, int]:
 
 
 def stored_entries(catalog: Catalog, document_key: int) -> tuple[IndexedEntry, ...]:
-    """Return what any index lists of a document; holds for its text however that is cut."""
+    """Return the entries of all indexes for a document; cutting its text in another way keeps them valid."""
     a = tables.anchors.c
     rows = catalog.read(sql.select(*_COLUMNS).where(a.document_key == document_key).order_by(a.key))
     return tuple(
@@ -186,7 +186,7 @@ def _children_on_pages(
 
 
 def _children(connection: Connection, document: int) -> Callable[[IndexedEntry], int] | None:
-    """Return a function from what is listed to the key of the child that holds it.
+    """Return a function from an entry to the key of the child that holds it.
 
     None for a document without children: a file may hold nothing but white space.
     """

@@ -1,7 +1,12 @@
 """Documents into catalog, vectors and both indexes, so that a crash leaves the old state or the new.
 
-The order is what makes it safe: vectors to disk, then the document's rows as `pending`, then both indexes, then
-one transaction that makes the group visible and marks what it replaces as deleting, then its removal.
+The order makes it safe:
+
+- the vectors are written to disk
+- the document's rows are added as `pending`
+- both indexes are written
+- one transaction makes the group visible and marks the replaced documents as deleting
+- the replaced documents are removed
 """
 
 from __future__ import annotations
@@ -109,10 +114,10 @@ class Indexer:
     ) -> int:
         """Index a document, visible with its group or at `flush`, and return the number of its children.
 
-        IndexingStopped where `stopped` turns true; the vectors that it has by then are found by the next addition.
+        If `stopped` turns true, IndexingStopped is raised; the next addition finds the vectors made so far.
 
-        `records` are those of the index that it carries itself. What other indexes list of the same text in the
-        version that it replaces stays. That version itself goes, unless it is `former`.
+        `records` belong to the index that the document itself carries. Entries of other indexes stay if the replaced
+        version has the same text. The replaced version is removed, unless it is `former`.
         """
         listed = entries_to_keep(self._stores.catalog, document)
         return self.index(_new_record(document), document.extracted, fingerprint, listed, records, former)
@@ -126,9 +131,9 @@ class Indexer:
         records: Sequence[IndexRecord] = (),
         former: FormerVersion | None = None,
     ) -> int:
-        """Index a text as the document that the record describes, and return the number of its children.
+        """Index a text as the document of the record, and return the number of its children.
 
-        `listed` is what indexes list of it, `records` what its own does at places that are yet to be found.
+        `listed` are entries of indexes; `records` belong to its own index, whose places are yet to be found.
         """
         title, language = record.metadata.title, record.metadata.language
         encode = _cached(self._embedder.encode_passages, self._go_on)

@@ -1,6 +1,7 @@
-"""Log of a workspace: what people did, decided and corrected, and its sources and documents.
+"""Log of a workspace: acts, decisions and corrections of people, and its sources and documents.
 
-Lines are only added, but for those that repeat a document that is erased. A destroyed catalog is rebuilt from them.
+Lines are only added; an erasure removes lines that repeat the erased document. A destroyed catalog is rebuilt from the
+log.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ LogKind = Literal["act", "decision", "correction", "source", "file", "document"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogLine:
-    """A line: who did which act when, upon what, with what became of it.
+    """A line: who did which act when, on which object, and with which outcome.
 
-    `said` is what was decided, corrected or kept, as JSON; `of` names the act that the line belongs to, `process` and
-    `started` the process that began it.
+    `said` is the decision, correction or record as JSON. `of` names the act that the line belongs to. `process` and
+    `started` name the process that began it.
     """
 
     kind: LogKind
@@ -83,7 +84,7 @@ def forget_lines(workspace: Path, kinds: Iterable[LogKind], *on: str) -> None:
 
 
 def log_documents(catalog: Catalog) -> None:
-    """Enter documents that are new or changed since the last time, and forget those that are gone."""
+    """Enter documents that are new or changed since the last time, and forget removed ones."""
     change = json.dumps([catalog.state("encoder"), catalog.state("workspace"), catalog.change()])
     with writing(catalog.workspace) as connection:
         if body_of(connection, _ENTERED, "") == change:

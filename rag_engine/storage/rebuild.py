@@ -1,8 +1,7 @@
 """A new generation of the indexes, made while the old one answers.
 
 A generation can wait for a decision. It belongs to the collection as it was when it was made. As soon as the collection
-changes, it is stale and the next writer removes it: put in place, it would lack added documents and bring back erased
-ones.
+changes, it is stale and the next writer removes it. It would lack added documents and bring back erased ones.
 """
 
 from __future__ import annotations
@@ -110,7 +109,7 @@ def encode_again(old: Stores, indexer: Indexer, progress: RebuildProgress) -> in
 class WaitingGeneration:
     """The number of the generation, when it was made and at which change of the catalog.
 
-    `encoder` is the manifest of what it was encoded with, empty where nothing was encoded again.
+    `encoder` is the manifest of its encoder, empty if nothing was encoded again.
     """
 
     number: int

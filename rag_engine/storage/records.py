@@ -1,7 +1,7 @@
-"""Records: what people make and choose in a workspace, in a database beside the catalog.
+"""Records: the things that people make and choose in a workspace, in a second database.
 
-A record is a row: its kind, its id, whose it is, and all of it as JSON. Damage to one of the two databases leaves the
-other. What is done, decided and corrected is a line of the log (rag_engine/storage/log.py).
+A record is a row: its kind, its id, its owner, and all of it as JSON. Damage to the records leaves the catalog whole,
+and the other way round. Acts, decisions and corrections are lines of the log (rag_engine/storage/log.py).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _OPEN = local()
 
 @contextmanager
 def reading(workspace: Path) -> Iterator[Connection]:
-    """Yield a connection that reads the records; there are none where nobody has written any."""
+    """Yield a connection that reads the records; without a database there are none."""
     if (open_one := _open().get(records_file(workspace))) is not None:
         yield open_one
     elif _is_made(records_file(workspace)):
@@ -123,7 +123,10 @@ def _open() -> dict[Path, Connection]:
 
 @lru_cache(maxsize=16)
 def _engine(path: Path, *, written: bool) -> sql.Engine:
-    """Return what opens a connection for each block: a folder that is moved or removed leaves none behind."""
+    """Return an engine that opens a connection for each block.
+
+    A folder that is moved or removed leaves no connection behind.
+    """
     query = {"uri": "true", "mode": "rwc" if written else "ro"}
     address = sql.URL.create("sqlite", database=path.absolute().as_uri(), query=query)
     # The driver would begin no transaction before it writes, and then one that only reads.

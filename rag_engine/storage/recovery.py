@@ -16,9 +16,12 @@ from rag_engine.storage.vector_rows import forget_missing_vectors, forget_unused
 def recover(stores: Stores) -> int:
     """Undo half additions, finish half deletions, and return the number of documents concerned.
 
-    Vectors of an interrupted addition stay, so that the next one finds them; those of a model that no document uses,
-    copies of files that no document names, and names of vectors that are not on the disk are removed. What was encoded
-    for a generation that waits stays.
+    Vectors of an interrupted addition stay, so that the next one finds them. The vectors of a generation that waits
+    stay too. These are removed:
+
+    - vectors of a model that no document uses
+    - copies of files that no document names
+    - names of vectors that are not on the disk
     """
     d = tables.documents.c
     unfinished = d.status.not_in(("active", WAITING))

@@ -1,4 +1,4 @@
-"""The tables of the catalog: what is kept of documents, under which names."""
+"""The tables of the catalog and their columns."""
 
 from __future__ import annotations
 

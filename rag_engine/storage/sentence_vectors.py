@@ -1,8 +1,8 @@
-"""Vectors of a passage's sentences, beside the passage's own.
+"""Vectors of a passage's sentences, next to the passage's own.
 
 One vector says what a passage is about; the nearest sentence says whether it holds the answer. The mean of the two
 cosines ranks better than either in every language measured (docs/measurements.md). Sentences are kept in eight bits a
-dimension, with a checksum for each passage, and compared for the candidates alone, so that neither disk nor search
+dimension, with a checksum for each passage. They are compared for the candidates alone, so that neither disk nor search
 grows by their number.
 """
 
@@ -69,8 +69,8 @@ def sentence_cosines(packed: bytes, query: Vectors) -> Vectors:
 def best_cosines(packed: Sequence[bytes], queries: Vectors, cosines: Vectors) -> Vectors:
     """Return the largest cosine of a passage's sentences to each query: (passages, queries).
 
-    `packed` has one entry a passage, `queries` are unit vectors (queries, dimension). A passage without sentences of
-    its own keeps `cosines` (passages, queries).
+    `packed` has one entry a passage, `queries` are unit vectors (queries, dimension). A passage without sentence
+    vectors keeps `cosines` (passages, queries).
     """
     best = cosines.copy()
     held = [place for place, one in enumerate(packed) if one]

@@ -72,7 +72,7 @@ class VectorFile:
         return np.union1d(np.array(wrong, np.int64), np.concatenate(strange))
 
     def erase(self, rows: Keys) -> None:
-        """Overwrite the rows with zeros; those that hold nothing else are not written again."""
+        """Overwrite the rows with zeros; rows of zeros are not written again."""
         held = self.all()
         some = np.array_split(rows[rows < len(held)], len(rows) // _PORTION + 1)
         filled = np.concatenate([part[held[part].any(axis=1)] for part in some])

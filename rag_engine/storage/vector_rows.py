@@ -37,7 +37,7 @@ def beyond_used_rows(stores: Stores) -> int:
 
 
 def unshared_rows(catalog: Catalog, document_key: int, model: str, rows: Keys) -> Keys:
-    """Return those of the rows that no child of another document uses."""
+    """Return the rows that no child of another document uses."""
     c, d = tables.children.c, tables.documents.c
     statement = sql.select(c.vector_row).join(tables.documents, d.key == c.document_key)
     statement = statement.where(d.key != document_key, d.model == model)

@@ -40,11 +40,11 @@ _INDENT = "    "
 
 @dataclass(frozen=True, slots=True)
 class ExportedSection:
-    """A question with its answer, or with what was quoted from one.
+    """A question with its answer, or with quotations from one.
 
     `details` make one line below the heading. `text` and the cells of `table` (its header first) cite the `citations`
-    as [Source n]; `quotes` are quoted as they are. `notes` are what a reader has to know, a line each; `remark` is what
-    a person wrote.
+    as [Source n]. `quotes` are quoted as they are. `notes` are warnings for the reader, a line each. `remark` was
+    written by a person.
     """
 
     heading: str
@@ -134,10 +134,9 @@ def missing_documents(citations: Iterable[Citation], present: Container[str]) ->
 
 
 def reply_notes(reply: Reply, words: Wording = ENGLISH) -> Iterator[str]:
-    """Yield what a reader of an answer has to know: warnings, support, what to check.
+    """Yield the notes for a reader of an answer: warnings, support, unsupported sentences.
 
-    What is only about how passages were ordered is not among it, nor why the machine on which it was asked had no
-    language model.
+    Warnings about ranking alone are left out, and so is the reason why no language model was asked.
     """
     for warning in reply.warnings:
         if not (warning == reply.text or is_ranking_note(warning) or warning.startswith(_NOT_ASKED)):

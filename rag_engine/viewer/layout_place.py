@@ -28,8 +28,9 @@ _BEGINNING = 300
 class PlaceInLayout:
     """Page of a layout where a passage begins, or of its slide or sheet; `boxes` by their page.
 
-    `part` are the pages of its slide or sheet, or all, and `pages` is their number. `share` is how much of the passage
-    was found, and `unread` the number of pages that were not searched, as a long layout is not to its end.
+    `part` are the pages of its slide or sheet, or all; `pages` is the number of all pages. `share` is how much of the
+    passage was found. `unread` is the number of pages that were not searched, since a long layout is not read to its
+    end.
     """
 
     layout: Path
@@ -60,7 +61,7 @@ def read_place(layout: Path, found: bytes) -> PlaceInLayout:
 
 
 def sought_passage(text: PagedText, page: int, passage: Span | None, *, is_workbook: bool) -> SoughtPassage:
-    """Return what to look for: a passage, or the page (slide or sheet) where it has none."""
+    """Return the passage to search for, or the page (slide or sheet) without a passage."""
     start, end = text.page_span(page)
     headings = (one for one in text.blocks if one.page == page and one.kind == "heading")
     first = next(headings, None) if is_workbook else None
@@ -88,8 +89,8 @@ def layout_links(
 ) -> Iterator[tuple[PlacedReference, Sequence[Box]]]:
     """Yield the references whose words are on a page of the layout, with their boxes there.
 
-    Words that lead to several places, such as a "paragraph 2" of each section, are left out: which is meant is not
-    known where only the words are.
+    Words that lead to several places, such as a "paragraph 2" of each section, are left out: the words alone do not
+    tell which one is meant.
     """
     told: dict[str, list[PlacedReference]] = {}
     for reference in references:

@@ -32,10 +32,10 @@ class OutlineEntry:
 
 
 def outline(parents: Sequence[ParentRecord], document: PagedText, title: str) -> tuple[OutlineEntry, ...]:
-    """Return the headings of a document with this title, of which these are the parents, in reading order.
+    """Return the headings of a document with this title and these parents, in reading order.
 
-    They are those of its parents. A text that is a single parent, or was cut by its meaning, has more headings than its
-    parents are under: there they are the titles that its layout shows.
+    They are the headings of the parents. A text that is a single parent, or was cut by its meaning, has more headings:
+    then the titles of its layout are returned.
     """
     by_parents = _of_parents(parents)
     if len(parents) > 1 and by_parents:

@@ -82,7 +82,7 @@ def text_layer(document: PagedText, page: int) -> tuple[PlacedText, ...]:
 def page_paragraphs(document: PagedText, page: int) -> tuple[Paragraph, ...]:
     """Return the blocks of a page (a slide, a sheet, or the whole file) of a format without page geometry.
 
-    They hold every character that is not white space: what no block covers is a paragraph of its own.
+    They hold every character that is not white space: text outside of all blocks is a separate paragraph.
     """
     start, end = document.page_span(page)
     found: list[Paragraph] = []

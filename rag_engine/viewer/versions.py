@@ -1,4 +1,4 @@
-"""Versions of a work: those that there are, and what changed from one to another under its headings."""
+"""Versions of a work, and the changes from one to another under its headings."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _replaced(removed: Sequence[str], added: Sequence[str]) -> Iterator[ChangedP
 
 
 def _joined(runs: Sequence[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
-    """Return the differing runs with those joined that only a chance of equal words parts."""
+    """Return the differing runs, joined if only a few equal words separate them by chance."""
     joined: list[tuple[int, int, int, int]] = []
     for run in runs:
         if joined and run[0] - joined[-1][1] <= _CHANCE:
@@ -221,6 +221,6 @@ def newer_version(document: DocumentRecord, documents: Iterable[DocumentRecord])
 
 
 def _age(document: DocumentRecord) -> tuple[bool, str, str, int]:
-    """Return what orders versions: superseded ones first, by that date, then by their own date."""
+    """Return a key that sorts versions: superseded ones first, by that date, then by their own date."""
     superseded = document.metadata.superseded
     return not superseded, superseded.replace(UNDATED, ""), document.metadata.date, document.key
