@@ -261,7 +261,7 @@ def read_config(
 
 
 def default_workspace() -> Path:
-    """Return the folder of the collection where no command names one."""
+    """Return the folder of the collection for commands that name none."""
     unset = DATA / "workspace" if installation.IS_CHECKOUT else "~/.local/share/sextant"
     return Path(environment_value("workspace") or unset).expanduser().absolute()
 

@@ -94,7 +94,7 @@ class Engine:
     def __init__(
         self, config: Config, *, embedder: Embedder | None = None, backends: StorageBackends | None = None
     ) -> None:
-        """Open the workspace; `embedder` and `backends` stand in for the configured ones."""
+        """Open the workspace; `embedder` and `backends` replace the configured ones."""
         self.config = config
         self.catalog = open_catalog(config.workspace, config.catalog_url)
         backends = backends or open_backends(config, self.catalog.state("workspace"))
@@ -196,7 +196,7 @@ class Engine:
         return replace(judged, seconds={**judged.seconds, "judge": time.perf_counter() - started})
 
     def reader(self) -> PassageReader | None:
-        """Return the configured reader, None where none is wanted; BackendError for one that cannot be loaded."""
+        """Return the configured reader, or None if none is set; BackendError if it cannot be loaded."""
         return self._models.reader()
 
     def ask(
@@ -239,7 +239,7 @@ class Engine:
         )
 
     def _judge(self) -> LabelJudge | None:
-        """Return the model that labels the sentences of answers, None where none is set."""
+        """Return the model that labels the sentences of answers, or None if none is set."""
         generation = self.config.generation
         if not generation.judge_model:
             return None
@@ -268,7 +268,7 @@ class Engine:
         wanted: Filter | None = None,
         retrieval: RetrievalConfig | None = None,
     ) -> StructuredAnswer:
-        """Answer in the shape of a JSON schema; BackendError where no language model answers."""
+        """Answer in the shape of a JSON schema; BackendError without a language model."""
         self.require_language_model()
         return self.structure(self.search(question, wanted, retrieval), schema)
 
@@ -328,7 +328,7 @@ class Engine:
         )
 
     def circumstances(self) -> Circumstances:
-        """Return what answers at this moment: model, encoder, index, settings and versions."""
+        """Return the circumstances of an answer: model, encoder, index, settings and versions."""
         generator, _ = self.language_model()
         judge: Generator | None = None
         if label_judge := self._judge():
@@ -411,7 +411,7 @@ class Engine:
         return drawn, self._page_renderer.size(file, page, content=content)
 
     def has_layout(self, document: DocumentRecord) -> bool:
-        """Return whether a document is an office file that LibreOffice is there to draw."""
+        """Return whether a document is an office file that an installed LibreOffice can draw."""
         return is_office_file(document.file) and office_program() is not None
 
     def layout(self, document: DocumentRecord) -> Future[Path]:
@@ -487,12 +487,12 @@ class Engine:
         return generator
 
     def load_in_background(self) -> None:
-        """Begin to load what the first question and its page wait for; errors come when it is needed."""
+        """Begin to load everything for the first question and its page; errors come at its first use."""
         self._page_renderer.start()
         self.begin_loading_models()
 
     def begin_loading_models(self, question: str = "") -> None:
-        """Begin to load what a question needs, two models at a time; `close` waits until they are."""
+        """Begin to load the models of a question, two at a time; `close` waits for them."""
         self._loading = threading.Thread(target=self._load_models, args=(question,), name="load models", daemon=True)
         self._loading.start()
 

@@ -152,7 +152,7 @@ def load_gazetteer(path: Path = DEFAULT_TABLE) -> Gazetteer:
 
 @lru_cache(maxsize=1024)
 def country_in(name: str, language: str) -> str:
-    """Return the name of a country as another language has it; any other name as it is."""
+    """Return the name of a country in another language; any other name stays."""
     from babel import Locale
 
     code = next((code for code, english in load_gazetteer().countries.items() if english == name), "")
@@ -293,7 +293,7 @@ def _distinct(forms: Iterable[Form]) -> tuple[Form, ...]:
 
 
 def _is_person(text: str, start: int, end: int, gazetteer: Gazetteer) -> bool:
-    """Return whether a name stands between or beside words that make it a person's."""
+    """Return whether the words around a name make it a person's."""
     if not text[start].isupper():
         return False
     before = text[max(0, start - _LONGEST_GIVEN) : start]
@@ -345,7 +345,7 @@ def _names_language(
     forms: Sequence[Form],
     gazetteer: Gazetteer,
 ) -> bool:
-    """Return whether an adjective stands for the language: "documents in Italian", "the Italian version"."""
+    """Return whether an adjective means the language: "documents in Italian", "the Italian version"."""
     if not forms or not all(form.adjective for form in forms):
         return False
     before = folded[position - 1] if position else ""
@@ -388,7 +388,7 @@ def _regions_of(table: Mapping[str, Any]) -> dict[str, frozenset[str]]:
 
 
 def _expand(pattern: str) -> list[str]:
-    """Return the forms that a pattern with one pair of braces stands for."""
+    """Return the forms of a pattern with one pair of braces."""
     match = _BRACES.fullmatch(pattern)
     if match is None:
         return [pattern]

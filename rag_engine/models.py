@@ -91,7 +91,7 @@ class Models:
             return _shared_reranker(self._config.reranker or PACKAGED, self._config.execution)
 
     def reader(self) -> PassageReader | None:
-        """Return the configured reader, None where none is wanted; BackendError for one that cannot be loaded."""
+        """Return the configured reader, or None if none is set; BackendError if it cannot be loaded."""
         if self._config.reader == "none":
             return None
         with self._reader_lock:
@@ -116,7 +116,7 @@ def open_encoder(config: Config) -> Embedder:
 
 
 def open_judge(config: Config, generation: GenerationConfig) -> Generator:
-    """Return the language model of other settings than the workspace's; BackendError where none answers."""
+    """Return the language model of other settings than the workspace's; BackendError without one."""
     model, warning = Models(replace(config, generation=generation)).language_model()
     if model is None:
         cure = "" if warning else "Start Ollama or name another judge."  # a warning says its own

@@ -265,7 +265,7 @@ _IMAGE = re.compile(r"!(?=\[)")
 
 
 def insufficient(language: str) -> str:
-    """Return the sentence for "not enough evidence" in the language, in English where there is none."""
+    """Return the sentence for "not enough evidence" in the language, or in English."""
     return INSUFFICIENT.get(language, INSUFFICIENT["en"])
 
 

@@ -52,7 +52,7 @@ class VectorIndex(Protocol):
         """Return the number of children."""
 
     def add(self, keys: Keys, vectors: Vectors, texts: Sequence[str], facets: Sequence[ChildFacets]) -> None:
-        """Store children with vectors (n, dimension), texts and facets, instead of those of the same keys."""
+        """Store children with vectors (n, dimension), texts and facets, in place of the same keys."""
 
     def delete(self, keys: Keys) -> None:
         """Remove children; unknown keys are ignored."""
@@ -83,7 +83,7 @@ class SparseIndex(Protocol):
         """Remove the children of the documents; gone after `commit`."""
 
     def commit(self) -> None:
-        """Make what was added and deleted visible to searches."""
+        """Make additions and deletions visible to searches."""
 
     def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:
         """Write children again so that the words of deleted ones leave the disk, and return their number.
@@ -128,13 +128,13 @@ class StorageBackends(Protocol):
         """
 
     def sparse(self, generation: int, *, writable: bool = False) -> SparseIndex:
-        """Return the keyword index of a generation; a writable one is made where there is none."""
+        """Return the keyword index of a generation; a writable one is made if it is missing."""
 
     def new_indexes(self, generation: int) -> tuple[VectorIndex, SparseIndex]:
         """Return two empty, writable indexes for a generation, even where the present ones are damaged."""
 
     def keep_only(self, *generations: int) -> None:
-        """Remove the indexes of every other generation; the first is the one that answers."""
+        """Remove the indexes of every other generation; the first one given answers."""
 
     def compact_dense(self, generation: int) -> None:
         """Remove deleted entries from the files of a dense index, if that takes seconds, and close it."""
@@ -164,10 +164,10 @@ LoadReranker = Callable[[str], Reranker]
 
 @runtime_checkable
 class PassageReader(Reranker, Protocol):
-    """A reranker that also says where in a passage a question is answered, and whether it is there at all."""
+    """A reranker that also says whether and where in a passage a question is answered."""
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
-        """Return what it reads in each passage; BackendError when it fails."""
+        """Return the reading of each passage; BackendError if the reader fails."""
 
 
 class Generator(Protocol):

@@ -1,4 +1,4 @@
-"""Folder `damaged` of a workspace: what was damaged, set aside by date, until a person removes it."""
+"""Folder `damaged` of a workspace: damaged files, set aside by date until a person removes them."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def set_aside(workspace: Path, paths: Iterable[Path]) -> Path | None:
 
 
 def kept_aside(workspace: Path, name: str) -> list[Path]:
-    """Return what was set aside under this name in the workspace, oldest first."""
+    """Return the files that were set aside under this name in the workspace, oldest first."""
     return sorted((workspace / "damaged").glob(f"*/{name}"))

@@ -42,7 +42,7 @@ _WHOLE_WITHIN = "{shown} is no whole number from {least:g} to {most:g}."
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting of data/settings.toml; without a `default`, `unset` says in words what holds."""
+    """One setting of data/settings.toml; without a `default`, `unset` says in words which value counts."""
 
     name: str
     group: str
@@ -64,7 +64,7 @@ class Setting:
         return f"SEXTANT_{self.name.upper()}"
 
     def read(self, given: object) -> SettingValue:
-        """Return a given value in the setting's kind; InputError for one that cannot be used."""
+        """Return a given value in the setting's kind; InputError if it cannot be used."""
         given = given.strip() if isinstance(given, str) else given
         hidden = self.secret or (self.kind == "address" and "@" in str(given))
         shown = self.name if hidden else f"{self.name}={given!r}"
@@ -104,7 +104,7 @@ class Setting:
         return int(value) if whole else value
 
     def text(self, value: SettingValue | None) -> str:
-        """Return a value as people write it, without secrets and passwords; `unset` where there is none."""
+        """Return a value as people write it, without secrets and passwords; without a value, `unset`."""
         if value is None or value in ("", ()):
             return self.unset
         if self.secret:
@@ -119,7 +119,7 @@ _SETTING = TypeAdapter(Setting)
 
 @dataclass(frozen=True, slots=True)
 class SettingState:
-    """The value of a setting and where it comes from; `changed` says by whom and when, "" if not kept."""
+    """The value of a setting and its origin; `changed` says by whom and when, "" if not kept."""
 
     setting: Setting
     value: SettingValue | None
@@ -134,7 +134,7 @@ class Settings:
         self._stored, self._changed = stored, changed
 
     def state(self, name: str) -> SettingState:
-        """Return the value that holds and where it comes from; an empty variable counts as not set."""
+        """Return the present value and its origin; an empty variable counts as not set."""
         setting = find_setting(name)
         given = os.environ.get(setting.variable)
         if given:
@@ -160,7 +160,7 @@ def settings_table() -> dict[str, Setting]:
 
 
 def find_setting(name: str) -> Setting:
-    """Return the setting of this name, or of this environment variable; InputError where there is none."""
+    """Return the setting of this name or environment variable; InputError if there is none."""
     wanted = name.lower().removeprefix("sextant_")
     found = settings_table().get(wanted)
     if found is None:
@@ -257,7 +257,7 @@ def _names_server(setting: Setting | None) -> bool:
 
 @contextmanager
 def _rewriting(workspace: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield the entries of the file and who changed them, and write what the block has made of them."""
+    """Yield the entries of the file and their authors, and write them as the block leaves them."""
     path = settings_file(workspace)
     make_private(path.parent)
     with FileLock(path.with_suffix(".lock")):
@@ -284,7 +284,7 @@ def why_not_kept(setting: Setting) -> InputError | None:
 
 
 def _checked(workspace: Path, name: str, value: object) -> SettingValue:
-    """Return the value of an entry of the file; InputError with the remedy for one that cannot be used."""
+    """Return the value of an entry of the file; InputError with the remedy if it cannot be used."""
     path = settings_file(workspace)
     setting = settings_table().get(name)
     if setting is None:
@@ -348,7 +348,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _address(given: str, shown: str) -> str:
-    """Return the address of a server, with its protocol; InputError for what is none."""
+    """Return the address of a server, with its protocol; InputError if it is not an address."""
     address = given if "://" in given else f"http://{given}"
     try:
         found = urlsplit(address)

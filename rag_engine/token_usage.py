@@ -43,7 +43,7 @@ class CountedModel:
         self.tokens: TokenCount | None = None
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """Yield what the model writes; its tokens are not counted here."""
+        """Yield the model's words; their tokens are not counted here."""
         return self._model.stream(prompt)
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:

@@ -34,7 +34,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Characters [start, end) of a document's text and where they stand on a page.
+    """Characters [start, end) of a document's text and their place on a page.
 
     `box` is None where the format has no page geometry (DOCX, HTML, ...).
     """
@@ -203,7 +203,7 @@ class DocumentRecord:
 
     @property
     def shown_title(self) -> str:
-        """Its title, or the name of its file where it has none."""
+        """Its title, or the name of its file without one."""
         return self.metadata.title or self.file
 
     @property
@@ -218,7 +218,7 @@ class DocumentRecord:
 
 
 def former_mark(sha256: str) -> str:
-    """Return what stands behind the source of a version with this content once it is superseded."""
+    """Return the end of the source of a superseded version with this content."""
     return f"@{sha256[:12]}"
 
 

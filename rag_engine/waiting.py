@@ -18,7 +18,7 @@ _listener: ContextVar[WaitingListener | None] = ContextVar("waiting_listener", d
 
 @contextmanager
 def while_waiting(listener: WaitingListener) -> Iterator[None]:
-    """Call the listener while a model is waited for in this block; what it raises ends the request."""
+    """Call the listener while this block waits for a model; an error it raises ends the request."""
     token = _listener.set(listener)
     try:
         yield

@@ -46,7 +46,7 @@ def new_serving(workspace: Path, address: str) -> Serving:
 
 
 def folder_identity(workspace: Path) -> str:
-    """Return what tells a folder from its copies, here and on another disk."""
+    """Return an identity that differs between a folder and its copies."""
     state = workspace.stat()
     return f"{state.st_dev}:{state.st_ino}:{workspace.resolve()}"
 
@@ -111,12 +111,12 @@ def inside(folder: Path, *names: str) -> Path:
 
 
 def catalog_file(workspace: Path) -> Path:
-    """Path of the catalog's database, where it is in none elsewhere."""
+    """Return the path of the catalog's SQLite file, which a catalog on a server does not use."""
     return workspace / "catalog.sqlite"
 
 
 def records_file(workspace: Path) -> Path:
-    """Path of the database of what people make and choose."""
+    """Return the path of the database of records."""
     return workspace / "records.sqlite"
 
 
@@ -284,7 +284,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return what a small file of the workspace says.
+    """Return the content of a small file of the workspace.
 
     Empty when it is not there or not whole (its writer was killed).
     """

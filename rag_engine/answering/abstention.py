@@ -65,13 +65,13 @@ def years_of(text: str) -> list[str]:
 
 
 def said(source: Source) -> str:
-    """Return what a source says of itself: title, year, act and text."""
+    """Return the words of a source: title, year, act and text."""
     metadata = source.document.metadata
     return f"{metadata.title} {metadata.year or ''} {source.act} {source.text}"
 
 
 def is_elsewhere(source: Source, scope: GeographicScope, gazetteer: Gazetteer) -> bool:
-    """Whether a source's document is about other places and its text names none of those asked for."""
+    """Return whether a source is about other places and names none of the question's."""
     metadata = source.document.metadata
     if geographic_boost(scope, metadata, gazetteer) != ELSEWHERE:
         return False

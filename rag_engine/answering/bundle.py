@@ -57,7 +57,7 @@ class KeptPassage:
 
 @dataclass(frozen=True, slots=True)
 class KeptPrompt:
-    """Prompt that the generator was given; `sources` are the numbers of those in it, in their order."""
+    """Prompt that the generator was given; `sources` are the numbers of its sources, in order."""
 
     system: str
     user: str
@@ -110,7 +110,7 @@ _MEMBERS = (_MANIFEST, *(f"{name}.json" for name in _CODECS))
 def bundle_of(
     asked: AskedQuestion, answer: Answer, prompt: Prompt | None, circumstances: Circumstances, config: Config
 ) -> AnswerBundle:
-    """Return what is kept of an answer; warnings lose the paths of this machine."""
+    """Return the bundle of an answer; warnings lose the paths of this machine."""
 
     def without_machine(given: Iterable[str]) -> tuple[str, ...]:
         return tuple(shareable(warning, config) for warning in dict.fromkeys(given))
@@ -242,7 +242,7 @@ def _json(value: Any) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ReplayDifference:
-    """A thing that differs: the part of the bundle it is in, and what it was and is now."""
+    """A difference: its part of the bundle, and the value before and now."""
 
     part: Part
     message: str
@@ -251,7 +251,7 @@ class ReplayDifference:
 def compare_bundles(
     kept: AnswerBundle, now: AnswerBundle, documents: Mapping[str, Collection[str]]
 ) -> tuple[ReplayDifference, ...]:
-    """Return what differs between two answers to one question, the question's plan first, the answer last.
+    """Return the differences between two answers to one question, the plan first, the answer last.
 
     `documents` are the hashes of the collection's documents by file name: they tell a document that is gone from one
     whose content changed.

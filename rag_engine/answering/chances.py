@@ -205,7 +205,7 @@ class AnswerSpan:
 
 
 def best_span(reading: PassageReading, start: int, end: int) -> AnswerSpan | None:
-    """Return the best answer within characters [start, end) of the passage; None where no token is inside."""
+    """Return the best answer within characters [start, end) of the passage, or None without a token."""
     inside = [at for at, (first, last) in enumerate(reading.tokens) if first >= start and last <= end]
     if not inside:
         return None

@@ -61,7 +61,7 @@ def cite(
 
 
 def answer_sentences(text: str, language: str) -> list[AnswerSentence]:
-    """Return the sentences of a checked text, without those of a list of references at its end."""
+    """Return the sentences of a checked text, without a list of references at its end."""
     blanked = _blanked(text)
     listed = listed_spans(text)
     spans = [span for span in _lines(blanked, language) if not _is_listed(span[0], listed)]
@@ -138,7 +138,7 @@ def _lines(text: str, language: str) -> list[Span]:
 
 
 def _trim(text: str, start: int, end: int) -> Span | None:
-    """Return the span without blanks around it; None where nothing is left that could be compared."""
+    """Return the span without blanks around it, or None if no comparable word is left."""
     span = stripped(text, start, end)
     return span if _WORD.search(text, *span) else None
 

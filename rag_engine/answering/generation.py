@@ -361,7 +361,7 @@ def packing_warnings(packed: Sequence[Source], found: Sequence[Source], context_
 
 
 def _place(source: Source) -> str:
-    """Return where a source stands; its number is another once the answer is written."""
+    """Return the title and page of a source; its number changes with the answer."""
     return f"“{source.document.metadata.title}”, page {source.hits[0].page}"
 
 

@@ -114,7 +114,7 @@ def support_json(support: SentenceSupport, text: str) -> Json:
 
 
 def citation_json(citation: Citation) -> Json:
-    """Return a citation with its quote, and what reusing the document is limited by."""
+    """Return a citation with its quote and the limits on reuse of the document."""
     names = ("n", "child_id", "document_id", "file", "title", "page", "quote", "authority", "year", "licence")
     return {**{name: getattr(citation, name) for name in names}, "limits": list(limits_of(citation.licence))}
 
@@ -147,7 +147,7 @@ def _sources_json(evidence: Evidence) -> list[Json]:
 
 
 def source_json(source: Source, language: str, *, with_reader: bool) -> Json:
-    """Return a passage that was read, with its hits and what it refers to; `language` is the question's.
+    """Return a source with its hits and references; `language` is the question's.
 
     `tier_share` is the share of the passages of its tier that held the answer in our tests.
     """
@@ -191,7 +191,7 @@ def hit_json(hit: Hit) -> Json:
 
 
 def plan_json(plan: QueryPlan) -> Json:
-    """Return what was searched, and by whose plan."""
+    """Return the searched queries and who planned them."""
     return {
         "question": plan.question,
         "language": plan.language,

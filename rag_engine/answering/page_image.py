@@ -87,7 +87,7 @@ def _rows(found: Iterable[Region]) -> list[Region]:
 
 
 def _adjacent(one: Box, other: Box) -> bool:
-    """Whether two boxes share a row and no more than a letter's width is between them."""
+    """Return whether two boxes share a row with at most a letter's width between them."""
     height = min(one.y1 - one.y0, other.y1 - other.y0)
     shared = min(one.y1, other.y1) - max(one.y0, other.y0)
     gap = max(one.x0, other.x0) - min(one.x1, other.x1)

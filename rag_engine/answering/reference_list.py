@@ -85,7 +85,7 @@ def limits_of(licence: str) -> tuple[str, ...]:
 
 
 def limits_text(licence: str, words: Wording = ENGLISH) -> tuple[str, ...]:
-    """Return in words what a licence forbids."""
+    """Return the limits of a licence in words."""
     return tuple(
         words.message("no commercial use") if limit == "NC" else words.message("no changes")
         for limit in limits_of(licence)
@@ -93,6 +93,6 @@ def limits_text(licence: str, words: Wording = ENGLISH) -> tuple[str, ...]:
 
 
 def licence_text(licence: str, words: Wording = ENGLISH) -> str:
-    """Return a licence with what it forbids in words: "CC BY-NC 4.0 (no commercial use)"."""
+    """Return a licence with its limits in words: "CC BY-NC 4.0 (no commercial use)"."""
     limits = ", ".join(limits_text(licence, words))
     return f"{licence} ({limits})" if limits else licence

@@ -147,7 +147,7 @@ _ENOUGH = 60
 
 @dataclass(frozen=True, slots=True)
 class CheckedText:
-    """An answer's text in which every [Source N] exists, the numbers in it and those removed from it."""
+    """An answer's text in which every [Source N] exists, with its numbers and the removed ones."""
 
     text: str
     cited: tuple[int, ...]
@@ -279,7 +279,7 @@ class UnlistedWords:
         self._came = ""  # all that came before anything was given
 
     def take(self, piece: str) -> str:
-        """Return what is certain to stay of the text so far and was not returned yet."""
+        """Return the new words that are certain to stay."""
         self._line += piece
         if not self._has_given:
             self._came += piece
@@ -378,7 +378,7 @@ def _is_heading(line: str) -> bool:
 
 
 def _is_inline_list(line: str) -> bool:
-    """Whether a line has a heading and what is listed: "Sources used: Ministry, 1999, page 77"."""
+    """Return whether a line is a heading with its list: "Sources used: Ministry, 1999, page 77"."""
     head, colon, listed = line.partition(":")
     listed = listed.strip("*_ ")
     return bool(colon and listed) and _is_heading(head) and (bool(_LISTED_START.match(listed)) or _is_described(listed))
@@ -427,7 +427,7 @@ def without_closing_refusal(text: str) -> str:
 
 
 def written_language(text: str, plan: QueryPlan, identify: Callable[[str], str]) -> str:
-    """Return the language of a checked answer (ISO 639-1), that of the question where it cannot be known."""
+    """Return the language of a checked answer (ISO 639-1), or the question's if it is unknown."""
     plain = " ".join(CHECKED_MARK.sub(" ", text).split())
     if not plan.output_instructions and sum(map(str.isalpha, plain)) < _ENOUGH:
         return plan.language

@@ -54,7 +54,7 @@ class NumberedWords:
         yield from self._numbered(settled_end(self._text, self._shown))
 
     def rest(self) -> Iterator[str | Evidence]:
-        """Yield what was held back when the answer ended."""
+        """Yield the words that were held back when the answer ended."""
         self._text += self._words.rest()
         yield from self._numbered(len(self._text))
 

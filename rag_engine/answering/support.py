@@ -81,7 +81,7 @@ class FittedSupport:
 
 @dataclass(frozen=True, slots=True)
 class LabelJudge:
-    """A second language model: its name, and how it is reached, BackendError where it is not."""
+    """A second language model: its name, and how it is reached; BackendError if it is not."""
 
     name: str
     reach: Callable[[], Generator]
@@ -112,7 +112,7 @@ class SupportModels:
 
 @cache
 def fitted_support() -> FittedSupport:
-    """Return what benchmarks/answers/support.py has fitted and measured."""
+    """Return the weights and figures of benchmarks/answers/support.py."""
     values = json.loads(FITTED.read_text(encoding="utf-8"))
     return FittedSupport(values["weights"], values["right"])
 
@@ -195,7 +195,7 @@ def label_of(evidence: SupportEvidence, weights: Mapping[SupportLabel, Mapping[s
 
 
 def reasons_of(evidence: SupportEvidence) -> Iterator[str]:
-    """Yield what speaks against a sentence, a short statement each."""
+    """Yield the reasons against a sentence, a short statement each."""
     for kind, missing in (
         ("number", evidence.numbers),
         ("date", evidence.dates),
@@ -393,7 +393,7 @@ def _nearest(
 
 
 def _facts(source: Source) -> StatedFacts:
-    """Return the facts of a source and of what is known of its document."""
+    """Return the facts of a source and of its document's metadata."""
     metadata = source.document.metadata
     known = (metadata.title, metadata.authority, source.act, source.section, *source.headings)
     about = "\n".join((*known, str(metadata.year or ""), metadata.date))
@@ -471,7 +471,7 @@ def facts_of(text: str, language: str) -> StatedFacts:
 
 
 def evidence_for(sentence: str, language: str, passage: CitedPassage) -> SupportEvidence:
-    """Return what speaks for and against a sentence in its passage."""
+    """Return the evidence for and against a sentence in its passage."""
     sentence = _ENUMERATOR.sub("", sentence)
     facts, text = passage.facts, passage.text
     scope = find_places(sentence, load_gazetteer(), language, running=True)
@@ -577,7 +577,7 @@ def universals(text: str, language: str) -> dict[str, str]:
 
 
 def states_nothing(sentence: str, language: str) -> bool:
-    """Return whether a sentence is a heading, introduces what follows, or speaks of the sources alone.
+    """Return whether a sentence is a heading, an introduction, or about the sources alone.
 
     A sentence that says that the sources are silent on something is one of these: no passage can bear it out.
     """

@@ -64,7 +64,7 @@ class ChromaIndex:
             return int(self._collection.count())
 
     def add(self, keys: Keys, vectors: Vectors, texts: Sequence[str], facets: Sequence[ChildFacets]) -> None:
-        """Put the children in, instead of those of the same keys."""
+        """Add the children, in place of entries with the same keys."""
         for some in _batches(len(keys)):
             with self._reported():
                 self._collection.upsert(
@@ -126,14 +126,14 @@ class ChromaIndex:
         return found
 
     def sibling(self, name: str) -> ChromaIndex:
-        """Return an empty collection of the same server beside this one."""
+        """Return an empty second collection of the same server."""
         with self._reported():
             if name in self._names():
                 self._client.delete_collection(name)
         return ChromaIndex(self._client, name)
 
     def keep_only(self, *names: str) -> None:
-        """Remove every other generation of this collection: those named alike but for the number at the end."""
+        """Remove every other generation: collections whose names differ in the last number alone."""
         family = self.name.rpartition("-")[0] + "-"
         with self._reported():
             for other in self._names():
@@ -144,7 +144,7 @@ class ChromaIndex:
         return [collection.name for collection in self._client.list_collections()]
 
     def close(self) -> None:
-        """Close the client once what it is asked is answered."""
+        """Close the client after its running requests."""
         with self._lock:
             self._client.close()
 
@@ -274,7 +274,7 @@ def lock_indexes(folder: Path, seconds: float = 0) -> FileLock:
 
 @contextmanager
 def _reported(name: str) -> Iterator[None]:
-    """Raise what Chroma raises as BackendError."""
+    """Turn errors of Chroma into BackendError."""
     from chromadb.errors import ChromaError
 
     try:

@@ -57,7 +57,7 @@ class ExportedModel:
         self._compute, self._settings, self._batch_tokens = compute, settings, batch_tokens
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of the whole text, special tokens included, also beyond what the model reads."""
+        """Return the number of tokens of the whole text, with special ones, beyond the model's limit too."""
         return self._tokenizer.count(text)
 
     def compute(self, texts: Sequence[Any], *width: int) -> Vectors:

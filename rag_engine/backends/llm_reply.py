@@ -116,7 +116,7 @@ def parse_object(reply: str) -> dict[str, object] | None:
 
 
 def _balanced(reply: str) -> Iterator[str]:
-    """Yield each text from a brace to the one that balances it; none out of an object that never ends."""
+    """Yield each text from a brace to its closing one; none out of an object that never ends."""
     start = reply.find("{")
     while start >= 0:
         end = _balance(reply, start)
@@ -127,7 +127,7 @@ def _balanced(reply: str) -> Iterator[str]:
 
 
 def _balance(reply: str, start: int) -> int:
-    """Return the end of the braces that open at `start`; -1 where they never close."""
+    """Return the end of the braces that open at `start`, or -1 if they never close."""
     depth = 0
     for match in _TOKEN.finditer(reply, start):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
@@ -152,7 +152,7 @@ def _decode(text: str, pairs: Callable[[_Pairs], dict[str, Any]]) -> dict[str, o
 
 
 def _unique(pairs: _Pairs) -> dict[str, Any]:
-    """Return the object; ValueError where it has a key twice."""
+    """Return the object; ValueError for a key that occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("A key is there twice.")

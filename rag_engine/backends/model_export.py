@@ -100,7 +100,7 @@ def _build_here(module: str, name: str, arguments: Sequence[str]) -> None:
 
 
 def open_quietly(kind: str, location: str, load: Callable[[], Loaded], cure: str) -> Loaded:
-    """Return the model that `load` gives; BackendError with the `cure` for one that is not whole."""
+    """Return the model that `load` gives; BackendError with the `cure` if it is not whole."""
     import transformers
     from safetensors import SafetensorError
 

@@ -161,7 +161,7 @@ def open_onnx(file: Path, words: WordLookup | None = None) -> Runtime:
 
 
 def _given(inputs: Mapping[str, TokenIds], names: Collection[str], words: WordLookup | None) -> dict[str, Any]:
-    """Return what a graph with inputs of these names takes."""
+    """Return the inputs that a graph takes, by their names."""
     given: dict[str, Any] = {name: value for name, value in inputs.items() if name in names}
     if words is not None:
         given[WORDS] = words(inputs[INPUTS[0]])
@@ -235,7 +235,7 @@ def keep_openvino_quiet() -> None:
 
 
 def prepared_graph(file: Path, precision: GraphPrecision) -> Path:
-    """Return the folder with the prepared graph of an ONNX file, which lies beside it.
+    """Return the folder for the prepared graph of an ONNX file, next to it.
 
     It is made if it is missing or older than the file. RuntimeError for a file that OpenVINO cannot read.
     """

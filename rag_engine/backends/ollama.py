@@ -140,7 +140,7 @@ def installed_models(config: GenerationConfig) -> list[InstalledModel]:
 
 
 def pull_model(config: GenerationConfig, name: str) -> Iterator[tuple[int, int]]:
-    """Have the server download a model; yield the bytes that are there and all that are known of.
+    """Have the server download a model; yield its bytes so far and in all, as far as known.
 
     Closing the iterator, or what is raised while it waits (rag_engine/waiting.py), ends the download; the server keeps
     the part and continues there the next time. BackendError if the server is away, has no such model or breaks off.
@@ -264,7 +264,7 @@ def _missing(model: str) -> BackendError:
 
 
 def _failure(error: Exception, model: str, config: GenerationConfig) -> BackendError:
-    """Return what went wrong between us and the server, with the remedy."""
+    """Return the error for a failed request to the server, with its remedy."""
     if isinstance(error, ollama.ResponseError) and error.status_code == 404:
         return _missing(model)
     if isinstance(error, ollama.ResponseError) and 300 <= error.status_code < 400:

@@ -164,7 +164,7 @@ class OpenAIGenerator:
         )
 
     def _failure(self, error: Exception) -> BackendError:
-        """Return what went wrong between us and the endpoint, with the remedy."""
+        """Return the error for a failed request to the endpoint, with its remedy."""
         import openai
 
         url, model = self._config.openai_url, self._config.openai_model
@@ -203,7 +203,7 @@ class OpenAIGenerator:
 
 
 def find_openai(config: GenerationConfig) -> OpenAIGenerator | None:
-    """Return the model at `openai_url`; None where no such endpoint is set.
+    """Return the model at `openai_url`, or None if no such endpoint is set.
 
     BackendError when no model is named for it.
     """

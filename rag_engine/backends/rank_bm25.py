@@ -24,7 +24,7 @@ def split_at_spaces(text: str, language: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """The model of one commit beside the keys and documents of its rows."""
+    """The model of one commit with the keys and documents of its rows."""
 
     model: BM25Okapi
     keys: Keys
@@ -66,7 +66,7 @@ class PaperSparseIndex:
         )
 
     def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:  # noqa: ARG002
-        """0: what was deleted has left the memory with `commit`."""
+        """Return 0: deleted text has left the memory with `commit`."""
         return 0
 
     def search(

@@ -23,7 +23,7 @@ CURE = (
 
 
 def damaged_database(path: Path, found: str) -> WorkspaceError:
-    """Return the error of a catalog, or of records, whose file is damaged, with what was found in it."""
+    """Return the error for a damaged catalog or records file, with SQLite's findings."""
     if path.name == RECORDS:
         return WorkspaceError(
             "The records {path} are damaged: {damage}.",
@@ -42,7 +42,7 @@ def _in_short(found: str) -> str:
 
 @contextmanager
 def damage_reported(path: Path) -> Iterator[None]:
-    """Raise WorkspaceError where SQLite finds the file damaged, not where it is locked or the disk full."""
+    """Raise WorkspaceError if SQLite finds the file damaged, not if it is locked or the disk is full."""
     try:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:

@@ -38,7 +38,7 @@ _LONGER_SCORE = 0.5
 
 
 def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
-    """Return the keyword index in the folder; a writable one is created where there is none.
+    """Return the keyword index in the folder; a writable one is created if it is missing.
 
     Any number of processes may read while one writes. Raises WorkspaceError when the index is missing,
     damaged or of another layout.
@@ -153,7 +153,7 @@ class TantivyIndex:
                 writer.delete_documents_by_query(self._term("document", document))
 
     def commit(self) -> None:
-        """Write what was added and deleted to the disk and let another process write."""
+        """Write additions and deletions to the disk and let another process write."""
         with self._writing:
             if self._writer is None:
                 return
@@ -311,7 +311,7 @@ class TantivyIndex:
         return Query.term_query(self._schema, field, value)
 
     def _stem(self, language: str, stem: str) -> Query:
-        """Children in a language that hold a stem, or where it stands for longer words one of these."""
+        """Return a query for a stem in a language, and for the longer words that it stands for."""
         term = self._term("stems", f"{language}:{stem}")
         if not stands_for_longer(stem, language):
             return term
@@ -345,7 +345,7 @@ class TantivyIndex:
         return queries
 
     def _across(self, searcher: tantivy.Searcher, query: str, language: str) -> Query:
-        """Children in other languages that hold what the query names in a form shared by all."""
+        """Return a query for words that the languages share, in children of other languages."""
         shared = [self._as_written(searcher, term) for term in shared_terms(query)]
         return _any_of(shared).and_must_not_match(self._term("language", language)) if shared else Query.empty_query()
 
@@ -433,7 +433,7 @@ def _scored(searcher: tantivy.Searcher, hits: list[tuple[float, tantivy.DocAddre
 
 @contextmanager
 def _readable(folder: Path) -> Iterator[None]:
-    """Raise what tantivy cannot read as a WorkspaceError with its remedy."""
+    """Turn tantivy's errors of reading into a WorkspaceError with its remedy."""
     try:
         yield
     except ValueError as error:
@@ -455,7 +455,7 @@ def _remove_uncommitted(folder: Path) -> None:
 
 @contextmanager
 def _writable(folder: Path) -> Iterator[None]:
-    """Raise what tantivy cannot write as a WorkspaceError with its remedy."""
+    """Turn tantivy's errors of writing into a WorkspaceError with its remedy."""
     try:
         yield
     except ValueError as error:

@@ -213,7 +213,7 @@ def sentencepiece_model(described: Mapping[str, Any]) -> bytes | None:
 
 
 def build_model(pieces: Iterable[tuple[str, float]], framing: tuple[int, int, int], special: Iterable[int]) -> bytes:
-    """Return the model of pieces with their scores; `framing` begin, end and stand for the unknown."""
+    """Return the model of scored pieces; `framing` are the marks of begin, end and unknown."""
     from sentencepiece import sentencepiece_model_pb2 as proto
 
     built = proto.ModelProto()

@@ -171,7 +171,7 @@ class _Places:
         return self._sentences[at][0], self._sentences[last][1]
 
     def _child_at(self, place: Span) -> tuple[int, int, int, int] | None:
-        """Return the child that holds the place, of several the one that has it furthest inside."""
+        """Return the child that holds the place; of several the one with the place furthest inside."""
         first = bisect_left(self._children, (place[0] - self._longest_child,))
         beyond = bisect_right(self._children, (place[0], len(self._text) + 1))
         holding = [child for child in reversed(self._children[first:beyond]) if child[1] > place[0]]

@@ -61,7 +61,7 @@ def words_of(text: str, language: str, start: int = 0, end: int | None = None) -
 
 @lru_cache(maxsize=100_000)
 def word_key(word: str, language: str) -> str:
-    """Return what the forms of a word have in common: its stem; empty for a stop word."""
+    """Return the stem that the forms of a word share, or "" for a stop word."""
     terms = analyse(word, language)
     return terms[0] if terms else ""
 

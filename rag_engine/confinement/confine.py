@@ -1,4 +1,4 @@
-"""Confinement of a process that opens foreign files to these and what the interpreter needs."""
+"""Confinement of a process that opens foreign files: it keeps them and the interpreter's own."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _VARIABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Paths to read and to write, programs and user of a process, beside the interpreter.
+    """Paths to read and to write, programs and user of a process, in addition to the interpreter.
 
     A `user` other than 0 is who it becomes where it is root's.
     """

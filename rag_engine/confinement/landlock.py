@@ -1,4 +1,4 @@
-"""Landlock: a process gives up, for good, all files but those named.
+"""Landlock: a process gives up, for good, all but the named files.
 
 Three system calls of Linux 5.13 and later, called by ctypes: the bindings on PyPI are pre-releases or know the first
 version of the interface only. Structures, flags and versions are those of the kernel's documentation,
@@ -36,7 +36,7 @@ class _PathBeneath(ctypes.Structure):
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock in this kernel; 0 where it has none or does not use it."""
+    """Return the version of Landlock in this kernel, or 0 if it has none or does not use it."""
     if sys.platform != "linux":
         return 0
     return max(_call(_CREATE_RULESET, None, 0, _WANT_VERSION), 0)

@@ -1,4 +1,4 @@
-"""The end of a process with the one that started it, and with the time that it was given."""
+"""The end of a process: with its parent, and after its processor time."""
 
 from __future__ import annotations
 

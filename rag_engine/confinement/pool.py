@@ -56,7 +56,7 @@ def start_confined(
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it started, from any thread."""
+    """End a process and its children, from any thread."""
     # macOS permits no signal to a group of which all have ended.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

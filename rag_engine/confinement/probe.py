@@ -32,7 +32,7 @@ class ProbedConfinement:
 
 
 def probe_confinement(*, landlock: bool = True) -> ProbedConfinement:
-    """Confine a process on this machine, with or without Landlock, and return what it could still do."""
+    """Confine a process on this machine, with or without Landlock, and return what it still reached."""
     with tempfile.TemporaryDirectory(prefix="sextant-probe-") as folder, socket.socket() as listening:
         # Anybody may write there: only the confinement is in the way.
         Path(folder).chmod(0o777)

@@ -50,7 +50,7 @@ class Scratch:
 
     @contextmanager
     def lend(self, path: Path) -> Iterator[Path]:
-        """Lend a file under its name: the file itself, or a copy where that cannot be.
+        """Lend a file under its name: the file itself, or a copy if that is impossible.
 
         A path that is no file is lent as one that is not there.
         """

@@ -7,7 +7,7 @@ from rag_engine.types import ControllerStep
 
 
 def describe_step(step: ControllerStep, words: Wording = ENGLISH) -> str:
-    """Return one line of plain text that says what the step does."""
+    """Return one line of plain text that describes the step."""
     match step.kind:
         case "plan":
             parts = words.counted(
@@ -50,7 +50,7 @@ def _ended(step: ControllerStep, words: Wording) -> str:
 
 
 def _with_tokens(line: str, step: ControllerStep, words: Wording) -> str:
-    """Return the line with the tokens of the language model, where they are known."""
+    """Return the line with the language model's tokens, if they are known."""
     if step.tokens is None:
         return line
     read, written = words.number(step.tokens.prompt), words.number(step.tokens.reply)

@@ -124,7 +124,7 @@ def begin(
 def search_on(
     memory: WorkingMemory, retrieve: Retrieve, read: Read, config: ControllerConfig
 ) -> abc.Generator[ControllerStep, None, WorkingMemory]:
-    """Yield each step as it is taken, and return the memory in which the loop has ended.
+    """Yield each step as it is taken, and return the memory at the end of the loop.
 
     A search may raise a SextantError, which ends the loop as it ends any other search.
     """
@@ -159,7 +159,7 @@ def _reflected(
     read: Read,
     config: ControllerConfig,
 ) -> WorkingMemory:
-    """Return the memory with what the sources say on the sub-questions, and how each stands now."""
+    """Return the memory with the sources' statements on the sub-questions, and their states."""
     reading = read(asked, sources)
     warnings = tuple(dict.fromkeys((*memory.warnings, *reading.warnings)))
     known = tuple(dict.fromkeys((*memory.propositions, *reading.propositions)))
@@ -167,7 +167,7 @@ def _reflected(
 
 
 def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, seconds: float) -> Evidence:
-    """Return the pool as the evidence of the question: all of it, with what stayed unresolved.
+    """Return the whole pool as the evidence of the question, with the unresolved parts.
 
     The rankings of the sub-questions take turns, place by place, and that of the question itself comes after them.
     """

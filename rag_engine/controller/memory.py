@@ -90,11 +90,11 @@ class WorkingMemory:
 
 
 def place_of(source: Source) -> Place:
-    """Return what identifies a source across searches: its document and its characters in it."""
+    """Return the identity of a source across searches: its document and its characters in it."""
     return source.document.key, source.start, source.end
 
 
 def with_evidence(memory: WorkingMemory, query: IssuedQuery) -> WorkingMemory:
-    """Return the memory with a query and what it found added."""
+    """Return the memory with a query and its evidence added."""
     iteration = memory.iteration + (query.about is not None)
     return replace(memory, issued=(*memory.issued, query), iteration=iteration)

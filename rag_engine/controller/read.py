@@ -48,7 +48,7 @@ _CERTAIN = 2.0
 
 @dataclass(frozen=True, slots=True)
 class StatementReading:
-    """Result of reading: statements, and what a person should know of how they were found."""
+    """Result of reading: statements, and warnings about how they were found."""
 
     propositions: tuple[Proposition, ...]
     warnings: tuple[str, ...] = ()

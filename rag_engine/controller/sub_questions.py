@@ -52,7 +52,7 @@ PartSplit = Callable[[str], list[str]]
 
 
 def plan_by_rules(plan: QueryPlan, gazetteer: Gazetteer) -> tuple[SubQuestion, ...]:
-    """Return the parts of a question as the rules see them; a single one where it has no parts."""
+    """Return the parts of a question as the rules see them; a question without parts is one."""
     texts = sub_questions(plan.queries[0], plan.language, gazetteer)
     return _with_queries(texts, plan, gazetteer)
 
@@ -107,7 +107,7 @@ def _in_context(text: str, plan: QueryPlan) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """Characters [start, end) of a question that are one of several alike, and what each is known by."""
+    """Characters [start, end) of a question that are one of several alike, and their name."""
 
     start: int
     end: int
@@ -115,7 +115,7 @@ class _Item:
 
 
 def sub_questions(question: str, language: str, gazetteer: Gazetteer) -> tuple[str, ...]:
-    """Return the parts of a question, in its order; the question alone where it has no parts.
+    """Return the parts of a question, in its order; a question without parts is one.
 
     A step that would make more than eight parts is left out.
     """
@@ -352,7 +352,7 @@ class PartWords:
 
 @cache
 def part_words(language: str) -> PartWords | None:
-    """Return the words of a language; None for one that the table does not have."""
+    """Return the words of a language, or None if the table lacks it."""
     table = read_table("sub_questions").get(language)
     if table is None:
         return None

@@ -85,7 +85,7 @@ class AnswerJobs:
         return begun
 
     def progress(self, id: str, person: Person = LOCAL) -> AnswerProgress | None:
-        """Return how far the person's answer in a conversation has come, None where none is being written."""
+        """Return the progress of the person's answer in a conversation, or None if there is none."""
         job = self._job(id, person)
         return job.progress() if job else None
 

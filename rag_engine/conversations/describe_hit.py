@@ -48,7 +48,7 @@ def scores_of(hit: Hit) -> HitScores:
 
 
 def describe_scores(scores: HitScores, words: Wording = ENGLISH) -> tuple[str, ...]:
-    """Return a line for each score that put a passage where it is; scores keep their own names and scales."""
+    """Return a line for each score that decided a passage's rank, with its own name and scale."""
     return tuple(_lines(scores, words))
 
 

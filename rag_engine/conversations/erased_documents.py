@@ -1,4 +1,4 @@
-"""Erased documents, so that what was begun before, such as an answer, does not repeat their words."""
+"""Erased documents: an answer or other work that was begun before does not repeat their words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REDACTED = "This answer quoted a document that was deleted, and was deleted with
 
 @dataclass(frozen=True, slots=True)
 class ErasedDocument:
-    """An erased document by id, file and moment; `redact` where what quotes it was to go as well."""
+    """An erased document by id, file and moment; with `redact`, its quotations go too."""
 
     document_id: str
     redact: bool

@@ -42,11 +42,11 @@ class OwnedRecord(Protocol):
 
     @property
     def owner(self) -> str:
-        """Key of the person whose it is; empty for the local person."""
+        """Key of the owner; empty for the local person."""
 
     @property
     def shared_by(self) -> str:
-        """Name of who shared it with everybody; empty where it is private."""
+        """Name of the person who shared it with everybody; empty if it is private."""
 
 
 class SharedRecord:
@@ -69,5 +69,5 @@ def owns(person: Person, owner: str) -> bool:
 
 
 def may_read(person: Person, record: OwnedRecord) -> bool:
-    """Return whether a record is open to a person: the person's own, and what others share."""
+    """Return whether a person may read a record: their own, or a shared one."""
     return bool(record.shared_by) or owns(person, record.owner)

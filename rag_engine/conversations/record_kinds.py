@@ -62,13 +62,13 @@ def short_name(name: str) -> str:
 
 
 def choice_of(workspace: Path, kind: str, person: Person) -> str:
-    """Return what a person has chosen of a kind; "" for somebody who has chosen nothing."""
+    """Return a person's choice of a kind, or ""."""
     with reading(workspace) as connection:
         return bodies(connection, kind).get(person.key, "")
 
 
 def keep_choice(workspace: Path, kind: str, person: Person, choice: str) -> None:
-    """Keep what a person has chosen of a kind, in the place of the choice before."""
+    """Store a person's choice of a kind in place of the choice before."""
     with writing(workspace) as connection:
         write_record(connection, kind, person.key, choice, person.key)
 
@@ -94,7 +94,7 @@ class RecordKind(Generic[AnyRecord]):
         KINDS[kind] = codec
 
     def changing(self, workspace: Path) -> AbstractContextManager[object]:
-        """Hold the lock of the one that changes records, in any process."""
+        """Hold the lock for changing records, in any process."""
         return writing(workspace)
 
     def version(self, workspace: Path, id: str) -> int | None:
@@ -120,13 +120,13 @@ class RecordKind(Generic[AnyRecord]):
             return [(str(id), int(version)) for id, version in connection.execute(wanted)]
 
     def read_all(self, workspace: Path, under: str = "") -> list[AnyRecord]:
-        """Return every record whose id begins so, whosever it is, in the order in which they were written."""
+        """Return every record of any owner whose id begins so, in the order of writing."""
         with reading(workspace) as connection:
             found = bodies(connection, self._kind, under)
         return [self._validated(id, body) for id, body in found.items()]
 
     def change_all(self, workspace: Path, naming: str, change: Callable[[AnyRecord], AnyRecord | None]) -> None:
-        """Store every record that has this word in it as `change` returns it, whosever it is; None deletes it."""
+        """Store every record of any owner that has this word, as `change` returns it; None deletes it."""
         with self.changing(workspace):
             for id, _ in self.versions(workspace, naming=naming):
                 before = self.read_any(workspace, id)
@@ -137,17 +137,17 @@ class RecordKind(Generic[AnyRecord]):
                     self.write(workspace, after)
 
     def read(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
-        """Return the record, None where there is none of this id or it is somebody else's."""
+        """Return the record, or None if it does not exist or is somebody else's."""
         found = self.read_any(workspace, id)
         return found if found is not None and may_read(person, found) else None
 
     def read_any(self, workspace: Path, id: str) -> AnyRecord | None:
-        """Return the record, whosever it is; WorkspaceError for one that Sextant did not write."""
+        """Return the record of any owner; WorkspaceError if Sextant did not write it."""
         version = self.version(workspace, id)
         return None if version is None else self._parsed(workspace, id, version)
 
     def read_own(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
-        """Return the record to be changed, None where there is none that the person may see.
+        """Return the record to be changed, or None if the person may see none.
 
         InputError for one that somebody else shares: it can be read and no more.
         """
@@ -161,14 +161,14 @@ class RecordKind(Generic[AnyRecord]):
         return found
 
     def write(self, workspace: Path, record: AnyRecord) -> AnyRecord:
-        """Store a record, in the place of what it was, and return it."""
+        """Store a record in place of its former state, and return it."""
         body = self._codec.dump_json(record).decode()
         with writing(workspace) as connection:
             write_record(connection, self._kind, record.id, body, record.owner, record.shared_by)
         return record
 
     def delete(self, workspace: Path, id: str) -> None:
-        """Delete a record, where there is one."""
+        """Delete a record, if it exists."""
         with writing(workspace) as connection:
             delete_record(connection, self._kind, id)
 

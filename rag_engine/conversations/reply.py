@@ -27,7 +27,7 @@ from rag_engine.types import (
 
 @dataclass(frozen=True, slots=True)
 class ShownLink:
-    """A passage that a source refers to, as it is drawn; `start` and `end` are its span in the document."""
+    """A passage that a source refers to, to be drawn; `start` and `end` are its span in the document."""
 
     label: str
     document_id: str
@@ -39,7 +39,7 @@ class ShownLink:
 
 @dataclass(frozen=True, slots=True)
 class ShownSource:
-    """A source as it is drawn.
+    """A source with everything that is drawn of it.
 
     - `start`, `end`: the span of the text in the document; `passage` is the span of the best hit.
     - `foreign`: whether its language differs from the question's.
@@ -83,7 +83,7 @@ class ShownSource:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer as it is drawn; that of a form has records instead of a text.
+    """An answer to be drawn; a form's has records instead of a text.
 
     `ground` says whether the passages found are enough to answer from: if not, the quotations are the closest ones.
     `refusals` is how often refusing was right in our tests, for an answer that is a refusal by rule.

@@ -230,7 +230,7 @@ def rename_conversation(workspace: Path, id: str, name: str, person: Person = LO
 
 
 def pin_conversation(workspace: Path, id: str, person: Person = LOCAL, *, pinned: bool) -> None:
-    """Keep the conversation at the top of the list, or no more."""
+    """Keep the conversation at the top of the list, or release it."""
     change_conversation(workspace, id, person, lambda now: replace(now, pinned=pinned))
 
 
@@ -282,7 +282,7 @@ def _change_rating(
 
 
 def delete_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conversation | None:
-    """Delete the conversation and return it, so that it can be restored; None where there is none."""
+    """Delete the conversation and return it, so that it can be restored; None if there is none."""
     with CONVERSATIONS.changing(workspace):
         conversation = CONVERSATIONS.read_own(workspace, id, person)
         if conversation:
@@ -291,7 +291,7 @@ def delete_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Con
 
 
 def restore_conversation(workspace: Path, conversation: Conversation) -> None:
-    """Store a conversation that was deleted again, without what was erased meanwhile."""
+    """Store a deleted conversation again, without documents that were erased meanwhile."""
     with CONVERSATIONS.changing(workspace):
         turns = (
             replace(turn, reply=without_erased(workspace, turn.reply, turn.asked)) if turn.reply else turn

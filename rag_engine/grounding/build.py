@@ -1,4 +1,4 @@
-"""The building of the knowledge base, entry by entry; an interrupted one goes on where it was.
+"""The building of the knowledge base, entry by entry; an interrupted one continues.
 
 An entry is built again if its passages or its sentences have changed. It is also built again if it was quoted for want
 of a language model and one answers now.
@@ -244,7 +244,7 @@ def _source(source: Source) -> GroundedSource:
 
 
 def _described(source: GroundedSource, document: DocumentRecord) -> GroundedSource:
-    """Return a source with what the catalog says of its document."""
+    """Return a source with the catalog's description of its document."""
     known = document.metadata
     return replace(
         source, title=document.shown_title, authority=known.authority, year=known.year, licence=known.licence
@@ -263,7 +263,7 @@ def _hash(value: object) -> str:
 
 
 def cached_queries(entry: ListedEntry, contexts: Sequence[str]) -> list[str]:
-    """Return what is searched for an entry: its name with the sentences of each of its places."""
+    """Return the queries of an entry: its name with the sentences of each of its places."""
     return [f"{entry.name}: {' '.join(text.split())}" for text in contexts]
 
 

@@ -54,7 +54,7 @@ class GroundedSource:
 
 @dataclass(frozen=True, slots=True)
 class GroundedQuote:
-    """The sentence of a source that bears out what a text says of it, with its page."""
+    """The sentence of a source that supports a text, with its page."""
 
     n: int
     page: int
@@ -115,7 +115,7 @@ def _citation(source: GroundedSource, quote: GroundedQuote) -> Citation:
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """A grounded entry with hashes of what it was made from.
+    """A grounded entry with the hashes of its inputs.
 
     `basis` is of the collection's state, cheap to compare; `fingerprint` of the passages and sentences themselves.
     """
@@ -165,7 +165,7 @@ class KnowledgeBase:
                 connection.execute(sql.insert(tables.grounded_documents), rows)
 
     def remove(self, ids: Collection[str]) -> None:
-        """Remove what is kept of entries."""
+        """Remove the groundings of entries."""
         with self._catalog.begin() as connection:
             _remove(connection, ids)
 

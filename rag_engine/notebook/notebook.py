@@ -1,4 +1,4 @@
-"""Evidence notebook: its entries, and what can be done to their list."""
+"""Evidence notebook: its entries, and changes of their list."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def answer_entry(conversation: str, turn: Turn) -> NotebookEntry:
 
 
 def quote_entry(conversation: str, turn: Turn, n: int) -> NotebookEntry:
-    """Return what the answer of a turn quotes from source `n` as an entry."""
+    """Return the quotations of source `n` in the answer of a turn as an entry."""
     citations = turn.reply.citations if turn.reply else ()
     return _entry(conversation, turn, quotes=tuple(one for one in citations if one.n == n))
 
@@ -94,7 +94,7 @@ def without_entry(notebook: Notebook, id: str) -> Notebook:
 
 
 def with_note(notebook: Notebook, id: str, note: str, tags: tuple[str, ...]) -> Notebook:
-    """Return the notebook with another note and other tags at an entry; InputError where one is too long."""
+    """Return the notebook with a new note and tags at an entry; InputError if one is too long."""
     if len(note) > _LONGEST_NOTE:
         raise InputError(
             "The note has {length:,} characters; {limit:,} are allowed.",

@@ -78,7 +78,7 @@ def share_notebook(workspace: Path, id: str, person: Person, *, shared: bool) ->
 def change_notebook(
     workspace: Path, id: str, change: Callable[[Notebook], Notebook], person: Person = LOCAL
 ) -> tuple[Notebook, Notebook]:
-    """Store a notebook as `change` returns it; return it as it was and as it is now."""
+    """Store a notebook as `change` returns it; return its former and its new state."""
     with NOTEBOOKS.changing(workspace):
         before = _require(workspace, id, person)
         after = _without_erased(workspace, change(before))

@@ -138,7 +138,7 @@ def _answered(
 
 
 def _first_citation(engine: Engine, question: str, within: Filter) -> Citation | None:
-    """Return the first quotation that answers a question, without a language model; None where none does."""
+    """Return the first quotation that answers a question without a language model, or None."""
     plan = plan_question(
         question, identify=engine.language_of, gazetteer=load_gazetteer(), generator=None, config=engine.config
     )
@@ -181,7 +181,7 @@ def _from_sentences(text: str, language: str) -> Iterator[AnsweredQuestion]:
 
 
 def _names_topic(found: re.Match[str], language: str) -> bool:
-    """Return whether the words that a question takes from its sentence say what it is about; a term does."""
+    """Return whether the words that a question takes from its sentence name its topic; a term does."""
     taken = " ".join(filter(None, found.groups())).split()
     known = stopwords(language)
     topic = [word for word in taken if len(word) >= _TOPIC_LETTERS and fold(word) not in known]

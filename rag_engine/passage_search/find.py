@@ -1,4 +1,4 @@
-"""Finding passages: all that hold the key words of a query, besides those nearest to it in meaning."""
+"""Finding passages: all with the key words of a query, and the nearest ones in meaning."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def _sorted(groups: Iterable[DocumentMatches], query: PassageQuery) -> tuple[Doc
 
 
 def _date(document: DocumentRecord) -> str:
-    """Return the date by which a document is sorted, "" where none is known."""
+    """Return the date by which a document is sorted, or ""."""
     metadata = document.metadata
     return metadata.date or str(metadata.year or "")
 
@@ -262,7 +262,7 @@ class PassageQuery:
         return bool(self.words or self.wanted)
 
     def parameters(self) -> dict[str, list[str]]:
-        """Return the parameters of the address that reproduces the search; what is usual is left out."""
+        """Return the parameters of the address that reproduces the search, without defaults."""
         named: dict[str, list[str]] = {
             _WORDS: [self.words] if self.words else [],
             _SORT: [self.sort] if self.sort != "relevance" else [],
@@ -276,7 +276,7 @@ class PassageQuery:
         return replace(self, wanted=filters.without(self.wanted, name))
 
     def toggled(self, name: str, value: str) -> PassageQuery:
-        """Return the query with a value of a facet chosen, or without it where it was."""
+        """Return the query with a value of a facet chosen, or without it if it was chosen."""
         before = self.wanted.get(name, ())
         after = tuple(one for one in before if one != value) if value in before else (*before, value)
         return self.with_values(name, after)
@@ -288,7 +288,7 @@ class PassageQuery:
 
 
 def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
-    """Return the query that the parameters of an address name; what cannot be read counts as not named.
+    """Return the query that the parameters of an address name; unreadable values are ignored.
 
     >>> read_query({"words": ["sea walls"], "country": ["Italy"]}).wanted
     {'country': ('Italy',)}

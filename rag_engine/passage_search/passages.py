@@ -99,7 +99,7 @@ def _sentences(engine: Engine, matches: Iterable[PassageMatch]) -> dict[int, byt
 
 
 def _nearest(text: str, language: str, packed: bytes, vector: Vectors, marks: Sequence[Span]) -> Span:
-    """Return the sentence of a text that is nearest to the query, of those with a mark if there are any.
+    """Return the sentence of a text that is nearest to the query, a marked one if there is any.
 
     The whole text where it is one sentence.
     """

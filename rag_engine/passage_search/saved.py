@@ -40,13 +40,13 @@ _KIND = RecordKind("search", kept_sentence("saved search"), TypeAdapter(SavedSea
 
 
 def list_searches(workspace: Path, person: Person = LOCAL) -> list[SavedSearch]:
-    """Return a person's saved searches by name; WorkspaceError for one that cannot be read."""
+    """Return a person's saved searches by name; WorkspaceError for a damaged one."""
     found = [_KIND.read(workspace, id, person) for id, _ in _KIND.versions(workspace, person)]
     return sorted((one for one in found if one), key=lambda one: (one.name.casefold(), one.id))
 
 
 def find_search(workspace: Path, id: str, person: Person = LOCAL) -> SavedSearch:
-    """Return the person's saved search with this id; InputError where there is none."""
+    """Return the person's saved search with this id; InputError if there is none."""
     found = _KIND.read_own(workspace, id, person)
     if found is None:
         raise InputError("There is no saved search {id!r}.", help="It may have been deleted.", id=id)

@@ -28,7 +28,7 @@ _TURKISH_SUFFIX = re.compile(r"['’]\w+")
 
 @dataclass(frozen=True, slots=True)
 class FollowUpPatterns:
-    """How follow-up questions are put in one language; data/follow_ups.toml says what each is."""
+    """The patterns of follow-up questions in one language; data/follow_ups.toml explains each."""
 
     language: str
     opened: re.Pattern[str]
@@ -47,7 +47,7 @@ class FollowUpPatterns:
 
 @dataclass(frozen=True, slots=True)
 class PlacePhrase:
-    """A place as it is put: "in the Netherlands" has the preposition "in", the article "the" and the name."""
+    """A place with its words: "in the Netherlands" has a preposition, an article and a name."""
 
     preposition: str
     article: str
@@ -100,7 +100,7 @@ def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsi
 
 
 def read_place(text: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> PlacePhrase | None:
-    """Return the place that a text consists of, None where it says anything else."""
+    """Return the place that is the whole text, or None."""
     mentions = [one for one in place_mentions(text, gazetteer, patterns.language) if not one[0].adjective]
     if not mentions:
         return None
@@ -176,7 +176,7 @@ def _is_complement(rest: str, patterns: FollowUpPatterns, gazetteer: Gazetteer, 
 
 
 def _stands_for_another(asked: str, patterns: FollowUpPatterns, gazetteer: Gazetteer) -> bool:
-    """Return whether the subject of a question, or what it is about, was named before it.
+    """Return whether the subject or topic of a question was named before it.
 
     A pronoun that a word of content comes before stands for that word; "it" in "it is true that" stands for nothing.
     """

@@ -1,4 +1,4 @@
-"""A follow-up question that stands alone: rewritten by a language model if one answers, else by rules."""
+"""Rewriting of a follow-up question by a language model if one answers, else by rules."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """Question asked in place of one that leans on another; `by` is "rules" or the model's name."""
+    """The full form of a question that leans on another; `by` is "rules" or the model's name."""
 
     question: str
     by: str
@@ -124,7 +124,7 @@ def _stems(text: str, language: str) -> set[str]:
 
 
 def stand_alone(previous: Sequence[str], question: str, language: str, gazetteer: Gazetteer) -> str | None:
-    """Return a follow-up question so that it stands alone, None where it does so already.
+    """Return the full form of a follow-up question, or None if it is complete.
 
     `previous` are the questions before it, the latest last, each as it was asked. The follow-up leans on the latest
     that stands alone. `language` is that of the question (ISO 639-1).
@@ -203,7 +203,7 @@ def _other_name(before: str, old: _PlaceSpan, place: PlacePhrase, patterns: Foll
 def _other_adjective(
     before: str, old: _PlaceSpan, place: PlacePhrase, patterns: FollowUpPatterns, gazetteer: Gazetteer
 ) -> str:
-    """Return the question with another country's adjective, or the place where those are inflected."""
+    """Return the question with another country's adjective, or with the place if adjectives inflect."""
     if patterns.language in ("en", "tr"):
         adjective = _adjective(place.countries, patterns.language, gazetteer)
         return before[: old.start] + adjective + before[old.end :] if adjective else ""
@@ -253,7 +253,7 @@ def _turkish_locative(name: str) -> str:
 
 
 def _adjective(countries: Sequence[str], language: str, gazetteer: Gazetteer) -> str:
-    """Return the first adjective that the table of places has for one country, "" where there is none."""
+    """Return the first adjective for one country in the table of places, or ""."""
     if len(countries) != 1:
         return ""
     forms = (form for same in gazetteer.forms.values() for form in same if form.adjective)
@@ -291,6 +291,6 @@ def _with_complement(before: str, phrase: str, language: str) -> str:
 
 
 def _replaced(text: str, start: int, end: int, new: str) -> str:
-    """Return a text with other words in the place of [start, end), with a capital where they open it."""
+    """Return a text with other words in place of [start, end), with a capital if they open it."""
     opens = not text[:start].strip(MARKS)
     return text[:start] + (new[:1].upper() + new[1:] if opens else new) + text[end:]

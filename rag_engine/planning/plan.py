@@ -165,12 +165,12 @@ def _distinct(queries: Sequence[str]) -> tuple[str, ...]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Return the words of the text, with what an apostrophe cuts off apart."""
+    """Return the words of the text; an apostrophe separates words."""
     return [match.group() for match in _WORD.finditer(_APOSTROPHE.sub(" ", text))]
 
 
 def _content_words(text: str, language: str, acronyms: Collection[str], phrasing: Phrasing) -> list[str]:
-    """Return the words that carry what is asked, each once, in the order of the question."""
+    """Return the words that carry the question, each once, in its order."""
     stop_words = phrasing.stop_words.get(language, frozenset())
     # What follows the apostrophe is an ending in Turkish, a word in French and Italian.
     text = re.sub("(?<=\\w)['’]\\w+", "", text) if language == "tr" else text

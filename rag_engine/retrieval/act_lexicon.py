@@ -52,7 +52,7 @@ class NameWord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ActLexicon:
-    """Folded words, singly or in sequence, with their meanings; `kinds` are those of whole acts.
+    """Folded words, singly or in sequence, with their meanings; `kinds` are meanings of whole acts.
 
     `wider` says what else an act of some meaning is called; `known` are names and abbreviations of well-known acts.
     """
@@ -88,7 +88,7 @@ def load_lexicon() -> ActLexicon:
 
 
 def name_words(text: str) -> list[list[NameWord]]:
-    """Return the words of a text that say something in a name, in runs within which a name may stand.
+    """Return the words with a meaning in names, in runs that may hold a name.
 
     Marks of sentences, numbers and the nouns of sections part the runs ("Article 7 of X" leaves X).
     """
@@ -165,7 +165,7 @@ def _read(matches: Sequence[re.Match[str]], joined: bool) -> tuple[int, list[Nam
 
 @lru_cache(maxsize=10_000)
 def _phrase(words: tuple[str, ...]) -> frozenset[str]:
-    """Return the meanings of a sequence of folded words, endings apart; empty where it is in no list."""
+    """Return the meanings of a sequence of folded words, without their endings, or an empty set."""
     lexicon = load_lexicon()
     found = lexicon.phrases.get(words)
     if found:

@@ -154,7 +154,7 @@ def _by_name(question: str, every: Sequence[tuple[Act, ActNames]]) -> Iterator[A
 
 
 def _may_be_named(names: ActNames, meanings: frozenset[str], unknown: Sequence[NameWord]) -> bool:
-    """Return whether a word that tells the act from others of its kind is among those of a question."""
+    """Return whether a question has a word that tells the act from others of its kind."""
     return any(
         not word.meanings.isdisjoint(meanings) if word.meanings else any(word.means(other) for other in unknown)
         for word in (*names.described, *(word for phrase in names.phrases for word in phrase))
@@ -243,7 +243,7 @@ def _known() -> tuple[tuple[list[tuple[NameWord, ...]], frozenset[str]], ...]:
 
 
 def _widened(word: NameWord) -> NameWord:
-    """Return a word of an act's own name with what else describes it."""
+    """Return a word of an act's own name with its other descriptions."""
     wider = load_lexicon().wider
     return replace(word, meanings=word.meanings | {wider[one] for one in word.meanings if one in wider})
 
@@ -296,7 +296,7 @@ def _words(name: str) -> tuple[NameWord, ...]:
 
 
 def _is_telling(words: Sequence[NameWord]) -> bool:
-    """Return whether these words name one act: several, one that is long, or one that only one act has."""
+    """Return whether these words name one act: several words, a long one, or one of a single act."""
     if len(words) == 1:
         return "basic law" in words[0].meanings or (len(words[0].word) >= _LONG_WORD and not words[0].kind)
     return len(words) > 1
@@ -336,7 +336,7 @@ def capitals(word: str) -> str:
 
 
 def _own_number(name: str) -> frozenset[str]:
-    """Return the number of an act in the forms in which it is written; those behind it are other acts'."""
+    """Return the number of an act in its written forms; later numbers in a name are other acts'."""
     for match in NUMBER.finditer(name):
         numbered = not match.group().isdecimal() or NUMBER_WORD.search(name[: match.start()])
         if (numbered or NUMBER_AFTER.match(name, match.end())) and not _YEAR.fullmatch(match.group()):

@@ -57,7 +57,7 @@ def _cosines(vectors: Vectors, queries: Vectors, rows: Keys | None) -> Vectors:
 
 
 def _largest(values: Vectors, count: int) -> NDArray[np.intp]:
-    """Where the `count` largest values stand, in no order.
+    """Return the places of the `count` largest values, in no order.
 
     A sample tells a value that a few times as many reach, so that only those few are compared with each other.
     """

@@ -1,4 +1,4 @@
-"""Sections that a question names, looked up in the catalog: where they are, or that there are none."""
+"""Sections that a question names, looked up in the catalog, and missing ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order of candidates: fuse, boost, add what the question names, rerank, diversify.
+"""Order of candidates: fuse, boost, add named sections, rerank, diversify.
 
 The order of the steps is that of Buriasco 2026, section 5.3; what each step weighs is measured (docs/measurements.md).
 """
@@ -134,7 +134,7 @@ def _refined(
     retrievers: Retrievers,
     config: RetrievalConfig,
 ) -> Ranked:
-    """Return the order after what reads the passages: provenance, references, siblings, reranker, MMR.
+    """Return the order after provenance, references, siblings, reranker and MMR, which read passages.
 
     Sections that the question names come before all others.
     """
@@ -214,7 +214,7 @@ def _cascaded(
 def _gained(
     named: NamedSections, records: Sequence[ChildRecord | None], view: CollectionView
 ) -> Iterator[tuple[int, float]]:
-    """Yield the positions of the children whose section or act the question names, with what they gain."""
+    """Yield the positions of the children of named sections and acts, with their gains."""
     for position, record in enumerate(records):
         # Only what has sections is cited by them.
         if record is not None and record.parent.section:
@@ -232,7 +232,7 @@ def _reranked(
     retrievers: Retrievers,
     config: RetrievalConfig,
 ) -> Ranked:
-    """Return the order after the reranker has read the best; with a warning where it could not."""
+    """Return the order after the reranker has read the best, with a warning if it failed."""
     try:
         reranker = retrievers.reranker(plan.language)
         depth = retrievers.rerank_depth(reranker)
@@ -287,7 +287,7 @@ class _Records:
         self._known: dict[int, ChildRecord | None] = {}
 
     def of(self, ranked: Ranked, count: int) -> list[ChildRecord | None]:
-        """Return the records of the first `count` children; None for one that was erased at this moment."""
+        """Return the records of the first `count` children; None for one that was just erased."""
         keys = ranked.keys[:count].tolist()
         missing = [key for key in keys if key not in self._known]
         if missing:

@@ -141,7 +141,7 @@ def _holds(source: Source, owner: int, place: ListedPlace) -> bool:
 
 
 def _floors(profile: Profile, config: RetrievalConfig) -> tuple[float, float]:
-    """Return the least similarity of a passage, and of one that was found by keywords."""
+    """Return the least similarity of a passage, and of a passage that was found by keywords."""
     if profile.cascade:
         return 0.0, 0.0
     if profile.as_published:

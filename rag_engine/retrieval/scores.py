@@ -69,7 +69,7 @@ class CandidatePool:
 
 
 def pool_of(found: Candidates, also: Iterable[int], view: CollectionView) -> CandidatePool:
-    """Return the pool of what the retrievers found and the children `also`."""
+    """Return the pool of the retrievers' candidates and the children `also`."""
     snapshot = view.snapshot
     positions = snapshot.positions(np.unique(np.array([*found.keys(), *also], np.int64)))
     owners, rows = snapshot.owners[positions], snapshot.rows[positions]

@@ -1,4 +1,4 @@
-"""The two retrievers of a question, by meaning and by keywords; one that is unavailable is reported."""
+"""The two retrievers of a question, by meaning and by keywords; an unavailable one is reported."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ class Candidates:
         return {key for part in (self.dense, self.sparse, self.keywords) for ranking in part for key in ranking}
 
     def dense_rank(self, key: int) -> int | None:
-        """Return the child's best rank by meaning, from 1; None where no variant found it."""
+        """Return the child's best rank by meaning, from 1, or None."""
         return _best_rank(self.dense, key)
 
     def sparse_rank(self, key: int) -> int | None:
-        """Return the child's best rank by keywords, from 1; None where no search found it."""
+        """Return the child's best rank by keywords, from 1, or None."""
         return _best_rank([*self.sparse, *self.keywords], key)
 
     def bm25(self, key: int) -> float | None:
-        """Return the child's best BM25, None where no search found it."""
+        """Return the child's best BM25, or None."""
         return max((found[key] for found in (*self.sparse, *self.keywords) if key in found), default=None)
 
 
@@ -88,7 +88,9 @@ def search(
     config: RetrievalConfig,
     wanted: Filter | None = None,
 ) -> Candidates:
-    """Return what each retriever finds for each query variant in the allowed documents (None allows all).
+    """Return the results of each retriever for each query variant in the allowed documents.
+
+    None allows all.
 
     `wanted` is the filter that allows them, for a vector store that filters by itself.
     """

@@ -110,7 +110,7 @@ def _damaged_row(found: str) -> WorkspaceError:
 
 
 def pack_extracted(extracted: ExtractedText) -> dict[str, bytes]:
-    """Return what the catalog keeps of a file's text, by column; see `Catalog.extracted`."""
+    """Return a file's text as the catalog keeps it, by column; see `Catalog.extracted`."""
     lines, blocks = pack_lines(extracted.lines), pack_blocks(extracted.blocks)
     return {"text": pack_text(extracted.text), "lines": lines, "blocks": blocks}
 
@@ -209,7 +209,7 @@ class Catalog:
             return _value(connection, name) or default
 
     def change(self) -> int:
-        """Return a number that grows whenever what readers may see has changed."""
+        """Return a number that grows with every change that readers may see."""
         return int(self.state("change", "0"))
 
     def active_documents(self) -> list[DocumentRecord]:
@@ -219,7 +219,7 @@ class Catalog:
         return [_record(row) for row in rows]
 
     def fingerprints(self) -> list[tuple[DocumentRecord, str]]:
-        """Every document of the collection with the fingerprint of what it was made from."""
+        """Return every document of the collection with the fingerprint of its inputs."""
         statement = sql.select(*_RECORD, documents.c.fingerprint).where(documents.c.status == "active")
         rows = self.read(statement.order_by(documents.c.key))
         return [(_record(row[:-1]), str(row[-1])) for row in rows]
@@ -289,7 +289,7 @@ class Catalog:
         return int(lines["page"][max(place, 0)]) if lines.size else 1
 
     def extracted(self, record: DocumentRecord) -> ExtractedText:
-        """Return what the document's file says, as it is kept: text, lines and blocks, to be cut again."""
+        """Return the kept content of the document's file, to be cut again: text, lines and blocks."""
         t = texts.c
         rows = self.read(sql.select(t.text, t.lines, t.blocks).where(t.document_key == record.key))
         if not rows:
@@ -320,7 +320,7 @@ class Catalog:
         return all(parent.text == text[parent.start : parent.end] for parent in kept.values())
 
     def checkpoint(self) -> None:
-        """Remove what was erased from the write-ahead log."""
+        """Remove erased content from the write-ahead log."""
         if self._engine.dialect.name == "sqlite":
             with self._engine.connect() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -122,7 +122,7 @@ class CollectionView:
         return whole
 
     def _still_held(self, rows: set[int]) -> int:
-        """Return how many of the rows are passages' still: what was erased since this moment is not missing."""
+        """Return how many of the rows passages still use; rows erased since this moment are not missing."""
         c = tables.children.c
         return sum(1 for _ in self.catalog.read_in(sql.select(c.vector_row), c.vector_row, sorted(rows)))
 
@@ -172,11 +172,11 @@ class Collection:
         return stored_file(paths.files(self.workspace), document)
 
     def manifest(self) -> IndexManifest | None:
-        """Return what the index knows of its encoder; None before anything was indexed."""
+        """Return the index's manifest of its encoder; None before anything was indexed."""
         return read_manifest(self.catalog.state("encoder"))
 
     def rerank_depth(self, reranker: str, measure: Callable[[], int]) -> int:
-        """Return how many passages a reranker of this name reads, measured where that was not done yet."""
+        """Return how many passages a reranker of this name reads, measured at the first call."""
         name = f"rerank depth {reranker}"
         kept = self._measured.get(name) or self.catalog.state(name)
         if kept:
@@ -248,12 +248,12 @@ class Collection:
         return int(self.catalog.state("generation", "1"))
 
     def dense(self) -> VectorIndex:
-        """Return the dense index that answers; WorkspaceError where it lacks passages."""
+        """Return the dense index that answers; WorkspaceError if it lacks passages."""
         index = self._backends.dense(self.generation())
         return self._complete(index, lambda: len(index), "vectors")
 
     def sparse(self) -> SparseIndex:
-        """Return the keyword index that answers; WorkspaceError where it lacks passages."""
+        """Return the keyword index that answers; WorkspaceError if it lacks passages."""
         index = self._backends.sparse(self.generation())
         return self._complete(index, index.count, "keywords")
 
@@ -290,7 +290,7 @@ class Collection:
 
     @contextmanager
     def writer(self, load_embedder: Callable[[], Embedder], chunking: ChunkingConfig) -> Iterator[Indexer]:
-        """Give the workspace's writer; what an interrupted run left half done is repaired first."""
+        """Yield the workspace's writer, after the repair of an interrupted run."""
         with paths.write_lock(self.workspace):
             embedder = load_embedder()
             if self.snapshot().documents:
@@ -307,7 +307,7 @@ class Collection:
             log_documents(self.catalog)
 
     def erase(self, document: DocumentRecord) -> Erasure:
-        """Remove a document everywhere and return what was removed."""
+        """Remove a document everywhere and return the result."""
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
             stores = self._stores(manifest.name, manifest.dimension)
@@ -320,7 +320,7 @@ class Collection:
             return replace(erased, left_behind=(*erased.left_behind, *self.left_by_erasures()))
 
     def finish_erasures(self) -> tuple[str, ...]:
-        """Finish the erasures that were broken off, and return what was still found afterwards."""
+        """Finish interrupted erasures, and return anything that was still found afterwards."""
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
             stores = self._stores(manifest.name, manifest.dimension)
@@ -415,7 +415,7 @@ class Collection:
         return False
 
     def waiting(self) -> WaitingGeneration | None:
-        """Return the generation that was held back, None where none waits."""
+        """Return the generation that was held back, or None."""
         return read_waiting(self.catalog)
 
     def accept_waiting(self) -> int:
@@ -436,7 +436,7 @@ class Collection:
         return len(self.snapshot())
 
     def discard_waiting(self) -> None:
-        """Remove the generation that waits; WorkspaceError where none does."""
+        """Remove the generation that waits; WorkspaceError if none does."""
         manifest = self._require_manifest()
         with paths.write_lock(self.workspace):
             self._require_waiting()

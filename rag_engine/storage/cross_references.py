@@ -47,7 +47,7 @@ def references(catalog: Catalog, parent_keys: Iterable[int]) -> dict[int, tuple[
 
 @dataclass(frozen=True, slots=True)
 class PlacedReference:
-    """Characters [start, end) of a document's text that refer to a section of it, and where that is."""
+    """Characters [start, end) of a document's text that refer to a section of it, and its place."""
 
     start: int
     end: int

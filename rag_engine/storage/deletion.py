@@ -38,7 +38,7 @@ class Erasure:
 
 
 def erase(stores: Stores, record: DocumentRecord) -> Erasure:
-    """Remove a document, invisible from the first moment on, and return what was removed."""
+    """Remove a document, invisible from the first moment on, and return the result."""
     d = tables.documents
     keys = {child.key for child in stores.catalog.document_children(record.key)}
     with stores.catalog.begin() as connection:
@@ -115,7 +115,7 @@ def _purge_one(stores: Stores, key: int, keep_vectors: bool) -> int:
 
 
 def _forget_groundings(connection: Connection, document_id: str) -> None:
-    """Remove what was written from a document, unless it is there in the same words under another key."""
+    """Remove groundings made from a document, unless it has the same words under another key."""
     d, g, quoted = tables.documents.c, tables.groundings, tables.grounded_documents
     if connection.execute(sql.select(d.key).where(d.document_id == document_id).limit(1)).first() is None:
         written = sql.select(quoted.c.grounding).where(quoted.c.document_id == document_id)

@@ -65,7 +65,7 @@ def entries_at(records: Sequence[IndexRecord], found: Sequence[Anchor], source: 
 
 
 def insert_entries(connection: Connection, document: int, listed: Sequence[IndexedEntry]) -> None:
-    """Store what is listed of a document whose children are in the catalog, each entry and position once."""
+    """Store the index entries of a document with children in the catalog, each entry and place once."""
     child_at = _children(connection, document) if listed else None
     if child_at is None:
         return
@@ -79,7 +79,7 @@ def insert_entries(connection: Connection, document: int, listed: Sequence[Index
 
 
 def replace_index(catalog: Catalog, source: str, listed: Mapping[int, Sequence[IndexedEntry]]) -> None:
-    """Replace what one index lists of documents (by key), in one transaction.
+    """Replace the entries of one index for documents (by key), in one transaction.
 
     The caller holds the workspace's write lock. `source` is that of everything listed.
     """
@@ -111,7 +111,7 @@ def stored_entries(catalog: Catalog, document_key: int) -> tuple[IndexedEntry, .
 
 
 def entries_to_keep(catalog: Catalog, document: Document) -> tuple[IndexedEntry, ...]:
-    """Return what indexes other than its own list of the version of a document with the same text."""
+    """Return the entries of other indexes for the version of a document with the same text."""
     a, d = tables.anchors.c, tables.documents.c
     statement = sql.select(d.key).where(d.source == document.source, d.sha256 == document.sha256, d.status == "active")
     found = catalog.read(statement.where(sql.exists().where(a.document_key == d.key, a.source.not_in(OWN_SOURCES))))

@@ -236,7 +236,7 @@ class Indexer:
         self._waiting = []
 
     def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> dict[str, int]:
-        """Return where the vector of every text that stands for a passage is stored, by the text's digest.
+        """Return the row of the vector of every passage text, by the text's digest.
 
         Only what was never seen before is encoded, and the passage's sentences with it. `passages` maps what the
         encoder reads to the passage itself.
@@ -330,7 +330,7 @@ def _insert_children(
 
 
 def _keep(connection: Connection, former: Iterable[FormerVersion]) -> None:
-    """Give former versions another source, so that none is removed with the one that replaces it."""
+    """Give former versions another source, so that their replacement does not remove them."""
     d = tables.documents
     for one in former:
         values = {"source": one.source, "metadata": metadata_json(one.metadata)}

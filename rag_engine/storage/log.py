@@ -65,7 +65,7 @@ def add_lines(workspace: Path, lines: Iterable[LogLine]) -> None:
 
 
 def read_lines(workspace: Path, kind: LogKind, on: str = "", after: int = 0) -> list[LogLine]:
-    """Return the lines of a kind, oldest first: upon one thing where it is named, after a line."""
+    """Return the lines of a kind, oldest first: on one object if it is named, after a line."""
     wanted = sql.select(*_COLUMNS).where(log.c.kind == kind, log.c.id > after).order_by(log.c.id)
     with reading(workspace) as connection:
         rows = connection.execute(wanted.where(log.c.on == on) if on else wanted).mappings()
@@ -78,7 +78,7 @@ def latest_lines(workspace: Path, kind: LogKind) -> dict[str, LogLine]:
 
 
 def forget_lines(workspace: Path, kinds: Iterable[LogKind], *on: str) -> None:
-    """Remove the lines of these kinds upon what was erased."""
+    """Remove the lines of these kinds on erased objects."""
     with writing(workspace) as connection:
         connection.execute(sql.delete(log).where(log.c.kind.in_(kinds), log.c.on.in_(on)))
 

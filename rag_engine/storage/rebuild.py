@@ -56,10 +56,10 @@ class CandidateBackends:
         return self.backends.new_indexes(generation)
 
     def keep_only(self, *generations: int) -> None:
-        """Keep everything: the collection that is being rebuilt decides what goes."""
+        """Keep everything: the collection that is being rebuilt removes old generations."""
 
     def compact_dense(self, generation: int) -> None:
-        """Keep everything as it is, for the same reason."""
+        """Keep everything, for the same reason."""
 
     def close(self) -> None:
         """Keep everything open, for the same reason."""
@@ -146,7 +146,7 @@ def waiting_documents(connection: Connection) -> list[int]:
 
 
 def forget_waiting(connection: Connection) -> None:
-    """Note that no generation waits; what was encoded for it is undone by the next recovery."""
+    """Note that no generation waits; the next recovery removes its documents."""
     d = tables.documents
     set_state(connection, _STATE, "")
     connection.execute(sql.update(d).where(d.c.status == WAITING).values(status="pending"))

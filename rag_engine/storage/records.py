@@ -84,19 +84,19 @@ def writing(workspace: Path) -> Iterator[Connection]:
 
 
 def write_record(connection: Connection, kind: str, id: str, body: str, owner: str = "", shared_by: str = "") -> None:
-    """Store a record in the place of what it was."""
+    """Store a record in place of its former state."""
     delete_record(connection, kind, id)
     row = {"kind": kind, "id": id, "owner": owner, "shared_by": shared_by, "version": time.time_ns(), "body": body}
     connection.execute(sql.insert(records).values(row))
 
 
 def delete_record(connection: Connection, kind: str, id: str) -> None:
-    """Delete a record, where there is one."""
+    """Delete a record, if it exists."""
     connection.execute(sql.delete(records).where(records.c.kind == kind, records.c.id == id))
 
 
 def body_of(connection: Connection, kind: str, id: str) -> str | None:
-    """Return a record, None where there is none."""
+    """Return a record, or None."""
     wanted = sql.select(records.c.body).where(records.c.kind == kind, records.c.id == id)
     found: str | None = connection.execute(wanted).scalar()
     return found

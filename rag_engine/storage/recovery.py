@@ -1,4 +1,4 @@
-"""Recovery from a crash: what an interrupted run left half done is finished or undone."""
+"""Recovery from a crash: half-finished changes are finished or undone."""
 
 from __future__ import annotations
 

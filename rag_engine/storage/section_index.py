@@ -90,7 +90,7 @@ def read_acts(catalog: Catalog, documents: Mapping[int, DocumentRecord]) -> tupl
 
 
 def _openings(catalog: Catalog, document_keys: Collection[int]) -> dict[int, str]:
-    """Return what each of the documents says in front of its first section."""
+    """Return the text of each document before its first section."""
     p = tables.parents.c
     begins = sql.select(p.document_key, p.index, p.section, p.text).where(p.index < _FIRST_PARENTS)
     rows = sorted(catalog.read_in(begins, p.document_key, document_keys))

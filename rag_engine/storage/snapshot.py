@@ -132,7 +132,7 @@ def draw_samples(snapshot: Snapshot, vectors: Vectors) -> LanguageSamples:
 
 
 def read_snapshot(catalog: Catalog, previous: Snapshot | None = None) -> Snapshot:
-    """Return the present collection; what `previous` already holds is not read again."""
+    """Return the present collection; parts that `previous` already holds are not read again."""
     change = catalog.change()
     if previous is not None and previous.change == change:
         return previous

@@ -50,7 +50,7 @@ def stored_file(files: Path, record: DocumentRecord) -> Path:
 
 
 def keyword_rows(record: DocumentRecord, children: Iterable[ChildRecord]) -> Iterator[tuple[int, int, str, str]]:
-    """Yield what the keyword index holds of a document's children: key, document key, language, text.
+    """Yield the keyword index's rows of a document: key, document key, language, text.
 
     The same as when the document was added, so that an index written from the catalog equals the first.
     """

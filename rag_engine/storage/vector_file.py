@@ -97,7 +97,7 @@ def sealed(vectors: bytes) -> bytes:
 
 
 def unsealed(kept: bytes) -> bytes | None:
-    """Return the vectors of `sealed`; None where they are not as they were kept, or have no checksum.
+    """Return the vectors of `sealed`, or None if they differ from their checksum or have none.
 
     >>> unsealed(sealed(b"vectors"))
     b'vectors'
@@ -107,7 +107,7 @@ def unsealed(kept: bytes) -> bytes | None:
 
 
 def _piece(checksums: bytes, row: int) -> bytes:
-    """Return the checksum of a row; empty for one that has none."""
+    """Return the checksum of a row, or b""."""
     return checksums[row * _CHECKSUM_BYTES : (row + 1) * _CHECKSUM_BYTES]
 
 

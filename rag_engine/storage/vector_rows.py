@@ -13,7 +13,7 @@ from rag_engine.storage.vector_file import unsealed
 
 
 def sweep(stores: Stores) -> int:
-    """Remove vectors that no child uses, such as those of an interrupted run, and return their number."""
+    """Remove vectors that no child uses, for example of an interrupted run, and return their number."""
     v = tables.vectors
     used = _rows_of_children(stores)
     unused = sql.select(v.c.row).where(v.c.model == stores.vectors.model, v.c.row.not_in(used))

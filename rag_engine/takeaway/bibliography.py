@@ -107,7 +107,7 @@ def _escape(text: str) -> str:
 
 
 def _address(url: str) -> str:
-    """Return an address without what would end or break the field; readers take the rest verbatim."""
+    """Return an address without characters that would end or break the field."""
     return quote(_line(url), safe="%/:?#[]@!$&'()*+,;=~-._")
 
 
@@ -133,6 +133,6 @@ def cited_entries(citations: Iterable[Citation], documents: Iterable[DocumentRec
 
 
 def _code(metadata: Metadata) -> str:
-    """Return what a bibliography calls a document: "parliament-2016-flood", as far as it is known."""
+    """Return a document's code in a bibliography, from known parts: "parliament-2016-flood"."""
     authority, title = (fold_title(text).partition(" ")[0] for text in (metadata.authority, metadata.title))
     return "-".join(filter(None, (authority, str(metadata.year or metadata.date[:4]), title)))

@@ -62,7 +62,7 @@ class _SectionMarks:
         }
 
     def write(self, paragraph: Any, runs: tuple[exported_text.AnswerRun, ...], *, bold: bool = False) -> None:
-        """Add runs to a paragraph; a mark without a citation stays as it is written."""
+        """Add runs to a paragraph; a mark without a citation stays as text."""
         for run, following in zip(runs, (*runs[1:], None), strict=True):
             footnote = self._cited(run)
             if footnote is not None:
@@ -159,7 +159,7 @@ class DocxFootnotes:
         _add_styles(document)
 
     def cite(self, paragraph: Any, key: Hashable, text: str) -> None:
-        """Add a mark to a paragraph: of a new footnote, or of the one that the key has already."""
+        """Add a mark to a paragraph: of a new footnote, or of the key's existing one."""
         if number := self._numbers.get(key):
             _refer(paragraph, number)
             return
@@ -258,7 +258,7 @@ def _element(tag: str, **attributes: str | int) -> Any:
 
 
 def write_words(paragraph: Any, text: str, *, bold: bool = False, italic: bool = False) -> None:
-    """Add words to a paragraph; one that begins in a script from right to left is read so."""
+    """Add words to a paragraph; words that begin in a right-to-left script are set so."""
     from docx.oxml import OxmlElement
     from docx.oxml.ns import qn
 

@@ -1,4 +1,4 @@
-"""An answer, a conversation or a notebook as it is exported, in every format."""
+"""An answer, a conversation or a notebook as text for every format of export."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def footnote_text(citations: Iterable[Citation], words: Wording = ENGLISH, *, qu
 
 
 def attribute_text(value: AttributeContent, words: Wording = ENGLISH) -> str:
-    """Return what an attribute of a form holds as it is shown."""
+    """Return the content of an attribute of a form, for display."""
     if isinstance(value, bool):
         return words.message("yes") if value else words.message("no")
     if isinstance(value, tuple):
@@ -201,7 +201,7 @@ def _entry_section(entry: NotebookEntry, present: Container[str], words: Wording
 
 @dataclass(frozen=True, slots=True)
 class AnswerRun:
-    """Words of a line, or the mark of the source `n`, whose words are the mark as it is written."""
+    """Words of a line, or the mark of the source `n` as its words."""
 
     text: str
     bold: bool = False

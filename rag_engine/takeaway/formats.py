@@ -29,7 +29,7 @@ _INDENTED = re.compile(r"^[ \t]{4,}(?![-*•]|\d{1,3}[.)])", re.MULTILINE)
 def export_file(
     text: ExportedText, suffix: str, documents: Iterable[DocumentRecord], words: Wording = ENGLISH
 ) -> bytes:
-    """Return the content of a file with this suffix; `documents` describe what is cited.
+    """Return the content of a file with this suffix; `documents` describe the cited documents.
 
     InputError for a suffix without a format.
     """
@@ -74,7 +74,7 @@ def _section(section: ExportedSection, number: int, words: Wording) -> Iterator[
 
 
 def _marked(text: str, labels: dict[int, str]) -> str:
-    """Return what was written with each mark of a cited source as a footnote's."""
+    """Return the text with each mark of a cited source as a footnote's."""
     pieces = CHECKED_MARK.split(text)
     marks = [labels.get(int(n), _kept(f"[Source {n}]")) for n in pieces[1::2]]
     return "".join(kept + mark for kept, mark in zip(map(_kept, pieces[::2]), [*marks, ""], strict=True)).strip("\n")
@@ -96,7 +96,7 @@ def _footnotes(
 
 
 def _kept(text: str) -> str:
-    """Return the text in its lines, with nothing in it that leads elsewhere or swallows what follows."""
+    """Return the text in its lines, with links and markup escaped."""
     return _unlinked(_ACTIVE.sub(r"\\\g<0>", _INDENTED.sub("   ", visible_text(text))))
 
 

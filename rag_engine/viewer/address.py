@@ -16,21 +16,21 @@ _SPAN = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class DocumentPlace:
-    """A document by its id, a page of it (0 where none is named), and characters [start, end) of its text."""
+    """A document by its id, a page of it (0: none named), and characters [start, end) of its text."""
 
     document_id: str
     page: int = 0
     passage: Span | None = None
 
     def parameters(self) -> dict[str, str]:
-        """Return the parameters of the address; what is not known is left out."""
+        """Return the parameters of the address, without unknown ones."""
         passage = f"{self.passage[0]}-{self.passage[1]}" if self.passage else ""
         named = {DOCUMENT: self.document_id, PAGE: str(self.page or ""), PASSAGE: passage}
         return {name: value for name, value in named.items() if value}
 
 
 def read_address(parameters: Mapping[str, str]) -> DocumentPlace:
-    """Return the place that the parameters of an address name; what cannot be read counts as not named.
+    """Return the place that the parameters of an address name; unreadable values are ignored.
 
     >>> read_address({"document": "D1", "page": "3"})
     DocumentPlace(document_id='D1', page=3, passage=None)

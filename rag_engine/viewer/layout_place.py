@@ -1,4 +1,4 @@
-"""Places of a passage and of links of an office file in its layout, and what tells them."""
+"""Places of a passage and of links of an office file in its layout."""
 
 from __future__ import annotations
 

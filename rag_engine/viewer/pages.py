@@ -30,7 +30,7 @@ class PagedText:
         return any(line.box is not None for line in self.lines)
 
     def page_span(self, page: int) -> Span:
-        """Return the characters from the first to the last of a page; an empty span where it has no text."""
+        """Return the characters from the first to the last of a page; an empty span without text."""
         own = self.page_lines(page)
         return (own[0].start, own[-1].end) if own else (0, 0)
 
@@ -96,7 +96,7 @@ def page_paragraphs(document: PagedText, page: int) -> tuple[Paragraph, ...]:
 
 
 def fitting_paragraphs(text: str, paragraphs: Sequence[Paragraph], passage: Span | None) -> Sequence[Paragraph]:
-    """Return as much of the paragraphs as a page can show, around a passage where there is one.
+    """Return as many paragraphs as a page can show, around the passage if there is one.
 
     A sheet of a million rows, which is one paragraph, would keep a browser busy for minutes.
     """

@@ -1,4 +1,4 @@
-"""Segments of a document: what a strategy of chunking made of its text, as a reader sees it."""
+"""Segments of a document: the result of a strategy of chunking, as a reader sees it."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class VersionText:
 
 
 def compare_versions(older: VersionText, newer: VersionText) -> VersionChanges:
-    """Return what changed from the older to the newer version; spacing and line breaks do not count.
+    """Return the changes from the older to the newer version, without spacing and line breaks.
 
     A paragraph that was moved is removed where it was and added where it is.
     """
@@ -199,7 +199,7 @@ class SameWork:
 
 
 def documents_of_work(document: DocumentRecord, documents: Iterable[DocumentRecord]) -> SameWork:
-    """Return the documents that share the document's work; it is alone where it has none."""
+    """Return the documents that share the document's work, or the document alone."""
     work, language = document.metadata.work, document.metadata.language
     same = [one for one in documents if work and one.metadata.work == work and one.key != document.key]
     versions = [document, *(one for one in same if one.metadata.language == language)]

@@ -1,1 +1,1 @@
-"""Quotations: what of the sources answers, chosen and shown word for word."""
+"""Quotations: the units of sources that answer, chosen and shown word for word."""

@@ -107,7 +107,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class _Quotable:
-    """A unit of a source, the source's own units, and what a reader found in it."""
+    """A unit of a source, the source's own units, and the reader's finding."""
 
     source: Source
     unit: Unit
@@ -235,7 +235,7 @@ def _chance(found: AnswerSpan | None) -> float:
 
 
 def _under_headings(one: _Quotable, count: int) -> str:
-    """Return a unit's text below the innermost headings of its source, which often name what it is about."""
+    """Return a unit's text below the innermost headings of its source, which often name its subject."""
     return "\n".join(filter(None, (" | ".join(one.source.headings[-count:]), one.text)))
 
 
@@ -280,7 +280,7 @@ def _candidates(sources: Sequence[Source]) -> list[_Quotable]:
 
 
 def _of_source(source: Source) -> list[_Quotable]:
-    """Return a source's units, those inside its hits first, best hit first, then in reading order."""
+    """Return a source's units, first those of its best hits, then the others in reading order."""
 
     def distance(unit: Unit) -> tuple[int, int]:
         start, end = source.start + unit.start, source.start + unit.end
@@ -317,7 +317,9 @@ def _found(candidate: _Quotable, readings: Mapping[tuple[int, str], PassageReadi
 def _choose(
     candidates: Sequence[_Quotable], scores: NDArray[np.float64], quoting: Quoting, *, listing: bool
 ) -> list[Quotation]:
-    """Return what to show: best first, nothing twice, a few of one source, two sources if about as good.
+    """Return the quotations to show: best first, none twice, a few of one source.
+
+    A second source is added if it is about as good.
 
     Quotations that only fill up are not taken from weak passages if there are others.
     """

@@ -65,7 +65,7 @@ def forms_in(text: str, language: str, gazetteer: Gazetteer) -> frozenset[str]:
 def shares_said(
     terms: Sequence[Term], texts: Sequence[AbstractSet[str]], lengths: Sequence[int]
 ) -> NDArray[np.float64]:
-    """Return what share of the terms each text says, a term counting more the fewer of the texts say it.
+    """Return the share of the terms in each text; a term in fewer texts counts more.
 
     `texts` are the forms of each and `lengths` its words: a long text says many of them by chance. The name of a place
     is what tells one row of a table from the others.
@@ -79,7 +79,7 @@ def shares_said(
 
 
 def asked_for(question: str, language: str) -> frozenset[Asked]:
-    """Return what a question asks for, by its words; nothing in a language without patterns."""
+    """Return the kinds of answer that a question asks for; none in a language without patterns."""
     folded = question.strip().casefold()
     patterns: dict[Asked, str] = read_table("asked_for")["questions"].get(language, {})
     return frozenset(kind for kind, pattern in patterns.items() if re.search(pattern, folded))

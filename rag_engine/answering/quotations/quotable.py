@@ -57,7 +57,7 @@ class Unit:
 
 
 def units_of(text: str, language: str) -> list[Unit]:
-    """Return the units of a text in reading order; where there is none that reads as one, its pieces."""
+    """Return the units of a text in reading order, or its pieces if no unit reads as one."""
     units: list[Unit] = []
     opening, kind = "", ""
     above = _Above()
@@ -135,7 +135,7 @@ def with_context(unit: Unit, text: str, units: Sequence[Unit], language: str, *,
 
 
 def leans(sentence: str, language: str) -> bool:
-    """Return whether a sentence begins with a word that stands for something named before it."""
+    """Return whether a sentence begins with a word for something named before it."""
     first = _FIRST_WORD.match(sentence)
     return first is not None and fold(first[1]) in _leaning_words().get(language, frozenset())
 
@@ -173,7 +173,7 @@ def _enumeration(place: int, text: str, units: Sequence[Unit]) -> Span:
 
 
 def _with_neighbours(place: int, text: str, units: Sequence[Unit]) -> Span:
-    """Return a unit with those of its kind after it and before it, as many as there is room for."""
+    """Return a unit with as many neighbours of its kind as there is room for."""
     first, last, kind = place, place, units[place].kind
     while last + 1 < len(units) and units[last + 1].kind == kind:
         if not _is_short(text[units[first].start : units[last + 1].end]):
@@ -185,7 +185,7 @@ def _with_neighbours(place: int, text: str, units: Sequence[Unit]) -> Span:
 
 
 def _marker(text: str, start: int) -> str:
-    """Return the kind of marker with which a line begins at `start`, "" where none does."""
+    """Return the kind of marker with which a line begins at `start`, or ""."""
     if text[text.rfind("\n", 0, start) + 1 : start].strip():
         return ""
     if _NUMBER_CELL.match(text, start):

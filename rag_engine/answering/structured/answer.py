@@ -105,7 +105,7 @@ def structured_answer(
 def _pack(
     evidence: Evidence, generator: Generator, schema: AnswerSchema, embedder: Embedder
 ) -> tuple[str, list[Source]]:
-    """Return the system message and the sources that fit beside it and the reply, best first."""
+    """Return the system message and the sources that fit next to it and the reply, best first."""
     fields: list[tuple[str, str, str]] = [(one.name, one.kind, one.description or one.title) for one in schema.entities]
     fields.append((schema.list_name, "list of records", schema.list_description))
     fields += [(f"{schema.list_name}.{one.name}", one.kind, one.description or one.title) for one in schema.attributes]

@@ -1,4 +1,4 @@
-"""The JSON schema of a structured answer: which are accepted, and what of it a model is asked for."""
+"""The JSON schema of a structured answer: accepted schemas, and the one a model is given."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def schema_titled(title: str, own: AnswerSchema | None) -> AnswerSchema:
 
 
 def read_schema(file: Path) -> AnswerSchema:
-    """Return the form that a file describes; InputError names the place of what cannot be used."""
+    """Return the form that a file describes; InputError names the place that cannot be used."""
     check_file(file)
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -254,7 +254,7 @@ class _SchemaReading:
         )
 
     def _attributes(self, record: JsonSchema, at: str) -> list[SchemaAttribute]:
-        """Return the attributes of a record, without its citation; the first is required where none is."""
+        """Return the attributes of a record, without its citation; without a required one, the first is."""
         attributes: list[SchemaAttribute] = []
         cited = False
         for name, place, value, nullable in self._properties(record, at):
@@ -336,7 +336,7 @@ class _SchemaReading:
         )
 
     def _resolved(self, schema: object, place: str) -> tuple[JsonSchema, bool]:
-        """Return a schema with its references followed, and whether null is allowed beside it."""
+        """Return a schema with its references followed, and whether it also allows null."""
         nullable = False
         while isinstance(schema, dict):
             if "$ref" in schema:
@@ -366,7 +366,7 @@ class _SchemaReading:
         return schema, nullable
 
     def _target(self, reference: str, place: str) -> JsonSchema:
-        """Return what a reference inside the schema leads to."""
+        """Return the target of a reference inside the schema."""
         found: object = self.schema if reference.startswith("#") else None
         for step in reference[1:].split("/")[1:]:
             key = step.replace("~1", "/").replace("~0", "~")
@@ -384,7 +384,7 @@ class _SchemaReading:
 
 
 def _alternative_to_null(schema: JsonSchema) -> JsonSchema | None:
-    """Return the one alternative to null, where a schema is written as two; None where it is not."""
+    """Return the one alternative to null of a schema that is written as two, else None."""
     for word in ("anyOf", "oneOf"):
         given = schema.get(word)
         if isinstance(given, list):

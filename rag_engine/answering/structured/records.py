@@ -88,7 +88,7 @@ def bind_reply(
 def _bind_record(
     given: object, place: str, schema: AnswerSchema, sources: Mapping[int, Source], page_of: PageOf, child_of: ChildOf
 ) -> tuple[CitedRecord | None, list[str]]:
-    """Return the record with its citation, or None, and warnings of what was left out."""
+    """Return the record with its citation, or None, and warnings about left-out values."""
     record = given if isinstance(given, dict) else {}
     named = _clean(record.get(schema.attributes[0].name))
     place = f"{place} ({_shown(named)})" if named else place
@@ -194,7 +194,7 @@ def _sentences_for(value: AttributeContent, source: Source, statement: statement
 def _yes_or_no_there(
     attribute: SchemaAttribute, value: bool, source: Source, statement: statements.SourceStatement
 ) -> _StatedValue:
-    """Return a yes or no that the statement, else what is beside it, states without its contrary.
+    """Return a yes or no that the statement, or its neighbour, states without its contrary.
 
     Where that says nothing of it, a source that is a single section of an act is about one matter as a whole.
     """
@@ -391,7 +391,6 @@ def _head_and_text(source: Source) -> str:
 
 
 def _head(source: Source) -> str:
-    """Return what a source is called."""
     metadata = source.document.metadata
     named = (metadata.title, metadata.authority, source.act, source.section, *source.headings)
     return "\n\n".join(filter(None, named))

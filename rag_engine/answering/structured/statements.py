@@ -88,7 +88,7 @@ def is_found(source: Source, span: Span) -> bool:
 
 
 def _placed(source: Source, wanted: Iterable[Span]) -> Iterator[SourceStatement]:
-    """Yield the wanted spans with what belongs to each."""
+    """Yield the wanted spans with their surroundings."""
     text, language = source.text, _language(source)
     spans, units = sentence_spans(text, language), {unit.start: unit for unit in units_of(text, language)}
     kinds = [units[start].kind if start in units else "piece" for start, _ in spans]
@@ -153,13 +153,13 @@ def unsupported(value: str, passage: str, language: str, *, share: float = WORDS
 
 
 def unknown_numbers(value: str, passage: str) -> str:
-    """Return the first number of a value that the passage does not have; "" where it has all."""
+    """Return the first number of a value that the passage lacks, or ""."""
     held = set(_numbers(passage))
     return next((number for number in _numbers(value) if number not in held), "")
 
 
 def unknown_names(value: str, passage: str, language: str) -> str:
-    """Return the first name of a value that the passage does not have; "" where it has all.
+    """Return the first name of a value that the passage lacks, or "".
 
     A name is a word with a capital that does not begin a sentence, or has two of them.
     """
@@ -211,7 +211,7 @@ def _terms(text: str, language: str) -> set[str]:
 
 
 def _denied(text: str, match: re.Match[str]) -> bool:
-    """Return whether the matched words are denied where they stand."""
+    """Return whether the matched words are denied in their place."""
     start = match.start("term")
     before, after = text[max(0, start - 60) : start], text[match.end() : match.end() + 20]
     return any((_NEGATED.search(before), _TURKISH_NEGATION.match(after), _ANSWERED_NO.match(after)))

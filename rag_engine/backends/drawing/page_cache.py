@@ -26,7 +26,7 @@ _DRAWING_VERSION = "1"
 
 
 class PageCache:
-    """Answers of the drawing processes, by the content of the file, the page, and what was asked of it.
+    """Answers of the drawing processes, by the content of the file, the page, and the request.
 
     Several threads and processes may use one folder. A cache that cannot be read or written (a full disk) costs the
     time of drawing again, and is no error.
@@ -39,7 +39,7 @@ class PageCache:
         self._bytes: int | None = None
 
     def find(self, content: str, page: int, request: str) -> bytes | None:
-        """Return what was answered to a request about a page of the file with this hash, else None."""
+        """Return the kept answer to a request about a page of the file with this hash, or None."""
         path = self._path(content, page, request)
         try:
             answer = path.read_bytes()
@@ -66,7 +66,7 @@ class PageCache:
         self._write(original, self._refusal_path(content, page), cause.encode())
 
     def layout(self, content: str) -> Path:
-        """Return the path of the PDF that shows how an office file looks, whether it is there or not."""
+        """Return the path for the PDF layout of an office file, which may not exist yet."""
         path = drawings_of(self._folder, content) / "layout.pdf"
         with suppress(OSError):
             os.utime(path)
@@ -100,7 +100,7 @@ class PageCache:
         return sum(path.stat().st_size for path in self._folder.glob("*/*"))
 
     def _make_room(self) -> None:
-        """Remove what was looked at longest ago."""
+        """Remove the answers whose last use is longest ago."""
         found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self._folder.glob("*/*"))
         left = sum(size for _, size, _ in found)
         for _, size, path in found:

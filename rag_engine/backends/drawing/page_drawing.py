@@ -172,7 +172,7 @@ def _read_lines(document: pymupdf.Document, pages: range, share: float) -> dict[
 
 
 def _boxes(page: pymupdf.Page, spans: Sequence[CharacterRange]) -> list[Rectangle]:
-    """Return the boxes of some of a page's letters and digits, one for what is together in a line."""
+    """Return the boxes of some letters and digits of a page; neighbours in a line share a box."""
     boxes: list[Rectangle] = []
     position = 0
     blocks = page.get_text("rawdict", flags=_TEXT)["blocks"]

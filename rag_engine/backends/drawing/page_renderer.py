@@ -110,7 +110,7 @@ class PageRenderer:
         return self._cached(_Drawing("This text", json.dumps(request)))
 
     def close(self) -> None:
-        """End the processes; what is not drawn yet is cancelled."""
+        """End the processes and cancel the drawings that are not finished."""
         self._turns.cancel()
         self._pool.kill()
         self._turns.join()
@@ -124,7 +124,10 @@ class PageRenderer:
         return self._cached(_Drawing(name, request, file, page, content, state, of_one_page))
 
     def _cached(self, drawing: _Drawing) -> Future[bytes]:
-        """Return what was begun before, unless it failed and may be tried again by now."""
+        """Return the drawing that was begun before, or begin it.
+
+        One that failed is tried again after a while.
+        """
         with self._lock:
             future, when = self._begun.pop(drawing, (None, 0.0))
             if future is None or time.monotonic() - when > _lasting(future):
@@ -233,7 +236,7 @@ class _Turns:
         return future
 
     def cancel(self) -> None:
-        """Begin no more work."""
+        """Begin no further work."""
         with self._lock:
             self.cancelled = True
             for future in [*self._begun, *(one for line in self._waiting.values() for one, _ in line)]:
@@ -266,7 +269,7 @@ class _Turns:
 
 
 def _processor_seconds(child: ConfinedChild) -> float:
-    """Return the processor time that a process has used; 0 where it has ended."""
+    """Return the processor time that a process has used, or 0 if it has ended."""
     try:
         used = psutil.Process(child.process_id).cpu_times()
     except psutil.Error:
@@ -276,7 +279,7 @@ def _processor_seconds(child: ConfinedChild) -> float:
 
 @contextmanager
 def _opened(drawing: _Drawing) -> Iterator[int | None]:
-    """Yield the descriptor of the file that is drawn, None for a text; WorkspaceError where it is missing."""
+    """Yield the descriptor of the file to draw, None for a text; WorkspaceError if it is missing."""
     if drawing.file is None:
         yield None
         return

@@ -74,7 +74,7 @@ class LayoutText:
     lines: Sequence[int]
 
     def is_cell(self, start: int, end: int) -> bool:
-        """Return whether characters are whole lines, as those of a cell are."""
+        """Return whether characters are whole lines, like a cell's."""
         return all(self.lines[bisect_left(self.lines, edge) % len(self.lines)] == edge for edge in (start, end))
 
 
@@ -137,7 +137,7 @@ _compact = _CompactCharacters()
 
 
 def _places(text: str, words: str, most: int = sys.maxsize) -> list[int]:
-    """Return where the words stand, none of them over another."""
+    """Return the places of the words, without overlaps."""
     found: list[int] = []
     place = text.find(words)
     while place >= 0 and len(found) < most:

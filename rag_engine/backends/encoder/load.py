@@ -118,7 +118,7 @@ class TorchModel:
             return torch_vectors(self._model, list(texts))
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of the whole text, special tokens included, also beyond what the model reads."""
+        """Return the number of tokens of the whole text, with special ones, beyond the model's limit too."""
         with self._lock:
             return len(self._model.tokenizer(text, truncation=False, verbose=False)["input_ids"])
 
@@ -221,7 +221,7 @@ def model_folder(source: ModelSource, cache: Path) -> str:
 
 
 def open_sentence_transformer(location: str) -> SentenceTransformer:
-    """Return the model of a folder, on the processor; BackendError for one that is not whole."""
+    """Return the model of a folder, on the processor; BackendError if it is not whole."""
     from sentence_transformers import SentenceTransformer
 
     return model_export.open_quietly(
@@ -287,7 +287,7 @@ def export_packaged(folder: Path) -> None:
 
 
 def token_score_name() -> str:
-    """Return which model and layer the figures are of: those of another cannot be compared with them."""
+    """Return the model and layer of the figures, which another model's cannot be compared with."""
     return f"{packaged_e5.packaged_name()}, layer {_LAYER}"
 
 

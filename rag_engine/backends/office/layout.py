@@ -54,7 +54,7 @@ class OfficeLayouts:
         self._closed = False
 
     def pdf(self, file: Path, content: str) -> Future[Path]:
-        """Make a PDF of a file with this hash, or return the one that was made.
+        """Return the PDF of a file with this hash, and make it if it is missing.
 
         The future fails with WorkspaceError where LibreOffice is not installed or cannot make one in time.
         """
@@ -70,7 +70,7 @@ class OfficeLayouts:
         return found
 
     def close(self) -> None:
-        """End what is being made."""
+        """End the running conversions."""
         self._closed = True
         self._thread.shutdown(wait=False, cancel_futures=True)
         running = self._running
@@ -118,7 +118,7 @@ class OfficeLayouts:
 
 
 def read_made(path: Path) -> bytes:
-    """Return the PDF that the process left, b"" where it left none.
+    """Return the PDF that the process left, or b"".
 
     It may have been taken over by the document: a link would be followed with our rights.
     """

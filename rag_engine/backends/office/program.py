@@ -32,7 +32,7 @@ def office_program() -> str | None:
 
 
 def office_folders() -> tuple[str, ...]:
-    """Return the folders that LibreOffice needs to read, where they are not the system's."""
+    """Return the folders outside of the system's that LibreOffice needs to read."""
     program = office_program()
     if program is None:
         return ()

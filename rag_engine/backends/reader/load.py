@@ -70,7 +70,7 @@ class AdapterReader:
         self._lock = threading.Lock()
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
-        """Return what it reads in each passage; BackendError when the runtime breaks off."""
+        """Return the reading of each passage; BackendError if the runtime breaks off."""
         with self._lock:
             known = {text: self._cached[question, text] for text in passages if (question, text) in self._cached}
         missing = [text for text in dict.fromkeys(passages) if text not in known]
@@ -166,7 +166,7 @@ def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path |
 
 
 def _agrees(reader: AdapterReader, folder: Path, count: int | None) -> bool:
-    """Return whether the runtime says of the first `count` check texts, or of all, what torch says."""
+    """Return whether the runtime agrees with torch on the first `count` check texts, or on all."""
     expected = np.load(folder / CHECK, allow_pickle=False)[:count]
     read = reader.read(CHECK_QUESTION, CHECK_TEXTS[:count])
     found = np.array([(one.relevance, one.absent) for one in read])
@@ -248,7 +248,7 @@ class QuestionAnsweringReader:
         )
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
-        """Return what it reads in each passage; BackendError when the model breaks off."""
+        """Return the reading of each passage; BackendError if the model breaks off."""
         with self._lock:
             try:
                 return [self._read(question, passage) for passage in passages]

