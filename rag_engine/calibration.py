@@ -1,8 +1,8 @@
 """Calibration: cosines on a scale from 0 to 1 that means the same for every encoder.
 
-Cosines of one encoder lie between .70 and .95, of another between .0 and .9, and most encoders put a passage in the
-question's own language nearer than its translation. So the scale is measured: related and unrelated pairs from policy
-documents in seven languages (data/calibration.jsonl) give five anchors, and similarity is linear between them.
+Cosines of one encoder lie between .70 and .95, of another between .0 and .9. Most encoders put a passage in the
+question's own language nearer than its translation. So the scale is measured on related and unrelated pairs from policy
+documents in seven languages (data/calibration.jsonl). They give five anchors, and similarity is linear between them.
 
 | similarity | cosine                                         | meaning                               |
 |------------|------------------------------------------------|---------------------------------------|
@@ -12,8 +12,8 @@ documents in seven languages (data/calibration.jsonl) give five anchors, and sim
 | .70        | 25th percentile of the related pairs           | strong: as near as most true answers  |
 | 1          | 99th percentile of the related pairs           |                                       |
 
-The unrelated pairs are hard, being from the same field; `python -m benchmarks.models.encoders --calibration` shows what
-the floor and the tiers let through on questions that took no part.
+The unrelated pairs are hard, being from the same field. `python -m benchmarks.models.encoders --calibration` shows
+which share of other questions passes the floor and the tiers.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def find_places(text: str, gazetteer: Gazetteer, language: str = "", *, running:
     """Return the countries and regions that a text names, in the order of their first mention.
 
     Questions and documents are read by the same rule. If the `language` of the text (ISO 639-1) is known, an adjective
-    of another language is no place: Turkish "belge" is a document, and "Indiana" is not Indian. In `running` text of a
+    of another language is no place. Turkish "belge" is a document, and "Indiana" is not Indian. In `running` text of a
     document only abbreviations that mean one thing count ("AU" may be anything).
 
     >>> find_places("Floods in Italy and Spain", load_gazetteer()).countries

@@ -121,32 +121,32 @@ def records_file(workspace: Path) -> Path:
 
 
 def files(workspace: Path) -> Path:
-    """Folder of the documents' copies."""
+    """Return the folder of the documents' copies."""
     return workspace / "files"
 
 
 def drawings(workspace: Path) -> Path:
-    """Folder of the pages that were drawn, a folder for each content."""
+    """Return the folder of the drawn pages, which has a folder for each content."""
     return workspace / "drawings"
 
 
 def index(workspace: Path) -> Path:
-    """Folder of the indexes, in which each generation has its own."""
+    """Return the folder of the indexes, which has a folder for each generation."""
     return workspace / "index"
 
 
 def sparse_index(workspace: Path, generation: int) -> Path:
-    """Folder of one generation of the keyword index."""
+    """Return the folder of one generation of the keyword index."""
     return index(workspace) / str(generation) / "keywords"
 
 
 def chroma(workspace: Path, generation: int) -> Path:
-    """Folder of one generation of Chroma."""
+    """Return the folder of one generation of Chroma."""
     return index(workspace) / str(generation) / "chroma"
 
 
 def vectors(workspace: Path) -> Path:
-    """Folder of the vector store."""
+    """Return the folder of the vector store."""
     return workspace / "vectors"
 
 
@@ -256,7 +256,7 @@ def is_running(number: int, started: float) -> bool:
 
 
 def chroma_answers(url: str) -> bool:
-    """Whether a Chroma server answers at the URL."""
+    """Return whether a Chroma server answers at the URL."""
     import httpx
 
     try:

@@ -371,5 +371,5 @@ def _shown(value: Any) -> str:
 
 
 def answer_differs(differences: Collection[ReplayDifference]) -> bool:
-    """Whether the answer itself is another."""
+    """Return whether the answer itself is another."""
     return any(one.part == "answer" for one in differences)

@@ -93,7 +93,7 @@ def words(text: str) -> set[str]:
 
 
 def shared_words(one: set[str], other: set[str]) -> float:
-    """Cosine of two sets of words, 0 to 1.
+    """Return the cosine of two sets of words, 0 to 1.
 
     >>> shared_words({"sea", "rise"}, {"sea", "wall"})
     0.5
@@ -202,7 +202,7 @@ def likely_sentences(source: Source, claims: Sequence[str], limit: int) -> list[
 def _cosines(
     claims: Sequence[_Claim], choice: dict[int, list[Span]], embedder: Embedder
 ) -> Iterator[np.ndarray[tuple[int], np.dtype[np.float32]]]:
-    """For each claim the cosines of its source's sentences, from one batch of each kind."""
+    """Return for each claim the cosines of its source's sentences, from one batch of each kind."""
     if not claims:
         return
     sources = {claim.source.n: claim.source for claim in claims}
@@ -215,7 +215,6 @@ def _cosines(
 
 
 def _holds(hit: Hit, source: Source, sentence: Span) -> bool:
-    """Whether a hit holds the sentence."""
     return hit.start <= source.start + sentence[0] and source.start + sentence[1] <= hit.end
 
 

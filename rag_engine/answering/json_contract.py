@@ -169,7 +169,7 @@ def source_json(source: Source, language: str, *, with_reader: bool) -> Json:
 
 
 def hit_json(hit: Hit) -> Json:
-    """One hit with every score and rank."""
+    """Return one hit with every score and rank."""
     return {
         "child_id": hit.child_id,
         **_named(hit.document),

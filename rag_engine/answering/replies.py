@@ -239,13 +239,13 @@ def _mark(start: int, end: int, numbers: str) -> _Mark:
 
 
 def _is_within(mark: _Mark, spans: Sequence[Span]) -> bool:
-    """Whether a mark begins within one of the spans, which are in order."""
+    """Return whether a mark begins within one of the spans, which are in order."""
     before = bisect_left(spans, (mark.start, 0))
     return before > 0 and mark.start < spans[before - 1][1]
 
 
 def _numbers(text: str) -> Iterator[int]:
-    """Source numbers in "1, 2", "1 and 4", "2-4", "2 through 4"."""
+    """Return the source numbers in "1, 2", "1 and 4", "2-4", "2 through 4"."""
     for match in _RANGE.finditer(text):
         first, last = int(match.group(1)), int(match.group(2))
         if 0 < last - first <= _WIDEST_RANGE:
@@ -341,7 +341,7 @@ class UnlistedWords:
         return ""
 
     def _may_be_listed(self, line: str) -> bool:
-        """Whether the beginning of a line may turn out to belong to a list of references."""
+        """Return whether the beginning of a line may turn out to belong to a list of references."""
         if self._is_list or not line.strip():
             return True
         plain = _plain(line)
@@ -385,13 +385,13 @@ def _is_inline_list(line: str) -> bool:
 
 
 def _is_entry(line: str) -> bool:
-    """Whether a line below a heading belongs to the list."""
+    """Return whether a line below a heading belongs to the list."""
     names = "," in line and not line.rstrip().endswith((".", "!", "?", ":")) and _has_short_parts(line)
     return names or bool(_ENTRY_START.match(line)) or _is_described(line)
 
 
 def _is_described(text: str) -> bool:
-    """Whether a text has a year, a page or an address between commas or brackets, as a sentence has not."""
+    """Return whether a text has a year, page or address between commas or brackets, unlike a sentence."""
     return bool(_ADDRESS.search(text) or _DESCRIBED.search(text))
 
 

@@ -182,7 +182,7 @@ def _all_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def collection_name(workspace: str, generation: int) -> str:
-    """Name of the collection of a workspace's generation."""
+    """Return the name of the collection of a workspace's generation."""
     return f"policy_documents-{workspace}-{generation}"
 
 

@@ -100,7 +100,7 @@ def identify_language(text: str, likely: Mapping[str, float] | None = None) -> s
 
 
 def _by_trigrams(sample: str, identifier: _Identifier) -> dict[str, float]:
-    """For each language the share of the sample that is likely to be in it.
+    """Return for each language the share of the sample that is likely to be in it.
 
     Read as one, a text in two languages goes to whichever has the rarer trigrams.
     """

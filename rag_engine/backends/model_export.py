@@ -42,8 +42,8 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     """Return the folder, filled by `build` unless it is already there.
 
     `build` writes into a folder next to it, which is then renamed into place. A killed build leaves nothing under the
-    final name; the next build removes its rest. Of several processes that want the same folder one builds and the
-    others wait, since a build can take most of the memory of a small machine.
+    final name; the next build removes its rest. If several processes want the same folder, one builds and the others
+    wait: a build can take most of the memory of a small machine.
     """
     if folder.is_dir():
         return folder

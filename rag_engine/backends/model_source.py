@@ -63,7 +63,6 @@ def checked_weights(model: str, folder: Path) -> Path:
 
 
 def _digest(file: Path) -> bytes:
-    """Return the sha256 of a file."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").digest()
 

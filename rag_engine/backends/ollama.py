@@ -63,7 +63,7 @@ class OllamaGenerator:
         return self._chat(prompt.system, prompt.user, options, seconds=self._config.answer_seconds)
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        """One JSON object under the schema, at temperature 0; BackendError when there is none in time."""
+        """Return one JSON object under the schema, at temperature 0; BackendError if none comes in time."""
         message = ceil(len((system + user).encode()) / _BYTES_PER_TOKEN)
         needed = ceil((message + _TEMPLATE_TOKENS + REPLY_TOKENS) / CONTEXT_STEP) * CONTEXT_STEP
         self._num_ctx = min(max(self._num_ctx, needed), self.context_window)
@@ -230,7 +230,7 @@ def _open(config: GenerationConfig, model: str, digest: str) -> OllamaGenerator:
 
 
 def _encodes(entry: ollama.ListResponse.Model) -> bool:
-    """Whether a listed model turns text into vectors instead of writing."""
+    """Return whether a listed model turns text into vectors instead of writing."""
     families = (entry.details.families or [entry.details.family or ""]) if entry.details else []
     return "embed" in (entry.model or "") or any(family in _ENCODER_FAMILIES for family in families)
 

@@ -51,7 +51,7 @@ class OpenAIGenerator:
         )
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        """One JSON object under the schema, at temperature 0; BackendError when there is none in time.
+        """Return one JSON object under the schema, at temperature 0; BackendError if none comes in time.
 
         An endpoint that refuses a JSON schema is asked again in words.
         """

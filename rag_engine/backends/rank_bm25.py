@@ -44,7 +44,7 @@ class PaperSparseIndex:
         self._ranking: _Ranking | None = None
 
     def add(self, rows: Iterable[tuple[int, int, str, str]]) -> None:
-        """Children as (key, document key, language, text); seen after `commit`."""
+        """Add children as (key, document key, language, text); searches see them after `commit`."""
         for key, document, language, text in rows:
             self._rows[key] = document, self._tokenise(text, language)
 
@@ -72,7 +72,7 @@ class PaperSparseIndex:
     def search(
         self, query: str, language: str, top_k: int, *, allowed: Collection[int] | None = None, exact: bool = False
     ) -> list[tuple[int, float]]:
-        """Child keys with their BM25 above 0, best first; only of the allowed documents where given.
+        """Return child keys with their BM25 above 0, best first, of the allowed documents if given.
 
         The paper sends a phrase as one more bag of words, so `exact` changes nothing here.
         """
@@ -113,5 +113,5 @@ class PaperSparseIndex:
         return len(self.keys())
 
     def keys(self) -> set[int]:
-        """Keys of the children seen by a search."""
+        """Return the keys of the children that a search sees."""
         return set() if self._ranking is None else {int(key) for key in self._ranking.keys}

@@ -130,7 +130,7 @@ class TantivyIndex:
         self._writing = threading.Lock()
 
     def add(self, rows: Iterable[tuple[int, int, str, str]]) -> None:
-        """Children as (key, document key, language, text); seen after `commit`."""
+        """Add children as (key, document key, language, text); searches see them after `commit`."""
         with self._writing:
             writer = self._take_writer()
             for key, document, language, text in rows:
@@ -254,7 +254,7 @@ class TantivyIndex:
             return int(self._searcher().num_docs)
 
     def keys(self) -> set[int]:
-        """Keys of all children that can be found."""
+        """Return the keys of all children that can be found."""
         with _readable(self._folder):
             return {int(key) for key, _ in _all_hits(self._searcher(), "key")}
 
@@ -405,7 +405,7 @@ def _joined(words: list[str], prefix: str = "") -> str:
 
 
 def _all_hits(searcher: tantivy.Searcher, field: str) -> list[tuple[float, tantivy.DocAddress]]:
-    """Every child's value of a number field with its address."""
+    """Return every child's value of a number field with its address."""
     if not searcher.num_docs:
         return []
     return list(searcher.search(Query.all_query(), searcher.num_docs, count=False, order_by_field=field).hits)
@@ -420,12 +420,18 @@ def _all_of(queries: list[Query]) -> Query:
 
 
 def _rarity(found: int, total: int) -> float:
-    """Inverse document frequency as Lucene and tantivy compute it, ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    """Return the inverse document frequency as Lucene and tantivy compute it.
+
+    It is ln(1 + (N - n + 0.5) / (n + 0.5)).
+    """
     return math.log((total + 1) / (found + 0.5))
 
 
 def _scored(searcher: tantivy.Searcher, hits: list[tuple[float, tantivy.DocAddress]]) -> list[tuple[int, float]]:
-    """Keys with scores, best first; equal scores by key, so that the order does not depend on segments."""
+    """Return keys with scores, best first.
+
+    Equal scores come by key, so that the order does not depend on segments.
+    """
     keys = searcher.fast_field_values("key", [address for _, address in hits])
     scored = [(int(key), float(score)) for key, (score, _) in zip(keys, hits, strict=True) if key is not None]
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))

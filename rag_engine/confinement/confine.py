@@ -114,7 +114,7 @@ def unprivileged_user(needed: Iterable[str] = ()) -> int:
 
 
 def _open_to_all(path: Path) -> bool:
-    """Whether anybody may read a file, or look into a folder, and reach it."""
+    """Return whether anybody may read a file, or look into a folder, and reach it."""
     real = path.resolve()
     if not real.exists():
         return True

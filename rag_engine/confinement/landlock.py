@@ -1,9 +1,9 @@
 """Landlock: a process gives up, for good, all but the named files.
 
 Three system calls of Linux 5.13 and later, called by ctypes: the bindings on PyPI are pre-releases or know the first
-version of the interface only. Structures, flags and versions are those of the kernel's documentation,
-https://docs.kernel.org/userspace-api/landlock.html, and of include/uapi/linux/landlock.h. The numbers of the calls are
-the same on all architectures.
+version of the interface only. Structures, flags and versions follow the kernel's documentation,
+https://docs.kernel.org/userspace-api/landlock.html, and include/uapi/linux/landlock.h. The numbers of the calls are the
+same on all architectures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Read: the statements of the passages that bear on a sub-question, without a language model.
 
-A statement is a sentence of a passage. Its support of a sub-question is measured like the nearness of a question in
-answering: the similarity of the two, and a weight for the shared words.
+A statement is a sentence of a passage. It supports a sub-question by their similarity and a weight for the shared
+words, as a sentence supports a question in answering.
 """
 
 from __future__ import annotations

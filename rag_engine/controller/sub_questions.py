@@ -305,7 +305,7 @@ def _listed(text: str, language: str, words: PartWords) -> list[str]:
 
 
 def _follows(text: str, position: int, patterns: Sequence[re.Pattern[str]]) -> bool:
-    """Whether the word before a position is one of these."""
+    """Return whether the word before a position is one of these."""
     before = re.search(r"[\w'’]+\s*$", text[:position])
     return before is not None and any(one.fullmatch(before.group().strip()) for one in patterns)
 

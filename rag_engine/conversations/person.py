@@ -16,7 +16,7 @@ class Person:
     """Somebody who uses a workspace: the name that others see, the key that identifies, and the role.
 
     The key is a verified address, in lower case, or the identity: the issuer and its subject. It is empty for the one
-    person of a machine where nobody logs in. An address that was given a role has no identity until the first login.
+    person of a machine without logins. An address that was given a role has no identity until the first login.
     """
 
     name: str

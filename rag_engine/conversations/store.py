@@ -140,7 +140,7 @@ def read_conversation(workspace: Path, id: str, person: Person = LOCAL) -> Conve
 
 
 def is_kept(workspace: Path, id: str, person: Person = LOCAL) -> bool:
-    """Whether there is a conversation of this id that the person may read."""
+    """Return whether there is a conversation of this id that the person may read."""
     return any(id == one for one, _ in CONVERSATIONS.versions(workspace, person))
 
 

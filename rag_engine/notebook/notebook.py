@@ -160,7 +160,7 @@ def _without_document(entry: NotebookEntry, document_id: str) -> NotebookEntry:
 
 
 def _same(one: NotebookEntry, other: NotebookEntry) -> bool:
-    """Whether both keep the same part of the same answer, or the same quote of a search."""
+    """Return whether both keep the same part of the same answer, or the same quote of a search."""
     if not one.conversation and not other.conversation:
         return one.quotes == other.quotes
     return (one.conversation, one.asked, one.answer is None, one.quotes) == (

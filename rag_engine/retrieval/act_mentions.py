@@ -69,8 +69,8 @@ def find_acts(question: str, acts: Sequence[Act], sections: Sequence[tuple[int, 
 
     Of names that overlap the longest counts. `sections` are the places where the question names sections; directly next
     to one an abbreviation may be in small letters. A name is understood in any of the languages, word by word
-    (rag_engine/retrieval/act_lexicon.py). A phrase that is only a part of an act's names counts if a single act has all
-    its words and no neighbouring word contradicts it.
+    (rag_engine/retrieval/act_lexicon.py). A phrase that is only a part of an act's names counts under two conditions: a
+    single act has all its words, and no neighbouring word contradicts it.
     """
     question = unicodedata.normalize("NFC", question)
     named = [(act, _names_of((act.name, *act.titles), act.countries, act.opening)) for act in acts]

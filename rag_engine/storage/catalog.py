@@ -254,7 +254,7 @@ class Catalog:
         return found[0]
 
     def children(self, keys: Iterable[int]) -> dict[int, ChildRecord]:
-        """Children by key, with their parents' text."""
+        """Return children by key, with their parents' text."""
         return {row[0]: _child(row) for row in self.read_in(_CHILD_WITH_PARENT, children.c.key, keys)}
 
     def parents(self, keys: Iterable[int]) -> dict[int, ParentRecord]:
@@ -482,7 +482,7 @@ def metadata_json(metadata: Metadata) -> str:
 
 
 def read_metadata(values: Mapping[str, Any]) -> Metadata:
-    """Metadata from decoded JSON; lists become tuples."""
+    """Return metadata from decoded JSON; lists become tuples."""
     decoded: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
     return Metadata(**decoded)
 

@@ -30,7 +30,7 @@ def references(catalog: Catalog, parent_keys: Iterable[int]) -> dict[int, tuple[
     """Return for each parent the labels and targets of its references, in the text's order.
 
     Parents without references are left out. A target that is mentioned several times is there once, under its first
-    label. The label is the text of the reference if it names the section ("Article 13, paragraph 2"), else the
+    label. The label is the text of the reference if it names the section ("Article 13, paragraph 2"). Else it is the
     section's label ("10" of "Articles 9 and 10").
     """
     r = tables.references.c
@@ -66,7 +66,7 @@ def placed_references(catalog: Catalog, document: DocumentRecord) -> tuple[Place
 
 
 def linked_passages(catalog: Catalog, parents: Mapping[int, DocumentRecord]) -> dict[int, tuple[Linked, ...]]:
-    """For each of the parents, given by key with their document, the passages that it refers to, if any."""
+    """Return for each parent, given by key with its document, the passages that it refers to."""
     return {
         origin: tuple(
             Linked(

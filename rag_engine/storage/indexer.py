@@ -238,8 +238,8 @@ class Indexer:
     def _encode(self, passages: Mapping[str, str], language: str, encode_sentences: Encode) -> dict[str, int]:
         """Return the row of the vector of every passage text, by the text's digest.
 
-        Only what was never seen before is encoded, and the passage's sentences with it. `passages` maps what the
-        encoder reads to the passage itself.
+        Only new texts are encoded, each with the sentences of its passage. `passages` maps the encoder's text to the
+        passage itself.
         """
         hashes = {_digest(text): text for text in passages}
         v = tables.vectors.c

@@ -65,7 +65,7 @@ def to_bibtex(entries: Sequence[BibliographyEntry]) -> str:
 
 
 def to_ris(entries: Sequence[BibliographyEntry]) -> str:
-    """One record for each document, its code as ID."""
+    """Return one record for each document, with its code as ID."""
     import rispy
 
     records = []

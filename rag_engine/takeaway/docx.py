@@ -273,6 +273,6 @@ def write_words(paragraph: Any, text: str, *, bold: bool = False, italic: bool =
 
 
 def _runs_leftwards(text: str) -> bool:
-    """Whether the first letter of a text is of a script that runs from right to left."""
+    """Return whether the first letter of a text is of a script that runs from right to left."""
     directions = (unicodedata.bidirectional(sign) for sign in text)
     return next((one for one in directions if one in ("L", "R", "AL")), "L") != "L"

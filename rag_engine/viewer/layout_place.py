@@ -89,8 +89,8 @@ def layout_links(
 ) -> Iterator[tuple[PlacedReference, Sequence[Box]]]:
     """Yield the references whose words are on a page of the layout, with their boxes there.
 
-    Words that lead to several places, such as a "paragraph 2" of each section, are left out: the words alone do not
-    tell which one is meant.
+    Words that lead to several places, such as a "paragraph 2" of each section, are left out. The words alone do not
+    tell which place is meant.
     """
     told: dict[str, list[PlacedReference]] = {}
     for reference in references:

@@ -133,7 +133,7 @@ class ExtractiveAnswerer:
         quoting: Quoting = Quoting(),
         warnings: Sequence[str] = (),
     ) -> None:
-        """`warnings` say which models are missing, for those who are shown the quotations."""
+        """`warnings` say which models are missing, for the readers of the quotations."""
         self._embedder, self._reader, self._reranker, self._quoting = embedder, reader, reranker, quoting
         self._warnings = tuple(warnings)
 
@@ -371,7 +371,7 @@ def _quotation(candidate: _Quotable, score: float, *, listing: bool) -> Quotatio
 
 
 def _fits(quotation: Quotation, chosen: Sequence[Quotation], quoting: Quoting) -> bool:
-    """Whether a quotation adds something, there is room for it, and its source is not quoted enough."""
+    """Return whether a quotation is new, has room, and is of a source not yet quoted enough."""
     same = [other for other in chosen if other.source.n == quotation.source.n]
     if len(same) >= quoting.of_one or any(one.start < quotation.end and quotation.start < one.end for one in same):
         return False

@@ -99,19 +99,22 @@ def gives(asked: frozenset[Asked], text: str, language: str, *, listed: bool) ->
 
 
 def _gives_figure(text: str, language: str) -> bool:
-    """Whether a text has a number that counts or measures something, or says how often."""
+    """Return whether a text has a number that counts or measures something, or says how often."""
     counts = quantities(_REFERENCE.sub(" ", text), language) or _FRACTION.search(text.casefold())
     return bool(counts) or _matches("often", text, language)
 
 
 def _gives_time(text: str, language: str) -> bool:
-    """Whether a text has a date, a year or a number of days, months or years, or says how often."""
+    """Return whether a text has a date, a year or a number of days, months or years, or says how often."""
     dated = _REFERENCE.sub(" ", text)
     lasts = _matches("units_of_time", dated, language) and quantities(dated, language)
     return bool(lasts or years_of(dated) or calendar_dates(dated, language)) or _matches("often", text, language)
 
 
 def _matches(table: str, text: str, language: str) -> bool:
-    """Whether a text has words of a table of data/asked_for.toml; none in a language without patterns."""
+    """Return whether a text has words of a table of data/asked_for.toml.
+
+    A language without patterns has none.
+    """
     pattern: str = read_table("asked_for")[table].get(language, "(?!)")
     return re.search(pattern, text.casefold()) is not None

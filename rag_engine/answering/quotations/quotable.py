@@ -205,7 +205,7 @@ def _kind(said: str, marker: str) -> UnitKind:
 
 
 def _reads(said: str) -> bool:
-    """Whether a piece consists of words and does not begin in the middle of a sentence."""
+    """Return whether a piece consists of words and does not begin in the middle of a sentence."""
     letters = sum(sign.isalpha() for sign in said)
     return (
         len(said.split()) >= 3

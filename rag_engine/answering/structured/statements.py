@@ -82,7 +82,7 @@ def likely_statements(source: Source, claim: str) -> list[SourceStatement]:
 
 
 def is_found(source: Source, span: Span) -> bool:
-    """Whether a hit holds characters of a source's text."""
+    """Return whether a hit holds characters of a source's text."""
     start, end = source.start + span[0], source.start + span[1]
     return any(hit.start <= start and end <= hit.end for hit in source.hits)
 
@@ -184,14 +184,14 @@ def stated_values(attribute: str, passage: str) -> frozenset[bool]:
 
 
 def _is_word_of(word: str, held: set[str]) -> bool:
-    """Whether a word is among others, but for an ending."""
+    """Return whether a word is among others, but for an ending."""
     return word in held or any(
         abs(len(word) - len(one)) <= _ENDING and (word.startswith(one) or one.startswith(word)) for one in held
     )
 
 
 def _denies(passage: str, wanted: set[str], language: str) -> bool:
-    """Whether a sentence of the passage with a negation has at least half of the terms."""
+    """Return whether a sentence of the passage with a negation has at least half of the terms."""
     sentences = (passage[start:end] for start, end in sentence_spans(passage, language))
     return any(
         2 * len(wanted & _terms(sentence, language)) >= len(wanted)

@@ -115,8 +115,8 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
 def _find(document: pymupdf.Document, sought: SoughtPassage) -> dict[str, Any]:
     """Return where a passage is: first page, boxes on each, pages of its part, number of all.
 
-    If the passage is not found, the page is the first of its part; if the layout lacks the part, as it does a hidden
-    sheet, it is 0. `share` is how much of the passage was found, `unread` the number of pages not searched.
+    If the passage is not found, the page is the first of its part. If the layout lacks the part, as it does a hidden
+    sheet, the page is 0. `share` is how much of the passage was found, `unread` the number of pages not searched.
     """
     own = _part_pages(document, sought)
     answer: dict[str, Any] = {"page": own.start, "pages": document.page_count, "boxes": {}, "share": 0.0, "unread": 0}

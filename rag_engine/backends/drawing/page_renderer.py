@@ -126,7 +126,7 @@ class PageRenderer:
     def _cached(self, drawing: _Drawing) -> Future[bytes]:
         """Return the drawing that was begun before, or begin it.
 
-        One that failed is tried again after a while.
+        A failed drawing is tried again after a while.
         """
         with self._lock:
             future, when = self._begun.pop(drawing, (None, 0.0))

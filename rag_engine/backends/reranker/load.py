@@ -54,7 +54,7 @@ class CrossEncoder:
         self._model = ExportedModel(folder, runtime.compute, settings, _BATCH_TOKENS)
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """One score a text, of shape (len(texts),), higher for the better answer; unbounded.
+        """Return one unbounded score a text, of shape (len(texts),), higher for the better answer.
 
         Raises BackendError when the runtime breaks off.
         """
@@ -78,7 +78,7 @@ class TorchCrossEncoder:
         self._lock = threading.Lock()
 
     def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """One score a text, of shape (len(texts),), higher for the better answer; unbounded.
+        """Return one unbounded score a text, of shape (len(texts),), higher for the better answer.
 
         Raises BackendError when the model breaks off.
         """
@@ -137,7 +137,7 @@ def load_reranker(name: str, execution: str = "auto", cache: Path | None = None)
 
 
 def locate(name: str) -> ModelSource:
-    """Where the cross-encoder of that name is: local folder, hub cache, package (its own model only), hub.
+    """Return the place of the cross-encoder: local folder, hub cache, package (its own only) or hub.
 
     A name without an owner is one of the hub's cross-encoder/. Raises BackendError when the model is nowhere.
     """
@@ -211,7 +211,7 @@ def open_cross_encoder(location: str) -> sentence_transformers.CrossEncoder:
 
 
 def torch_scores(model: sentence_transformers.CrossEncoder, query: str, texts: list[str]) -> Scores:
-    """One score a text as the model's last layer gives it, computed by torch."""
+    """Return one score a text from the model's last layer, computed by torch."""
     from torch.nn import Identity
 
     pairs = [(query, text) for text in texts]

