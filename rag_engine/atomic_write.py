@@ -17,9 +17,9 @@ from filelock import FileLock, Timeout
 _STAGING, _HELD = ".sextant-{}.part", "lock"
 # The process that writes a file or folder of such a name has the number with which the digits begin.
 _WRITTEN = re.compile(r"\.(?:sextant-)?([0-9a-f]{8})[0-9a-f]{8}\.part")
-# Bytes of a log, and those that are kept of one that is longer.
+# The most bytes of a log, and the bytes that stay of a longer one.
 _LONGEST_LOG, _KEPT_LOG = 10_000_000, 1_000_000
-# When a process began is known to so many seconds.
+# The start of a process is known to this many seconds.
 _CLOCK_SECONDS = 2.0
 
 

@@ -227,7 +227,7 @@ def read_config(
     name: RetrievalProfile = _profile(profile) if profile else value("retrieval")
     strategy: Strategy | None = value("chunking")
     reranker: str = value("reranker", "")
-    # A key goes to no address that whoever may write in the workspace has named.
+    # A key is not sent to an address from the workspace's settings, which other people may write.
     key = value("openai_key", "") if settings.state("openai_url").origin != "workspace" else ""
     return Config(
         workspace=folder,

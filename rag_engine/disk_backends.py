@@ -21,7 +21,7 @@ from rag_engine.backends.tantivy import TantivyIndex, open_sparse_index
 from rag_engine.config import Config
 from rag_engine.protocols import SparseIndex, StorageBackends
 
-# How long a writer waits for those who read Chroma's folders, and how soon these see that it does.
+# How long a writer waits for readers of Chroma's folders, and how soon the readers notice.
 _WRITER_SECONDS = 30.0
 _LOOK_SECONDS = 0.2
 

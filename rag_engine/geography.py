@@ -37,7 +37,7 @@ _TURKISH_ENDING = re.compile(
 _APOSTROPHES = ("'", "’")
 # In the middle of a text other abbreviations may be anything; a body of the world or of Europe is worth the risk.
 _PLAIN_ABBREVIATIONS = frozenset({"EU", "UE", "UN", "ONU", "US", "USA", "UK"})
-# In front of what is a town and no given name: San José, Saint George.
+# Words before a town that is no given name: San José, Saint George.
 _NO_SAINT = "".join(f"(?<!{word} )" for word in ("San", "Santa", "Santo", "São", "Saint", "St", "St.", "Fort", "Port"))
 _INITIALS = re.compile(r"(?: [A-Z]\.)+ [A-Z]\w")
 _LONGEST_GIVEN = 24

@@ -48,7 +48,7 @@ class Models:
     def __init__(self, config: Config, embedder: Embedder | None = None) -> None:
         """`embedder` replaces the configured encoder."""
         self._config = config
-        # Of their own: loading takes seconds, and what needs another model or none shall not wait for it.
+        # A lock for each model: loading takes seconds, and users of other models must not wait for it.
         self._lock = threading.Lock()
         self._reranker_lock = threading.Lock()
         self._reader_lock = threading.Lock()

@@ -19,7 +19,7 @@ _SENTENCES: dict[str, dict[str, str]] = tomllib.loads((DATA / "answers.toml").re
 INSUFFICIENT, QUOTATIONS_ONLY = _SENTENCES["insufficient"], _SENTENCES["quotations_only"]
 CLOSEST = _SENTENCES["closest_passages"]
 
-# The words that models put before a source's number, whatever they were asked: theirs is the answer's language.
+# The words that models put before a source's number in spite of their rules, in the answer's language.
 SOURCE_WORDS = r"(?:sources?|font[ei]|fuentes?|quellen?|fontes?|kaynak(?:lar)?)"
 # Other words for it in brackets, and what may stand before the number: "[Doc 1]", "[Source no. 1]".
 LABEL_WORDS = r"(?:docs?|documents?|documento|documenti|documentos|dokumente?|belge|citations?|cite)"
@@ -27,7 +27,7 @@ NUMBER_SIGN = r"(?:#\s?|n[°º]\.?\s{0,2}|(?:no|nr|num|núm)\b\.?\s{0,2})?"
 # What they put before a page.
 PAGE_WORDS = r"(?:pp?|pages?|s|seiten?|pag|pagin[ae]|págs?|páginas?|sayfa|sf)"
 
-# What models write above a list of their own, whatever they were told.
+# Headings that models write above a list of sources in spite of their rules.
 REFERENCE_HEADINGS = frozenset(
     (
         *(
@@ -259,7 +259,7 @@ _LABELLED = re.compile(
 )
 # A number alone in brackets, as bibliographies have it: models repeat it, and it would be read as a citation of ours.
 _NUMBERED = re.compile(r"[\[【［](\s{0,3}\^?\d[^\[\]【】［］]*)[\]】］]")
-# The same as some models write it, "【1†source】", whatever brackets stand in it.
+# The same as some models write it, "【1†source】", with any brackets inside.
 _DAGGER = re.compile(r"[\[【［](?=\s{0,3}\^?\d[^\[\]【】［］†]*†)")
 _IMAGE = re.compile(r"!(?=\[)")
 
@@ -387,7 +387,7 @@ def one_line(text: str, *, limit: int | None = 300) -> str:
     >>> one_line("Sea\nwalls")
     'Sea walls'
     """
-    # In this order, since blanks that go can bring together what then poses as a source.
+    # In this order, since removed blanks can join characters that then pose as a source.
     return neutralise(" ".join(text.split()))[:limit]
 
 
@@ -574,7 +574,7 @@ def _fenced(tag: str, texts: Sequence[str]) -> list[str]:
 
 
 _TRIAL_QUESTION = "At which level is the flood gate closed?"
-# Asked of a model that was just chosen, and what a right answer holds.
+# A question to a model that was just chosen, and a word of the right answer.
 TRIAL = Prompt(
     "Answer from the passage alone, in one sentence.",
     f"Passage: The flood gate of Alder Dike is closed at a level of 4.2 metres.\n\nQuestion: {_TRIAL_QUESTION}",

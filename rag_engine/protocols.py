@@ -13,7 +13,7 @@ from rag_engine.types import PassageReading, Prompt
 
 Vectors = NDArray[np.float32]
 Keys = NDArray[np.int64]
-# What describes a child; what is empty or None is not known, and no filter finds it.
+# Metadata of a child; an empty value or None is unknown, and no filter finds it.
 ChildFacets = Mapping[str, str | int | float | list[str] | None]
 Scores = NDArray[np.float32]
 

@@ -310,7 +310,7 @@ def _stored(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        # Where a file is in the place of the workspace, whoever opens that says so.
+        # If a file is in the place of the workspace, opening the workspace reports it.
         return {}
     except (ValueError, RecursionError, OSError) as error:
         raise InputError(

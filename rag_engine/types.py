@@ -12,7 +12,7 @@ from typing import Literal
 
 BlockKind = Literal["heading", "text", "table", "note"]
 Tier = Literal["strong", "moderate", "weak"]
-# Whether what was found is enough to answer from, may not answer, or does not.
+# Whether the evidence is enough to answer from, may not answer, or does not.
 Ground = Literal["enough", "doubtful", "none"]
 AnswerStatus = Literal["answered", "insufficient_evidence", "error"]
 # What an attribute of a structured answer holds: None where it is empty, NOT_STATED for a yes or no that is not stated.

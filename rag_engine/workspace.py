@@ -21,7 +21,7 @@ from rag_engine.errors import WorkspaceError
 # A process that began so much earlier or later than the announced one only bears its number again. Clocks are corrected
 # by seconds while a server runs; a number is not given again so soon.
 _CLOCK_SECONDS = 60.0
-# Variable by which `sextant serve` has its page ask people to log in, whatever becomes of the file that says so.
+# Variable by which `sextant serve` has its page ask for a login, even if the settings file is lost meanwhile.
 LOGIN_REQUIRED = "SEXTANT_LOGIN_REQUIRED"
 
 

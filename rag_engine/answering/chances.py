@@ -30,7 +30,7 @@ CHANCES = DATA / "chances.toml"
 # Logits beyond these say no more.
 _SUREST = 12.0
 
-# Tokens: what answers a question is seldom longer, and a row of a table is shorter.
+# Tokens: an answer is seldom longer, and a row of a table is shorter.
 _LONGEST = 60
 # The score of a stretch without a token, well below any logit.
 NOTHING = -20.0

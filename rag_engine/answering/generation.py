@@ -27,7 +27,7 @@ from rag_engine.text.templates import kept_sentence
 from rag_engine.types import Answer, Citation, Evidence, Prompt, Source
 
 TEMPLATE_TOKENS = 64  # tokens a chat template puts around two messages
-# The sentences to which an index leads are read besides what ranks higher, in no more than this share of the room.
+# The sentences to which an index leads are read in addition to higher ranks, within this share of the room.
 _CONTEXT_SHARE = 1 / 8
 _SHORTEST_CUT = 200  # characters of a source below which it is rather left out
 # A language model's vocabulary is smaller than the encoder's: SmolLM2's counted 1.35 times its tokens on English,
@@ -168,7 +168,7 @@ def _written(
                 _refuse_repetition(written, generator)
     except SextantError as error:
         failure = error
-    # Also where it broke off: what was held back is a part of the answer.
+    # After a break-off too: the words held back are a part of the answer.
     yield from words.rest()
     text = written[: repetition_start(written)].strip()
     if not text.removeprefix(absent).strip():

@@ -118,7 +118,7 @@ _LISTED_PAGE = PAGE_WORDS + r"\.?\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?"
 _YEAR_OR_PAGE = re.compile(rf"\s*(?:{_YEAR}|{_LISTED_PAGE})\s*\.?\s*", re.IGNORECASE)
 _DESCRIBED = re.compile(rf"(?:^|[,;:.(])\s*(?:{_YEAR}|{_LISTED_PAGE})\s*(?=[,;:.)]|$)", re.IGNORECASE)
 _LICENCE = re.compile(r"\s*(?:CC[ -]BY\b|CC0|public domain)[^,;]*", re.IGNORECASE)
-# The end of what stands before the year of a date: "3 May, 2020".
+# The end of the day and month before the year of a date: "3 May, 2020".
 _DAY = re.compile(
     r"\b(?:\d{1,2}(?:st|nd|rd|th)?|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\s*$", re.IGNORECASE
 )

@@ -77,7 +77,7 @@ class BertGraph:
         length = self._node("Gather", self._node("Shape", WORDS), self._whole(1), axis=0)
         every = self._constant(np.arange(self._config["max_position_embeddings"], dtype=np.int64)[None])
         places = self._node("Slice", every, self._whole(0), length, self._whole(1))
-        # All tokens are of the first kind; it is looked up since OpenVINO chooses a sum's precision by what it sums.
+        # All tokens are of the first kind; it is looked up since OpenVINO chooses a sum's precision by its terms.
         kinds = self._node("Mul", places, self._whole(0))
         kind, place = (
             self._node("Gather", self._constant(self._weights[f"embeddings.{table}_embeddings.weight"]), rows)

@@ -32,13 +32,13 @@ _DATABASE = "chroma.sqlite3"
 # Bytes of a database that an erasure writes again, in about a quarter of a minute.
 _VACUUMED_BYTES = 2**30
 _VACUUM_SECONDS = 120
-# Chroma's default of 100 finds fewer; what this one finds at 280,000 children: benchmarks/retrieval/retrieval_scale.py.
+# Chroma's default of 100 finds fewer; benchmarks/retrieval/retrieval_scale.py measures this one at 280,000 children.
 _SEARCH_EFFORT = 400
-# The facets that a passage has several values of, and the one that has another name here (`stores.dense_facets`).
+# The facets with several values a passage, and the one with another name here (`stores.dense_facets`).
 _SEVERAL = ("hazard", "country")
 _NAMES = {"authority": "issuing_authority"}
-# Chroma writes room that it has not filled to its files as malloc gives it. With this, glibc fills it with one byte, in
-# place of words of what was deleted.
+# Chroma writes unfilled memory to its files as malloc gives it. With this, glibc fills it with one byte, in place of
+# words of deleted passages.
 _M_PERTURB, _FILLING = -6, 85
 
 

@@ -104,7 +104,7 @@ def open_quietly(kind: str, location: str, load: Callable[[], Loaded], cure: str
     import transformers
     from safetensors import SafetensorError
 
-    # A report about a pooler nobody uses and a progress bar tell an analyst nothing.
+    # A report about an unused pooler and a progress bar tell an analyst nothing.
     reports: Any = transformers.logging
     reports.set_verbosity_error()
     reports.disable_progress_bar()
@@ -149,7 +149,7 @@ def export_model(
     try:
         save_tokenizer(model.tokenizer.backend_tokenizer, folder)
         with torch.no_grad(), warnings.catch_warnings():
-            # The tracer warns of every branch on a shape; the check of the result is what counts.
+            # The tracer warns of every branch on a shape; the result is checked anyway.
             warnings.simplefilter("ignore")
             torch.onnx.export(
                 Traced().eval(),

@@ -35,11 +35,11 @@ WordLookup = Callable[[TokenIds], Vectors]
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _CHOICES = {"auto": ("openvino", "onnx"), "openvino": ("openvino",), "onnx": ("onnx",), "torch": ()}
 _PACKAGES = {"openvino": "openvino", "onnx": "onnxruntime"}
-# The agreement of a runtime with torch, beside the export.
+# The agreement of a runtime with torch, a file next to the export.
 _AGREED = ".agreed-"
 
-# At its first array OpenVINO makes the table of NumPy's types, and lets other threads run meanwhile: one that has its
-# first array then waits for the table, and keeps from running the one that makes it.
+# At its first array OpenVINO makes the table of NumPy's types, and lets other threads run meanwhile. A thread with its
+# first array then waits for the table, and blocks the thread that makes it.
 _FIRST_ARRAY = threading.Lock()
 
 Model = TypeVar("Model")

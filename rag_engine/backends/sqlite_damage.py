@@ -11,7 +11,7 @@ from sqlalchemy.engine import ExceptionContext
 
 from rag_engine.errors import WorkspaceError
 
-# The database of what people make and choose; the others are catalogs.
+# The database of the records; the others are catalogs.
 RECORDS = "records.sqlite"
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_TEXT = "Could not decode to UTF-8"
@@ -60,7 +60,7 @@ def report_damage(path: Path, context: ExceptionContext) -> None:
 def is_damage(error: BaseException | None) -> bool:
     """Return whether SQLite says that a file is damaged, no database at all, or that a text in it is none."""
     if isinstance(error, UnicodeDecodeError):
-        # A message of SQLite that quotes what is damaged.
+        # A message of SQLite that quotes the damaged value.
         return True
     if not isinstance(error, sqlite3.Error):
         return False

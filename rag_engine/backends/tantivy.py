@@ -26,7 +26,7 @@ from rag_engine.text.key_words import WantedWords, stands_for_longer
 from rag_engine.text.templates import kept_sentence
 
 _REBUILD = "Run `sextant rebuild`: the index is made again from the catalog."
-# The length of the footer before it, and what tells that it is one.
+# The length of the footer before it, and the number that marks a footer.
 _END, _MARK = struct.Struct("<2I"), 1337
 _WRITER_MEMORY = 64_000_000
 
@@ -47,7 +47,7 @@ def open_sparse_index(folder: Path, *, writable: bool) -> TantivyIndex:
     if missing and not writable:
         raise WorkspaceError("There is no keyword index in {folder}.", help=_REBUILD, folder=folder)
     if missing:
-        # Files of an index that has lost the list of them hold words that nobody would ever remove.
+        # Files of an index that has lost its list of files hold words that would never be removed.
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
     check_files(folder)
@@ -157,7 +157,7 @@ class TantivyIndex:
         with self._writing:
             if self._writer is None:
                 return
-            # Where it fails it is let go, so that no later commit takes half of what was to be written.
+            # A failed writer is released, so that no later commit takes half of its changes.
             writer, self._writer = self._writer, None
             with _writable(self._folder):
                 writer.commit()
@@ -268,7 +268,7 @@ class TantivyIndex:
 
     def _beside_deleted(self) -> tuple[set[int], int]:
         """Documents with children in a segment that holds deleted ones, and the number of their children."""
-        # The searcher numbers segments in the order of this file; its binding does not say what they hold.
+        # The searcher numbers segments in the order of this file; its binding does not tell their content.
         segments = json.loads((self._folder / "meta.json").read_text(encoding="utf-8"))["segments"]
         touched = {number for number, segment in enumerate(segments) if segment["deletes"]}
         if not touched:

@@ -252,7 +252,7 @@ class _Entries:
             tuple(dict.fromkeys(name for one in group for name in one.see)),
         )
         if is_symbolic(term) and len(term.split()) == 1:
-            # A command or sign is asked for as it is written, and a bare sign by nobody.
+            # Questions write a command or sign as the index does; they do not ask for a bare sign.
             if says_enough([term]):
                 self._by_sign[term].append(entry)
             return

@@ -102,7 +102,7 @@ def child_environment(**more: str) -> dict[str, str]:
     """Return the environment of a process that opens foreign files: an allow-list, and `more`."""
     modules = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     kept = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
-    # One thread, whose stack is all that numpy then reserves: what is given up holds for the threads to come.
+    # One thread, whose stack is all that numpy then reserves. The confinement holds for later threads too.
     return {"PATH": os.defpath, **kept, "PYTHONPATH": os.pathsep.join(modules), "OPENBLAS_NUM_THREADS": "1", **more}
 
 

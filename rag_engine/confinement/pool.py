@@ -21,7 +21,7 @@ from typing import Generic, TypeVar
 
 from rag_engine.confinement.confine import Reach, child_environment
 
-# The first message of a process: from then on time counts, and what goes wrong may be a file's fault.
+# The first message of a process: from then on time counts, and a failure may be a file's fault.
 READY = b"ready"
 # A start takes seconds on a busy machine, and is not of the file's time.
 _START_SECONDS = 60.0
@@ -43,7 +43,7 @@ def start_confined(
     the module that this process is gone.
     """
     return subprocess.Popen(
-        # -P: modules are found by PYTHONPATH alone, not in whatever folder we were started in.
+        # -P: modules are found by PYTHONPATH alone, not in the folder that we were started in.
         [sys.executable, "-P", "-s", "-m", module, reach.to_argument(), *arguments],
         pass_fds=pass_fds,
         stdin=subprocess.PIPE,

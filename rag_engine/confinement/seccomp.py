@@ -22,7 +22,7 @@ _ALLOW, _REFUSE, _PRETEND = 0x7FFF0000, 0x00050000 | errno.EACCES, 0x00050000
 _LOAD, _AND, _EQUALS, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 # Offsets in the call: its number, the architecture that it was made for, and the first two arguments.
 _NUMBER, _ARCHITECTURE, _FAMILY, _TYPE = 0, 4, 16, 24
-# Calls of x32 on the same architecture, under numbers of their own.
+# Calls of x32 on the same architecture, which have other numbers.
 _X32 = 0x40000000
 _UNIX, _STREAM, _TYPE_BITS = 1, 1, 0xF
 

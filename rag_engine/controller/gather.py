@@ -141,7 +141,7 @@ def search_on(
         new = tuple(source for source in found.sources if place_of(source) not in known)
         memory = with_evidence(memory, IssuedQuery(query, number, found))
         yield ControllerStep("read", turn, query, len(new), len(memory.pool()), memory.confidence)
-        # What is found for one part may answer another; what was found before was read for all of them.
+        # A new source may answer another part too; earlier sources were read for all parts.
         waiting = tuple((one, memory.sub_questions[one]) for one in memory.unresolved)
         memory = _reflected(memory, waiting, new, read, config)
         covered = len(memory.sub_questions) - len(memory.unresolved)
@@ -172,7 +172,7 @@ def merge_evidence(memory: WorkingMemory, steps: Sequence[ControllerStep], *, se
     The rankings of the sub-questions take turns, place by place, and that of the question itself comes after them.
     """
     pool, first = memory.pool(), memory.issued[0].found
-    # Of the question's own search every source is in the last ranking, of the others in those of their sub-questions.
+    # Sources of the question's own search are in the last ranking, others in the rankings of their sub-questions.
     turns = zip_longest(*_rankings(memory), [place_of(source) for source in first.sources])
     order = dict.fromkeys(place for turn in turns for place in turn if place is not None)
     hits = _hits(memory)

@@ -30,7 +30,7 @@ from rag_engine.types import Source
 # where the two are in different languages; both as in answering/abstention.py.
 _WORDS = 0.3
 _FOREIGN = 0.3
-# Sentences that are encoded for a sub-question in one reading, and of one source: encoding is what reading costs.
+# Sentences that are encoded for a sub-question in one reading, and of one source: encoding takes most of the time.
 _MOST_SENTENCES = 12
 _OF_ONE = 2
 _SHORTEST = 20
@@ -38,7 +38,7 @@ _SHORTEST = 20
 # A cosine, the language of the question and that of the passage to a similarity from 0 to 1.
 Similarity = Callable[[float, str, str], float]
 
-# Passages in one request, and characters of one: what a small model's window holds beside its reply.
+# Passages in one request, and characters of one: a small model's window holds them and its reply.
 _PASSAGES = 6
 _PASSAGE_CHARACTERS = 1_500
 _SHORTEST_QUOTE = 15

@@ -40,7 +40,7 @@ MOST = 8
 # Words before the first asking word that belong to every part: "In Italy and Germany, who ...".
 _LONGEST_LEAD = 9
 _SENTENCE = re.compile(r"(?<=[?？])\s+(?=\S)")
-# A word with a capital and those that follow it, of which small ones may stand between: "Sharm el-Sheikh".
+# A word with a capital and more of them, with small words in between: "Sharm el-Sheikh".
 _NAME = re.compile(r"(?<![\w'’])[^\W\d_a-zß-öø-ÿ][\w'’.-]*(?:\s[^\W\d_a-zß-öø-ÿ][\w'’.-]*)*")
 _WORD = re.compile(r"\w+")
 _WORD_START = re.compile(r"(?<!\S)\S")
@@ -196,7 +196,7 @@ def _sections(text: str, language: str, words: PartWords) -> list[str]:
     if all(words.gap.fullmatch(gap) for gap in gaps):
         start, end = references[0].start, references[-1].end
         return [text[:start] + _label(text, one, references) + text[end:] for one in references]
-    # Sections of different acts: each with what follows it, up to the word that joins the next.
+    # Sections of different acts: each with the words up to the one that joins the next.
     cuts = [list(words.join.finditer(text, one.end, other.start)) for one, other in pairwise(references)]
     if not all(cuts):
         return [text]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Hit
 
-# Beginnings of warnings that change the order of passages and not what the analyst has to do.
+# Beginnings of warnings about the order of passages, after which the analyst need not act.
 _NOTES = ("Not reranked:", "The dense index is unavailable", "The question is in ")
 
 

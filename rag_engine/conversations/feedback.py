@@ -56,7 +56,7 @@ def rated_answers(workspace: Path, person: Person = LOCAL) -> tuple[RatedAnswer,
             if owns(person, owner):
                 found += rated
             elif admin:
-                # Of a conversation that others share only what they let admins see of its ratings too.
+                # In conversations of others only ratings that they share with admins count.
                 found += [_seen(one, is_open=bool(shared_by)) for one in rated if one.rating.shared_by]
     return tuple(sorted(found, key=lambda one: one.asked, reverse=True))
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Protocol, get_args
 
 PersonRole = Literal["reader", "curator", "admin"]
 
-# From the least to the most that a person may do; each includes those before it.
+# From the least rights to the most; each role includes the ones before it.
 ROLES: tuple[PersonRole, ...] = get_args(PersonRole)
 
 
@@ -29,7 +29,7 @@ class Person:
         return ROLES.index(self.role) >= ROLES.index(least)
 
 
-# The one person of a machine where nobody logs in, who may do everything.
+# The one person of a machine without logins, who may do everything.
 LOCAL = Person("", "", "admin")
 
 

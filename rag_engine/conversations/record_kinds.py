@@ -32,7 +32,7 @@ def _as_moment(text: str) -> str:
     return text
 
 
-# A moment in ISO form. Pages that list records show its day, and none of them could be listed beside one without.
+# A moment in ISO form. Lists of records show its day; one record without a day would break the whole list.
 Moment = Annotated[str, AfterValidator(_as_moment)]
 
 
@@ -197,7 +197,7 @@ class RecordKind(Generic[AnyRecord]):
         try:
             return self._codec.validate_json(body)
         except ValidationError as error:
-            # Not the error's own words: they quote what is in the record, to whoever asks for it.
+            # Not the error's own words: they would quote the record to everyone who asks for it.
             why = error.errors(include_input=False)[0]["msg"].rstrip(".")
             raise WorkspaceError(
                 "The {what} {id} cannot be read: {error}.",

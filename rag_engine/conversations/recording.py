@@ -60,7 +60,7 @@ def record_reply(
         raise
     finally:
         reply = reply or failed_reply(_UNEXPECTED)
-        # The steps of an answer are those of its evidence, which one that ended before it does not have.
+        # The steps of an answer come with its evidence; an answer that ended earlier has none of its own.
         warned = tuple(dict.fromkeys((*warnings, *reply.warnings)))
         end_turn(workspace, begun, replace(reply, warnings=warned, steps=reply.steps or steps))
 

@@ -36,9 +36,9 @@ from rag_engine.storage.collection import CollectionView
 from rag_engine.text.wording import ENGLISH, Wording
 from rag_engine.types import Answer, DocumentRecord, Evidence, Hit, IndexListing, QueryPlan, Source
 
-# What is built in another way is built anew.
+# Entries of another version are built again.
 VERSION = 1
-# A model that fails so many times in a row is away.
+# A model that fails this often in a row is away.
 _FAILURES = 3
 # Quotations are shorter here than in an answer.
 _QUOTES = 3
@@ -49,7 +49,7 @@ GroundingProgress = Callable[[int, int, str], None]
 IndexPages = Callable[[DocumentRecord], Collection[int]]
 
 PASSAGES = 3
-# Some more are looked at, for those on pages of the index are left out.
+# More candidates are read, since passages on pages of the index are left out.
 _CANDIDATES = 20
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
-# People keep their files in a checkout, by default their workspace; nobody looks for any between packages.
+# People keep their files in a checkout, by default their workspace; they do not search between packages.
 IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
 
 

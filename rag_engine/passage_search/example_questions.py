@@ -25,16 +25,16 @@ _NUMBER = re.compile(
     r"^(?:(?:Art\.|Article|Artikel|Madde)\s*\d+(?:-\w)?[.ºo]*\s*[-–:]?\s*"
     r"|[§\W]*(?:\d+(?:\.\d+)*[a-z]?[.)]?|[IVX]{2,}[.)]?|[A-Z][.)])\s+|§+\s*\d+[a-z]?\s*|\(\w{1,3}\)\s*)+(?=\w)"
 )
-# Words of a question, and how many of so many letters say what it is about.
+# Words of a question, words that name its topic, and the least letters of such a word.
 _WORDS, _TOPIC_WORDS, _TOPIC_LETTERS = range(5, 17), 3, 5
-# Documents that are tried, those of them in the language that is wanted where there are others, and questions of each
-# that are asked: they take no longer in a large collection, and keep the processor from a question that is asked
-# meanwhile for a few searches at most. More are read, since many suggest nothing, as tables do.
+# Documents that are tried; how many of them in the wanted language if there are others; questions of each that are
+# asked; documents that are read, since many suggest nothing, for example tables. This takes no longer in a large
+# collection, and delays a question that is asked meanwhile by a few searches at most.
 _TRIED, _WANTED, _OF_ONE, _READ = 8, 5, 2, 40
 _SHOWN = 4
 # Characters of a text whose sentences are read.
 _OPENING = 60_000
-# Name under which the catalog keeps what was found, with the state of the collection that it was found in.
+# Name under which the catalog keeps the examples, with the state of the collection that they belong to.
 _KEPT = "example questions"
 
 
@@ -67,7 +67,7 @@ def example_questions(engine: Engine, language: str) -> tuple[ExampleQuestion, .
         return tuple(ExampleQuestion(**one) for one in kept[language])
     found = find_examples(engine, language)
     with engine.catalog.begin() as connection:
-        # Read again: those in another language may have been found meanwhile.
+        # Read again: examples in another language may have been found meanwhile.
         by_language = _kept(engine, change) | {language: [asdict(one) for one in found]}
         text = json.dumps({"change": change, "by language": by_language}, ensure_ascii=False)
         set_state(connection, _KEPT, text)

@@ -24,8 +24,8 @@ from rag_engine.storage.snapshot import Snapshot
 from rag_engine.text.key_words import WantedWords, wanted_words
 from rag_engine.types import DocumentRecord, QueryPlan
 
-# Of passages that do not hold all of the words, at most so many are found by meaning: no score tells from where on they
-# are about something else, and further down few are about the query.
+# The most passages without all of the words that are found by meaning. No score tells where other subjects begin, and
+# further down few passages are about the query.
 NEAREST = 20
 
 SortOrder = Literal["relevance", "date"]
@@ -35,7 +35,7 @@ _WORDS, _SORT, _MATCH = "words", "sort", "match"
 _ALL_WORDS = "words"
 _FILTERS = (*filters.FACETS, filters.DOCUMENT, filters.AS_OF, filters.VERSIONS)
 
-# Of all passages, so many of the nearest in meaning are looked through for those that a filter leaves.
+# The number of nearest passages that are searched for the ones that a filter leaves.
 _DEPTH = 5_000
 
 
@@ -167,7 +167,7 @@ def _near(
     near: list[tuple[float, int]] = []
     rows = zip(ranked.keys.tolist(), ranked.owners.tolist(), ranked.cosines.tolist(), strict=True)
     for key, owner, cosine in rows:
-        # Without the encoder nothing is known of meaning, and what holds some of the words is no match.
+        # Without the encoder meaning is unknown, and a passage with some of the words is no match.
         if key not in worded and ranked.found.queries.size:
             pair = languages_of(plan.language, documents[owner].metadata.language)
             if calibration.similarity(cosine, pair) >= floor:

@@ -13,7 +13,7 @@ from rag_engine.text.folding import fold
 from rag_engine.text.stopwords import stopwords
 from rag_engine.text.tables import read_table
 
-# Signs around a question that say nothing of what it asks.
+# Signs around a question that are no part of it.
 MARKS = " \t\n¿¡?!.…,;:\"'«»“”„"
 _WORD = re.compile(r"[^\W_]+")
 _NEVER = "(?!)"

@@ -25,7 +25,7 @@ from rag_engine.protocols import Generator
 # Questions before the last one that a language model is shown.
 _SHOWN = 3
 _TITLES = 4
-# Characters of a rewritten question beyond those of the two it is made of.
+# Characters of a rewritten question beyond the length of its two parts.
 _JOINING = 40
 # Letters by which a word is known in another of its forms.
 _STEM = 5

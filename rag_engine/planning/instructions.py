@@ -26,7 +26,7 @@ QUOTED = re.compile(
 _WORD = re.compile(r"\w+")
 # Letters by which a word of a model's instructions is known in the question.
 _STEM = 5
-# Letters of a script that nobody asks in stand for quotations.
+# Letters of an ancient script stand for quotations.
 _STAND_INS = tuple(map(chr, range(0x10080, 0x100FB)))
 
 
@@ -133,7 +133,7 @@ def _separate(question: str, phrasing: Phrasing) -> Separated:
             for part in (pattern, phrasing.phrase):
                 if part is not None:
                     rest = _take(part, rest, taken)
-            # On one line, without the commas and conjunctions that held what was taken out.
+            # On one line, without the commas and conjunctions around removed clauses.
             rest = " ".join(phrasing.courtesy.sub(" ", rest).split())
             rest = _LOOSE_END.sub("", _LOOSE_START.sub("", rest))
             kept.append(re.sub(r"\s+(?=[,.?!;])", "", rest).strip())
@@ -150,7 +150,7 @@ def _take(pattern: re.Pattern[str], sentence: str, taken: list[str]) -> str:
         piece = _INSTRUCTION_START.sub("", " ".join(match.group().split())).strip(" ,;:.?!")
         if piece:
             taken.append(piece)
-        # The mark that ends the sentence stays with what is asked.
+        # The mark that ends the sentence stays with the question.
         return " " + "".join(re.findall(r"\?\s*$", match.group()))
 
     return pattern.sub(take, sentence)

@@ -77,7 +77,7 @@ def plan_question(
     wished = carried(instructions, question, phrasing) if isinstance(instructions, str) else ""
     return replace(
         plan,
-        # The question itself comes first: what a model makes of it can only add to what it finds.
+        # The question itself comes first: a model's variants can only add to its results.
         queries=_distinct((plan.queries[0], *queries)),
         output_instructions=wished or plan.output_instructions,
         scope=_named_scope(reply.get("geographic_scope"), plan, gazetteer),

@@ -16,7 +16,7 @@ from rag_engine.text.stopwords import stopwords
 from rag_engine.text.tables import read_table
 
 _WORD = re.compile(r"\w+(?:[./]\w+)*")
-# Plurals and genitives; what Turkish hangs on a word, with or without an apostrophe.
+# Plurals and genitives; Turkish endings, with or without an apostrophe.
 _ENDING = re.compile(r"(?:e?[sn]|e[rm]?)?|(?:l[ae]r)?(?:s?[iu])?(?:y?[iu]|n?[iu]n|[ny]?[ae]|n?[dt][ae]n?)?")
 _SHORTEST_ENDED = 4
 _SHORTEST_HALF = 3

@@ -19,7 +19,7 @@ from rag_engine.text.folding import fold, fold_case
 _NUMBERED_ACT = re.compile(r"\)?\s*,?\s*(?:n[ro]?\s?[.º°]?\s*)?\d", re.IGNORECASE)
 _SHOUTED = 3
 _WIDEST = 9
-# Named alone, these mean the one that there is.
+# Named alone, these mean the only one of the collection.
 _ALONE = frozenset({"constitution", "basic law"})
 
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
@@ -28,7 +28,7 @@ _CALLED = re.compile(r"[(\[]([^()\[\]]*)[)\]](?!\s*(?:n[ro]?[.º°]?\s*)?\d)", r
 _QUOTED = re.compile('[‘“„"«]\\s*([^‘’“”„"«»]{4,80}?)\\s*[’”“"»]')
 _SEPARATOR = re.compile(r"\s+[-–—]\s+|[,;]\s*")
 _NUMBERED = re.compile(r"\S*\d\S*(?:\s+sayılı\b)?", re.IGNORECASE)
-# What follows says what the act does to others.
+# The rest of the name says how the act changes others.
 _TAIL = re.compile(
     r",?\s(?:to the|amending|establishing|repealing|laying down|implementing|supplementing|che modifica|modifiant|"
     r"por el que|por la que|que altera|zur Änderung|zur Durchführung)\b.*",

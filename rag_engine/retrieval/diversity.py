@@ -67,7 +67,7 @@ def admit(
     queues: dict[int, list[tuple[float, int, list[Candidate]]]] = {}
     lowest = math.inf
     for place, family in enumerate(family for family in families.values() if not family[0].named):
-        # Where diversity has changed the order, the score is what the order says.
+        # If diversity has changed the order, the score follows the order.
         lowest = max(0.0, min(lowest, family[0].score))
         queues.setdefault(family[0].document_key, []).append((lowest, place, family))
     admitted = {family[0].parent_key: family for family in first[:top_k]}

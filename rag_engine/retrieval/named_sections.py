@@ -18,9 +18,9 @@ from rag_engine.types import AbsentSection, QueryPlan
 
 SECTION_BONUS, ACT_BONUS = 1.0, 0.5
 
-# A section may be as long as a book; of its parents so many are looked at.
+# A section may be as long as a book; this many of its parents are examined.
 _MOST_PLACES = 60
-# Acts are cited by one of these; whoever asks in another language may take the word of his own.
+# Acts are cited by one of these; a question in another language may use the word of that language.
 _UNITS = ("article", "section", "clause", "rule")
 _GAP = re.compile(r"(?<=\d)\s(?=\d)")
 _DIGITS = re.compile(r"\d+")
@@ -102,7 +102,7 @@ def _meant(
 
     if not mentions:
         return ()
-    # "§ 2 FVG with Article 5 of the Geneva Agreement": what its own words name, though another act is nearer.
+    # "§ 2 FVG with Article 5 of the Geneva Agreement": the act in the section's own words, though another is nearer.
     own = [one for one in mentions if reference.act and question[one.start : one.end] in reference.act]
     last = min(own or mentions, key=distance)
     acts = dict.fromkeys(last.acts)
@@ -159,7 +159,7 @@ def _absent(
             ends = ["".join(map(str, end)) for end in (numbers[0], numbers[-1])]
             shown = " ".join(written.split())
             if not any(map(str.isalpha, shown)) and "§" not in shown:
-                # The second number of a list has no noun of its own, so it has that of the act's sections.
+                # The second number of a list has no noun, so it gets the noun of the act's sections.
                 [first] = view.catalog.parents([act.places(f"{kind} {have[0]}", allowed)[0].parent_key]).values()
                 shown = _DIGITS.sub(shown, first.section, count=1)
             yield AbsentSection(shown, act.name, ends[0], ends[1])

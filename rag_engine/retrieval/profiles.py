@@ -11,10 +11,10 @@ from rag_engine.config import RetrievalProfile
 Rankings = Sequence[Sequence[int]]
 
 RRF_K = 60
-# Of Buriasco 2026, equation 5.1: the weights of both retrievers, and that of keywords for what both found.
+# Buriasco 2026, equation 5.1: the weights of both retrievers, and the weight of keywords for children that both found.
 DENSE, SPARSE, BOTH = 0.6, 0.4, 0.6
-# Of Prakash 2026, Table 4.2 and equation 3.4: what each retriever finds and what of both goes on; the weight of phi,
-# which is 1 for a section that the question names and .5 for an act.
+# Prakash 2026, Table 4.2 and equation 3.4: the children of each retriever and of their pool; the weight of phi. Phi is
+# 1 for a section that the question names and .5 for an act.
 POOL, PROVENANCE = 20, 0.15
 
 

@@ -29,11 +29,11 @@ from rag_engine.storage.cross_references import references
 from rag_engine.storage.snapshot import Snapshot
 from rag_engine.types import AbsentSection, QueryPlan
 
-# So many of the best are examined for what the question names; the catalog is asked for each.
+# How many of the best are examined for named sections; the catalog is asked for each.
 _NAMED_AMONG = 50
 # The share of the index weight for a passage elsewhere on a page that an index names.
 _SAME_PAGE = 0.5
-# A good passage that refers to another one speaks for it; so many of the best are asked.
+# A good passage that refers to another one speaks for it; this many of the best are read.
 _REFERRING = 10
 
 _RELEVANCE = 0.5
@@ -216,7 +216,7 @@ def _gained(
 ) -> Iterator[tuple[int, float]]:
     """Yield the positions of the children of named sections and acts, with their gains."""
     for position, record in enumerate(records):
-        # Only what has sections is cited by them.
+        # Only a passage within a section can be named by it.
         if record is not None and record.parent.section:
             title = view.snapshot.documents[record.document_key].metadata.title
             bonus = named.bonus(record.parent, title)
@@ -247,7 +247,7 @@ def _reranked(
     positions = {key: position for position, key in enumerate(ranked.keys.tolist())}
     chosen = [positions[record.key] for record in best]
     documents = view.snapshot.documents
-    # What the question names stays named whatever the reranker thinks of its words.
+    # Named sections stay first under any score of the reranker.
     bonus = np.array([ranked.provenance.get(record.key, 0.0) for record in best])
     result = rerank(
         plan.question,

@@ -13,7 +13,7 @@ from rag_engine.errors import InputError, SextantError
 from rag_engine.protocols import Reranker
 from rag_engine.retrieval.diversity import scaled
 
-# How many of the best are reranked: beyond it a cross-encoder lifts what only looks like an answer.
+# How many of the best are reranked: further down a cross-encoder lifts passages that only look like an answer.
 DEPTH = 20
 # Seconds of the processor that reranking may take; a machine with nothing else to do takes less by the clock.
 _SECONDS = 3.0
@@ -23,7 +23,7 @@ _PROBE_QUESTION = "Who keeps the dykes in repair, and who pays for it?"
 # As long as a passage becomes.
 _PROBE = "The owners of the land behind a dyke keep it in repair and share what it costs each year. " * 13
 _BATCH = _PROBES = 4
-# The fastest run says what the machine can do, whatever else it was doing.
+# The fastest run shows the machine's speed without other work.
 _RUNS = 4
 
 

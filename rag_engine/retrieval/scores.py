@@ -26,7 +26,7 @@ _DEVIATIONS = 5.0
 # Of the words of a question that is well met a few stand elsewhere or not at all.
 _ENOUGH = 0.7
 
-# How many passages the calibration's unrelated pairs count for, which decide where a language has few of its own.
+# How many passages the calibration's unrelated pairs count for; they decide if a language has few passages.
 _PRIOR = 10
 # How many documents a language needs to speak as much for itself as the collection speaks for it.
 _DOCUMENTS = 100

@@ -39,9 +39,9 @@ Item = TypeVar("Item")
 
 _KINDS: tuple[BlockKind, ...] = get_args(BlockKind)
 _LINE = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("box", "<f4", (4,))])
-# Bytes that a value may unpack to. No document that is read has so many; the catalog of a stranger's backup may.
+# Bytes that a value may unpack to. No document that was read has more; the catalog of a stranger's backup may.
 _LARGEST = 2**29
-# Sizes in full precision: chunkers compare them, and must find again what they found at first.
+# Sizes in full precision: chunkers compare them, and must repeat their first result.
 _BLOCK = np.dtype([("start", "<i4"), ("end", "<i4"), ("page", "<i4"), ("kind", "u1"), ("font_size", "<f8")])
 
 
@@ -393,7 +393,7 @@ def _file_address(workspace: Path, *, written: bool) -> sql.URL:
             workspace=workspace,
             log=log,
         )
-    # Neither a lock nor a log can be made there, and nobody changes the file meanwhile.
+    # Neither a lock nor a log can be made there, and the file does not change meanwhile.
     return sql.URL.create(
         "sqlite", database=path.absolute().as_uri(), query={"uri": "true", "mode": "ro", "immutable": "1"}
     )

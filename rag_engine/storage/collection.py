@@ -65,7 +65,7 @@ from rag_engine.types import DocumentRecord
 _ENCODE = "Run `sextant rebuild --encode`: only texts whose vectors are missing or damaged are encoded again."
 _FILL = "Run `sextant rebuild`, or add a document: the next change fills it."
 _Index = TypeVar("_Index", VectorIndex, SparseIndex)
-# Passages for which an erasure makes both indexes anew at once, within a second.
+# The most passages for which an erasure makes both indexes again at once, within a second.
 _MADE_ANEW = 1_000
 _LEFT = kept_sentence(
     "words and vectors in the files of the indexes, where no search finds them, until the worker rebuilds them"
@@ -144,7 +144,7 @@ class Collection:
         self._view: CollectionView | None = None
         # Rows of the vector file that were held against their checksums.
         self._checked_rows = 0
-        # The indexes that were found to hold all of a snapshot: counting what one holds takes longer than a search.
+        # The indexes that are known to hold all of a snapshot: counting their entries takes longer than a search.
         self._complete_for: dict[VectorIndex | SparseIndex, Snapshot] = {}
 
     def snapshot(self) -> Snapshot:
@@ -302,7 +302,7 @@ class Collection:
             waiting = self.waiting()
             yield Indexer(stores, embedder, chunking)
             if waiting != self.waiting():
-                # What was replaced is not to stay in an index that nobody can accept any more.
+                # Replaced documents must not stay in an index that can no longer be accepted.
                 self._repair(stores)
             log_documents(self.catalog)
 

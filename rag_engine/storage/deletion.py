@@ -20,7 +20,7 @@ from rag_engine.types import DocumentRecord
 
 # Named value of the workspace while an erasure has not left every store.
 ERASING = "erasing"
-# Named value: says that erasures left something in files of the indexes, until these are made anew.
+# Named value: erasures left something in files of the indexes, until these are made again.
 LEFT = "left by erasures"
 # Children that an erasure may write again to the keyword index, which takes about half a minute.
 _WRITTEN_AGAIN = 20_000
@@ -96,7 +96,7 @@ def _purge_one(stores: Stores, key: int, keep_vectors: bool) -> int:
     copy, drawn = stored_name(stores.files, sha256, file), drawings_of(stores.drawings, sha256)
     stores.dense.delete(held[:, 0])
     rows = held[:0, 1]
-    # Rows count within one model's file: those of another model go with that file.
+    # Rows count within one model's file; rows of another model are removed with its file.
     if model == stores.vectors.model and not keep_vectors:
         rows = unshared_rows(stores.catalog, key, model, np.unique(held[:, 1]))
         forget_rows(stores, rows)

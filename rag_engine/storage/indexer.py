@@ -245,7 +245,7 @@ class Indexer:
         v = tables.vectors.c
         statement = sql.select(v.text_hash, v.row).where(v.model == self._stores.vectors.model)
         known = dict(self._stores.catalog.read_in(statement, v.text_hash, sorted(hashes)))
-        # In portions, so that what an interrupted run has encoded is found again by the next.
+        # In portions, so that the next run finds the vectors of an interrupted one.
         for digests in portions([digest for digest in hashes if digest not in known], _PORTION):
             self._go_on()
             texts = [hashes[digest] for digest in digests]

@@ -18,7 +18,7 @@ from rag_engine.storage.catalog import Catalog, portions
 from rag_engine.storage.records import body_of, log, reading, write_record, writing
 from rag_engine.storage.schema import documents
 
-# "source", "file" and "document" say what the catalog has of a source, a download and a document.
+# "source", "file" and "document" lines repeat the catalog's rows of a source, a download and a document.
 LogKind = Literal["act", "decision", "correction", "source", "file", "document"]
 
 

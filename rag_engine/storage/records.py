@@ -45,7 +45,7 @@ log = sql.Table(
     *(sql.Column(name, sql.String, nullable=False) for name in ("document_id", "sha256", "source", "file", "said")),
     sqlite_autoincrement=True,
 )
-# The transaction of this thread in each database: what is read within it sees what it has written.
+# The transaction of this thread in each database: reads within it see its writes.
 _OPEN = local()
 
 

@@ -71,7 +71,7 @@ anchors = _table(
     *_columns(sql.String, "see"),
     reused=True,
 )
-# An entry of an index with what it is grounded in and what was written of it (JSON), and the documents that are quoted.
+# A grounded entry of an index with its sources and text (JSON), and the documents that it quotes.
 groundings = sql.Table(
     "groundings",
     TABLES,
@@ -93,5 +93,5 @@ vectors = sql.Table(
     sql.Index("vectors_by_row", "model", "row"),
 )
 
-# All that belongs to one document, beside its own row.
+# The tables of everything that belongs to one document, without its own row.
 OF_DOCUMENT = (anchors, references, children, parents, texts)

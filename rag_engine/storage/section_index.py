@@ -17,7 +17,7 @@ from rag_engine.types import DocumentRecord
 
 # Characters in front of an act's first section that are read for how it is called.
 _OPENING = 3_000
-# One act may be many documents, a section each; so many of them are opened.
+# One act may be many documents, a section each; this many of them are opened.
 _OPENED = 3
 _FIRST_PARENTS = 4
 

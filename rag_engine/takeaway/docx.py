@@ -141,7 +141,7 @@ def _add_table(document: Any, rows: tuple[tuple[str, ...], ...], marks: _Section
         marks.write(
             cells[-1].paragraphs[0], exported_text.answer_runs(exported_text.in_one_line(row[-1])), bold=number == 0
         )
-    # A paragraph keeps what follows apart from the table.
+    # A paragraph separates the next content from the table.
     document.add_paragraph()
 
 
@@ -164,7 +164,7 @@ class DocxFootnotes:
             _refer(paragraph, number)
             return
         number = self._numbers[key] = len(self._numbers) + 1
-        # A bookmark around the mark is what later marks of the same note refer to.
+        # Later marks of the same note refer to a bookmark around the mark.
         bookmark = paragraph._p  # noqa: SLF001 python-docx names its elements so
         bookmark.append(_element("bookmarkStart", id=number, name=_bookmark(number)))
         _mark(paragraph, _element("footnoteReference", id=number))

@@ -244,7 +244,7 @@ def _depth(blanks: str) -> int:
 
 def answer_runs(text: str) -> tuple[AnswerRun, ...]:
     """Return the runs of a text in one line."""
-    # Every second piece of a split is what the pattern's group holds.
+    # Every second piece of a split is the pattern's group.
     return tuple(run for i, piece in enumerate(_BOLD.split(text)) for run in _marked(piece, bold=i % 2 == 1))
 
 

@@ -19,11 +19,11 @@ PieceKind = Literal["same", "removed", "added"]
 
 # Two paragraphs from this likeness (0-100) on are one, amended; below, one was removed and the other added.
 _AMENDED = 60
-# An amended paragraph is sought among so many next ones, which keeps the work linear in the length of the text.
+# An amended paragraph is searched among this many next ones, which keeps the work linear in the length of the text.
 _LOOK_AHEAD = 8
 # So few equal words between two changes are chance, and marking them apart would make both hard to read.
 _CHANCE = 2
-# A paragraph beyond so many words is no paragraph (a page without breaks), and aligning it would take seconds.
+# A paragraph with more words is no paragraph (a page without breaks), and aligning it would take seconds.
 _MOST_WORDS = 5_000
 
 _PARAGRAPH = re.compile(r"\S(?:(?!\n\s*\n).)*", re.DOTALL)

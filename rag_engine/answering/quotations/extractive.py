@@ -149,7 +149,7 @@ class ExtractiveAnswerer:
             quoting = replace(quoting, of_one=quoting.most, margin=1.0)
         in_order = sorted(named or sources, key=lambda source: source.n)
         best = [source for source in in_order if not source.index_context][: quoting.sources]
-        # Passages that an index names are read beside the best, and quoted if they answer better.
+        # Passages that an index names are read in addition to the best, and quoted if they answer better.
         best += [source for source in in_order if source.index_context]
         candidates = _candidates(best)
         if not candidates:

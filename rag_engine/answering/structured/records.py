@@ -111,7 +111,7 @@ def _bind_record(
         ]
         for there in statements.likely_statements(source, claim)
     ]
-    # Of the likeliest statements the one that has most of the record, what it must have before all.
+    # The likely statement that has most of the record; required values count before all others.
     best = max(bound, key=lambda values: _completeness(schema.attributes, values), default=None)
     if best is None:
         return None, [_left_out(place, kept_sentence("no sentence of [Source {n}] states it", n=source.n))]

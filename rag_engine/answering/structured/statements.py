@@ -33,7 +33,7 @@ _THOUSANDS = re.compile(r"[.,’' \u00a0\u202f](?=\d{3}(?!\d))")
 _SENTENCE_OPENING = re.compile(r"[.!?:;\n•–—]\W*$")
 # Letters by which a name in a passage may be longer: a genitive, a plural.
 _ENDING = 2
-# Where every noun has a capital, only those of two or more in a word mark a name.
+# If every noun has a capital, only two or more capitals in a word mark a name.
 _NOUNS_LARGE = ("de", "lb")
 _NEGATIONS = (
     "not", "cannot", "no", "non", "nor", "never", "neither", "without", "nicht", "kein", "keine", "keinen", "keiner",

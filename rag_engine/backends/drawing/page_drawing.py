@@ -32,7 +32,7 @@ from rag_engine.confinement.pool import READY
 Rectangle = tuple[float, float, float, float]
 CharacterRange = tuple[int, int]
 
-# Each colour multiplies what is printed, as a highlighter does: black stays black, white takes the colour.
+# Each colour multiplies the print, as a highlighter does: black stays black, white takes the colour.
 _SOFT = (0.93, 0.98, 0.75)
 _STRONG = (0.80, 0.93, 0.38)
 _RULE = (26, 124, 60)
@@ -86,7 +86,7 @@ def answer(request: Mapping[str, Any], file: int | None) -> bytes:
         if "text" in request:
             return b"picture\n" + _draw_text(request["text"], request["marks"], request["strong"], request["width"])
         assert file is not None
-        # Mapped: of a file of 500 MB only what the page needs is read.
+        # Mapped: of a file of 500 MB only the bytes for the page are read.
         with (
             mmap.mmap(file, 0, prot=mmap.PROT_READ) as content,
             memoryview(content) as stream,
@@ -230,7 +230,7 @@ def _draw(page: pymupdf.Page, marks: Sequence[Rectangle], strong: Sequence[Recta
     washed = _wash(picture, _cover(picture, marks, scale) & ~kept, _SOFT)
     washed = _wash(washed, kept, _STRONG)
     for box in strong:
-        # A thin rule under the box: seen also on dark paper and by those who do not see the colour.
+        # A thin rule under the box: visible on dark paper too, and without seeing the colour.
         rows, columns = _pixels(box, scale)
         washed[max(rows.stop - 2, 0) : rows.stop, columns] = _RULE
     samples = np.ascontiguousarray(washed).tobytes()

@@ -18,15 +18,15 @@ from statistics import median_low
 from rag_engine.text.folding import fold
 from rag_engine.text.sentences import Span
 
-# Characters that tell which of several places is meant, how many such are asked, and how often they may be in the
-# layout: a file may hold a text twice, and of it what a page break does not interrupt is once there.
+# Characters of an anchor that tells which of several places is meant, how many anchors are searched, and how often one
+# may be in the layout. A file may hold a text twice, of which only one copy is free of a page break.
 _ANCHOR = 24
 _ANCHORS = 7
 _REPEATED = 4
 _STEP = 8
 # An anchor further from a place than this says nothing about it.
 _FAR = 4_000
-# Characters by which a passage goes on after what is printed between two pages, and how much that may be.
+# Characters by which a passage is found again after the print between two pages, and the most characters of that print.
 _SEED = 12
 _GAP = 1_500
 # Share of a passage that must be found in pieces where it is elsewhere as a whole.
@@ -108,7 +108,7 @@ def find_passage(sought: SoughtPassage, layout: LayoutText) -> list[Span]:
     start = _chosen(places, told, counted, len(before), expected)
     about = median_low(told or [start])
     if abs(about - expected) + _FAR < abs(start - expected):
-        # It may be whole in another copy alone, where the one that is meant goes over to another page.
+        # Only another copy may be whole, if the right one crosses a page break.
         pieces = _pieces(sought.words, layout, about)
         if sum(end - begin for begin, end in pieces) >= _MOST_OF_IT * len(words):
             return pieces
@@ -228,7 +228,7 @@ def _pieces(words: str, layout: LayoutText, start: int | None) -> list[Span]:
         after = found[-1][1] if found else None
         place, length = _resumed(letters[offset:], end - offset, layout, after, start) if offset >= done else (0, 0)
         if length:
-            # As far as whole words: the first letter of what is between may be the same.
+            # Up to whole words: the first letter of the print in between may be the same.
             whole = starts[bisect_right(starts, offset + length) - 1]
             done = whole if whole > offset else offset + length
             found.append((place, place + done - offset))
@@ -249,7 +249,7 @@ def _resumed(letters: str, cell: int, layout: LayoutText, after: int | None, nea
         if cell < _SEED:
             places = [one for one in places if layout.is_cell(one, one + len(seed))]
         alike = [(_alike(letters, layout.text, one), one) for one in places[:_TRIED]]
-        # In a table or a list what is meant is the next; "the council must" is where it goes on as the passage does.
+        # In a table or a list the next place is meant; "the council must" is where the text goes on like the passage.
         longest = max(alike, default=(0, 0))[0]
         best = [one for length, one in alike if length == longest or cell < _SEED]
         if longest >= least and best:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _DEFAULT = "intfloat/multilingual-e5-small"
 SETTINGS = "encoder.json"
-# Where exports lie; counted up when what an export holds changes, so that an older one is not read.
+# Folder of the exports; its number grows when their content changes, so that an older one is not read.
 _EXPORTS = "exported-4"
 # Least cosine between a runtime's vector and torch's; bfloat16 reaches .9999.
 _AGREEMENT = 0.999

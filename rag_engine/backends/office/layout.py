@@ -26,7 +26,7 @@ from rag_engine.errors import WorkspaceError
 
 _SUFFIXES = frozenset({".doc", ".docx", ".odt", ".ppt", ".pptx", ".odp", ".xls", ".xlsx", ".ods", ".rtf"})
 _SECONDS = 60
-# Seconds that the process needs to start and to end, beside the time of LibreOffice.
+# Seconds that the process needs to start and to end, in addition to LibreOffice's time.
 _MORE_SECONDS = 15
 _MADE = "layout.pdf"
 # Of any file that the process writes.

@@ -37,7 +37,7 @@ def office_folders() -> tuple[str, ...]:
     if program is None:
         return ()
     folder = Path(program).resolve().parent
-    # All of it is beside the folder of that name.
+    # Its other files are next to the folder of that name.
     return str(folder), *([str(folder.parent)] if folder.name == "program" else [])
 
 
@@ -52,7 +52,7 @@ def office_copy(program: str, path: Path, target: str, seconds: float) -> Iterat
         profile = home / "profile"
         (profile / "user").mkdir(parents=True)
         (profile / "user" / "registrymodifications.xcu").write_text(_SETTINGS, encoding="utf-8")
-        # LibreOffice writes its lock beside the file, and names the result after it.
+        # LibreOffice writes its lock next to the file, and names the result after it.
         (home / "in").mkdir()
         shutil.copyfile(path, home / "in" / path.name)
         command = [

@@ -24,7 +24,7 @@ from rag_engine.protocols import Reranker, Scores
 if TYPE_CHECKING:
     import sentence_transformers
 
-# Where exports lie; counted up when what an export holds changes, so that an older one is not read.
+# Folder of the exports; its number grows when their content changes, so that an older one is not read.
 _EXPORTS = "cross-encoders-2"
 # Largest difference to the model's own scores, as a share of their range; bfloat16 and 8 bit stay below .01.
 _DISAGREEMENT = 0.03

