@@ -67,7 +67,7 @@ class ChunkSizes:
 class ChunkingConfig:
     """How documents become parents and children.
 
-    `header` says whether the encoder reads what the document is in front of each child.
+    `header` says whether the encoder reads a description of the document before each child.
     """
 
     strategy: Strategy = "auto"

@@ -209,8 +209,8 @@ class Engine:
     ) -> Iterator[ControllerStep | Evidence | str | Answer]:
         """Yield the evidence, then the answer's words as `answer_from` does, at last the whole checked answer.
 
-        Where a question has several parts and the first search leaves one uncovered, the steps of the controller come
-        before the evidence. `prompted` gets what the generator is given.
+        If a question has several parts and the first search leaves one uncovered, the steps of the controller come
+        before the evidence. `prompted` gets the generator's prompt.
         """
         evidence = yield from self.gather(self.search(question, wanted, retrieval), wanted, retrieval)
         yield evidence

@@ -1,10 +1,10 @@
 """Errors a person can act on.
 
 SextantError
-├── InputError        what was asked cannot be read: a question, a filter, a file, a setting
-├── WorkspaceError    the workspace cannot be used as it is: locked, made by another model, damaged
+├── InputError        the request cannot be read: a question, a filter, a file, a setting
+├── WorkspaceError    the workspace cannot be used: locked, made by another model, damaged
 └── BackendError      a model or server did not do its part; trying again may help
-    └── ReplyError    a model replied with something else than the JSON object it was asked for
+    └── ReplyError    a model replied without the JSON object it was asked for
 """
 
 from __future__ import annotations

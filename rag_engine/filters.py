@@ -122,9 +122,10 @@ class FilterObstacle:
 def filter_obstacles(
     wanted: Filter, facets: Facets, documents: Mapping[int, DocumentRecord]
 ) -> tuple[FilterObstacle, ...]:
-    """Return for a filter that allows no document the facets without which it allows some, the most first.
+    """Return the facets that make a filter allow no document, the most documents first.
 
-    None where it allows some, or where it takes leaving out several.
+    Without such a facet the filter allows some. The result is empty if the filter allows some, or if several facets
+    must be left out together.
     """
     if len(left_documents(wanted, facets, documents)):
         return ()

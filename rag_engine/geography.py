@@ -246,8 +246,8 @@ def _regions_named(text: str, gazetteer: Gazetteer) -> tuple[str, ...]:
 def place_mentions(text: str, gazetteer: Gazetteer, language: str = "") -> Iterator[tuple[Form, int, int]]:
     """Yield the forms that occur in a text with their characters [start, end), from left to right.
 
-    A longer form hides the shorter ones inside it; `language` is that of the text where it is known. Characters count
-    in the text's normal form C.
+    A longer form hides the shorter ones inside it. `language` is the text's, if it is known. Characters count in the
+    text's normal form C.
     """
     ordinary = gazetteer.ordinary.get(language, frozenset())
     text = unicodedata.normalize("NFC", text)

@@ -67,7 +67,7 @@ class Models:
     def embedder(self, noted: str) -> Embedder:
         """Return the configured encoder.
 
-        The same model may be here twice, packaged and in the hub's cache: `noted` names the one that made the index.
+        The same model may exist twice, packaged and in the hub's cache: `noted` names the encoder of the index.
         """
         with self._lock:
             if self._embedder is None:

@@ -88,7 +88,7 @@ class SparseIndex(Protocol):
     def compact(self, children_of: ChildrenOf, *, at_most: int | None = None) -> int | None:
         """Write children again so that the words of deleted ones leave the disk, and return their number.
 
-        None where that would be more than `at_most`, and nothing is done.
+        If that is more than `at_most`, return None and do nothing.
         """
 
     def search(

@@ -181,8 +181,8 @@ class Parent:
 class DocumentRecord:
     """A document as the catalog knows it. `key` is its row, never shown to a person.
 
-    `strategy` names how its text was cut into parents and children, `why` says why so. `source` is where it came from;
-    a version that another content of the same source has superseded has the beginning of its hash behind it.
+    `strategy` names how its text was cut into parents and children, `why` the reason. `source` is its origin. The
+    source of a version that was superseded by another content ends with the beginning of its hash.
     """
 
     key: int

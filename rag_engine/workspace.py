@@ -29,7 +29,7 @@ LOGIN_REQUIRED = "SEXTANT_LOGIN_REQUIRED"
 class Serving:
     """A running `sextant serve`: its process and the page's address.
 
-    `folder` is what was served, by path and inode: a copy of the workspace brings the announcement along.
+    `folder` is the served folder, by path and inode: a copy of the workspace brings the announcement along.
     """
 
     process: int

@@ -156,7 +156,7 @@ def write_bundle(path: Path, bundle: AnswerBundle) -> None:
 def read_bundle(path: Path) -> AnswerBundle:
     """Return a bundle that was written; nothing is unpacked to the disk.
 
-    InputError for what is missing, damaged, larger than a bundle can be, or no bundle.
+    InputError if the file is missing, damaged, too large, or no bundle.
     """
     contents = _contents(path)
     manifest = _manifest(path, contents.pop(_MANIFEST))

@@ -28,8 +28,8 @@ _PATH = re.compile(r"(?:(?<![\w.:/\\])~?|(?<![\w/\\])[A-Za-z]:)(?:[/\\][^\s/\\'\
 class Circumstances:
     """All that an answer depends on: models, encoder, index, documents, settings and versions.
 
-    `generation` is the number of the index generation, `collection` a hash over the documents. `settings` are those of
-    the configuration without a machine's paths, addresses and keys. `judge_digest` is that of the second model, which
+    `generation` is the number of the index generation, `collection` a hash over the documents. `settings` are the
+    configuration's, without a machine's paths, addresses and keys. `judge_digest` belongs to the second model, which
     labels sentences. A digest is empty if there is no such model or its server tells none.
     """
 

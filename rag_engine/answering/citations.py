@@ -25,7 +25,7 @@ _STEM = 6  # letters compared of a word: enough to pass over most endings in eve
 class AnswerSentence:
     """A sentence at characters [start, end) of an answer, with the sources it names.
 
-    Its text is without marks. A sentence that names no source has those of its paragraph, if any.
+    Its text is without marks. A sentence that names no source has the sources of its paragraph, if any.
     """
 
     start: int

@@ -17,8 +17,8 @@ _ROW = 95
 def regions(lines: Sequence[Line], start: int, end: int) -> tuple[Region, ...]:
     """Return boxes over characters [start, end) of a document's text, one for each printed row.
 
-    They are in reading order. The first and the last line are cut in proportion to the characters wanted: a line knows
-    its box, not those of its letters. Lines without a box (formats without page geometry) give nothing.
+    They are in reading order. The first and the last line are cut in proportion to the wanted characters, since letters
+    have no boxes. Lines without a box (formats without page geometry) give nothing.
     """
     found = (
         Region(line.page, _part(line, line.box, start, end))
@@ -44,7 +44,7 @@ def page_marks(
 def sheet(text: str, start: int, end: int, quotes: Sequence[Span]) -> tuple[str, list[Span], list[Span]]:
     """Return the text around a passage, with the positions of passage and quotes in it.
 
-    It is for formats without pages. It is cut between words, and an ellipsis stands for what is left out.
+    It is for formats without pages. It is cut between words, and an ellipsis replaces left-out text.
     """
     first, last = word_start(text, max(0, start - _AROUND)), word_end(text, min(len(text), end + _AROUND))
     before, after = "… " if first else "", " …" if last < len(text) else ""

@@ -100,8 +100,8 @@ class AssessedSentences:
 class SupportModels:
     """Models that compare sentences with their sources: encoder, reader and judge.
 
-    `calibration` is the encoder's; reader and judge are None unless they are asked for. `identify` returns the
-    language (ISO 639-1) of an answer that was wished for in another one than the question's, "" where it is not known.
+    `calibration` is the encoder's; reader and judge are None unless they are asked for. `identify` returns the language
+    (ISO 639-1) of an answer that was wanted in another one than the question's, or "".
     """
 
     calibration: Calibration

@@ -1,8 +1,8 @@
 """Runtimes of exported models, and the choice of the fastest that agrees with torch.
 
-OpenVINO computes a graph without the table of word embeddings, its weights in no more bits than it uses. Four fifths of
-a small multilingual model are that table, of which a text needs a few hundred rows. It is taken out of the graph into a
-separate file, which is mapped into memory. Encoder and reader read the same words, and start without loading it.
+OpenVINO computes a graph without the table of word embeddings, its weights in no more bits than it uses. The table is
+four fifths of a small multilingual model, and a text needs a few hundred of its rows. It is taken out of the graph into
+a separate file, which is mapped into memory. Encoder and reader read the same words, and start without loading it.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def fastest_precision(processor: Path = Path("/proc/cpuinfo"), *, ordering: bool
 def open_onnx(file: Path, words: WordLookup | None = None) -> Runtime:
     """Return the graph in ONNX Runtime, whose own errors share no base class: they come as RuntimeError.
 
-    `words` look up what a graph without the table takes.
+    `words` looks up the input of a graph without the table.
     """
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as state

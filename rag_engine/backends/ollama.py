@@ -142,8 +142,9 @@ def installed_models(config: GenerationConfig) -> list[InstalledModel]:
 def pull_model(config: GenerationConfig, name: str) -> Iterator[tuple[int, int]]:
     """Have the server download a model; yield its bytes so far and in all, as far as known.
 
-    Closing the iterator, or what is raised while it waits (rag_engine/waiting.py), ends the download; the server keeps
-    the part and continues there the next time. BackendError if the server is away, has no such model or breaks off.
+    Closing the iterator ends the download, and so does an error raised while it waits (rag_engine/waiting.py). The
+    server keeps the part and continues there the next time. BackendError if the server is away, has no such model or
+    breaks off.
     """
     parts: dict[str, tuple[int, int]] = {}
     status: str | None = ""

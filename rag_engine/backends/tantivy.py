@@ -451,7 +451,7 @@ def _readable(folder: Path) -> Iterator[None]:
 def _remove_uncommitted(folder: Path) -> None:
     """Remove the lists of deleted children that a killed process wrote and did not commit.
 
-    The next one that deletes from the same segment would have to write a file of the same name, which tantivy refuses.
+    The next writer that deletes from the same segment writes a file of the same name, which tantivy would refuse.
     """
     committed = int(json.loads((folder / "meta.json").read_text(encoding="utf-8"))["opstamp"])
     for path in folder.glob("*.*.del"):

@@ -42,7 +42,7 @@ _VARIABLES = (
 class Reach:
     """Paths to read and to write, programs and user of a process, in addition to the interpreter.
 
-    A `user` other than 0 is who it becomes where it is root's.
+    A process of root becomes `user`, unless it is 0.
     """
 
     readable: tuple[str, ...] = ()

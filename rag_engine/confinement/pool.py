@@ -172,7 +172,7 @@ class ChildPool(Generic[C]):
         return child
 
     def take(self) -> C:
-        """Return a process that waits for work, else a new one, of which the caller asks whether it is up."""
+        """Return a process that waits for work, else a new one; the caller asks whether it has started."""
         while True:
             try:
                 child = self._idle.get_nowait()

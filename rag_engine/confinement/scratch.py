@@ -20,9 +20,9 @@ _YOUNG_SECONDS = 60.0
 
 
 class Scratch:
-    """A folder until it is closed; a process that was killed leaves it to the next one to remove.
+    """A folder until it is closed; the next one removes the folder of a killed process.
 
-    `user` is the user of the process where that is not our own, else 0.
+    `user` is the user of the process if it differs from ours, else 0.
     """
 
     def __init__(self, user: int = 0) -> None:
@@ -52,7 +52,7 @@ class Scratch:
     def lend(self, path: Path) -> Iterator[Path]:
         """Lend a file under its name: the file itself, or a copy if that is impossible.
 
-        A path that is no file is lent as one that is not there.
+        A path that is no file is lent as a missing one.
         """
         lent = self.lent / path.name
         try:

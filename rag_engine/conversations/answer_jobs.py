@@ -28,7 +28,7 @@ AnswerStage = Literal["searching", "reading", "writing"]
 class AnswerProgress:
     """How far an answer has come; `began` is on the monotonic clock.
 
-    `rewritten` is what is asked in the place of a follow-up question. Sources come before the words.
+    `rewritten` is the full form of a follow-up question. Sources come before the words.
     """
 
     began: float

@@ -149,7 +149,7 @@ class RecordKind(Generic[AnyRecord]):
     def read_own(self, workspace: Path, id: str, person: Person = LOCAL) -> AnyRecord | None:
         """Return the record to be changed, or None if the person may see none.
 
-        InputError for one that somebody else shares: it can be read and no more.
+        InputError for a record that somebody else shares: it can only be read.
         """
         found = self.read(workspace, id, person)
         if found is not None and not owns(person, found.owner):

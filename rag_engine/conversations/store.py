@@ -221,9 +221,9 @@ def exchanges(conversation: Conversation) -> tuple[Exchange, ...]:
 
 
 def rename_conversation(workspace: Path, id: str, name: str, person: Person = LOCAL) -> None:
-    """Give the conversation a name; an empty one gives it the title that its first question makes.
+    """Give the conversation a name; an empty name restores the title from its first question.
 
-    InputError for one that is too long.
+    InputError for a name that is too long.
     """
     wanted = short_name(name)
     change_conversation(workspace, id, person, lambda now: replace(now, name=wanted))

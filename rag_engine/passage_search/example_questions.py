@@ -1,4 +1,4 @@
-"""Example questions drawn from the documents of a collection, each of which the collection answers."""
+"""Example questions drawn from the documents of a collection, which answers each of them."""
 
 from __future__ import annotations
 

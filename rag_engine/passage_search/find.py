@@ -69,8 +69,8 @@ class DocumentMatches:
 class FoundPassages:
     """Result of a search: the documents in its order, each with the passages found in it.
 
-    `allowed` is how many of the `held` documents the filter allows; `vector` the query's (1, dimension), without rows
-    where it was not encoded. Without words a match is the first passage of a document.
+    `allowed` is how many of the `held` documents the filter allows. `vector` is the query's (1, dimension), without
+    rows if it was not encoded. Without words a match is the first passage of a document.
     """
 
     query: PassageQuery

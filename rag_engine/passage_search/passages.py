@@ -101,7 +101,7 @@ def _sentences(engine: Engine, matches: Iterable[PassageMatch]) -> dict[int, byt
 def _nearest(text: str, language: str, packed: bytes, vector: Vectors, marks: Sequence[Span]) -> Span:
     """Return the sentence of a text that is nearest to the query, a marked one if there is any.
 
-    The whole text where it is one sentence.
+    A text of one sentence is returned whole.
     """
     places = sentence_places(text, language)
     cosines = sentence_cosines(packed, vector[0]) if packed else np.zeros(0, np.float32)

@@ -91,7 +91,7 @@ def admit(
 def with_siblings(scores: Floats, parents: Keys, share: float) -> Floats:
     """Return the scores with a share of the best sibling's added; `parents` has the parent of each child.
 
-    Of two passages that rank about the same, the one that several of its children speak for comes first.
+    Of two parents with about the same rank, the one with several good children comes first.
     """
     order = np.lexsort((-scores, parents))
     first = np.ones(len(order), bool)

@@ -225,10 +225,10 @@ class Catalog:
         return [(_record(row[:-1]), str(row[-1])) for row in rows]
 
     def find_document(self, name: str) -> DocumentRecord:
-        """Return the one document whose source, id, file or title `name` is, or else whose id begins with it.
+        """Return the one document whose source, id, file or title is `name`, or else whose id begins with it.
 
-        A title is what a file says of itself: it never stands for the source or the id of another document. A file and
-        a title of different documents are ambiguous, as two files are.
+        A title is a file's own claim: it never counts as the source or the id of another document. A file and a title
+        of different documents are ambiguous, as two files are.
         """
         if not name.strip():
             raise InputError("The document's name is empty.", help="Give an id or a file name from `sextant list`.")
@@ -305,9 +305,10 @@ class Catalog:
         )
 
     def damaged_documents(self) -> list[DocumentRecord]:
-        """Return the documents of which something kept is not as it was written, though the file is whole.
+        """Return the documents with a damaged value, although the database's file is whole.
 
-        Their texts are compressed with a checksum, and every parent is a span of its text; a second for 2,000 passages.
+        Their texts are compressed with a checksum, and every parent is a span of its text. It takes a second for 2,000
+        passages.
         """
         return [record for record in self.active_documents() if not self._agrees(record)]
 
@@ -457,7 +458,7 @@ def all_active(connection: Connection, document_ids: Iterable[str]) -> bool:
 def take_keys(connection: Connection, name: str, count: int) -> int:
     """Return the first of `count` keys that were never given before.
 
-    A reader may still hold the key of what was erased.
+    A reader may still hold the key of an erased row.
     """
     last = int(_value(connection, f"last {name}") or 0)
     set_state(connection, f"last {name}", str(last + count))

@@ -25,10 +25,10 @@ _COLUMNS = [tables.anchors.c[name] for name in ("term", "subterm", "source", "pa
 
 @dataclass(frozen=True, slots=True)
 class IndexedEntry:
-    """One entry of an index and a place [start, end) of a document's text, on a page, that it leads to.
+    """One entry of an index and the place [start, end) of a document's text, on a page, that it leads to.
 
     `source` is the index: one of OWN_SOURCES or the name of another file. `see` are the entries that this one refers
-    to; one that only refers has page 0 and no place.
+    to. An entry that only refers has page 0 and no place.
     """
 
     term: str

@@ -84,7 +84,7 @@ Encode = Callable[[Sequence[str]], Vectors]
 
 
 class IndexingStopped(Exception):  # noqa: N818 no error: a person asked for it
-    """Indexing was to stop in the middle of a document, of which nothing is visible then."""
+    """Indexing was stopped in the middle of a document, which is invisible then."""
 
 
 class Indexer:
@@ -182,7 +182,7 @@ class Indexer:
     def redescribe(self, record: DocumentRecord, metadata: Metadata, fingerprint: str) -> int:
         """Give a document of the collection other metadata, and return the number of its children.
 
-        Where what the encoder reads of the description is the same, only the catalog and Chroma's facets change.
+        If the encoder's part of the description is the same, only the catalog and Chroma's facets change.
         """
         changed = replace(record, metadata=metadata)
         if context_header(metadata) != context_header(record.metadata) or metadata.language != record.metadata.language:

@@ -10,7 +10,7 @@ TABLES = sql.MetaData()
 
 
 def _columns(kind: type[Any], names: str, *, index: bool = False) -> list[sql.Column[Any]]:
-    """Return columns of one kind, none of which may be empty."""
+    """Return columns of one kind, which may not be empty."""
     return [sql.Column(name, kind, nullable=False, index=index) for name in names.split()]
 
 

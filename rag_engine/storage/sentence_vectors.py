@@ -24,7 +24,7 @@ _LEAST_CHARACTERS = 20
 def sentence_texts(text: str, language: str) -> list[str]:
     """Return the sentences of a passage as the encoder reads them.
 
-    None where it is a single one, whose vector it has.
+    A passage of a single sentence gives none: its own vector is the sentence's.
     """
     spans = sentence_places(text, language)
     return [normal_sentence(text[start:end]) for start, end in spans] if len(spans) > 1 else []

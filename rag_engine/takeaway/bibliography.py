@@ -122,7 +122,7 @@ def _line(text: str) -> str:
 def cited_entries(citations: Iterable[Citation], documents: Iterable[DocumentRecord]) -> list[BibliographyEntry]:
     """Return each document that is cited once, in the order of its first citation.
 
-    Described as the collection describes it, or as the citation does where it is no longer there.
+    The collection describes it; if it is gone, the citation does.
     """
     known = {record.document_id: record.metadata for record in documents}
     cited: dict[str, Metadata] = {}

@@ -15,10 +15,10 @@ from rag_engine.text.quantities import calendar_dates, quantities
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A passage in another language, by the model that is named.
+    """A passage in another language, with the name of the model.
 
-    `lost` are numbers and dates that the original states and the translation does not, as the original writes them;
-    `added` those of the translation alone.
+    `lost` are numbers and dates that the original states and the translation lacks, as the original writes them.
+    `added` are the ones that only the translation states.
     """
 
     text: str

@@ -80,7 +80,7 @@ class VersionText:
 def compare_versions(older: VersionText, newer: VersionText) -> VersionChanges:
     """Return the changes from the older to the newer version, without spacing and line breaks.
 
-    A paragraph that was moved is removed where it was and added where it is.
+    A paragraph that was moved counts as removed in its old place and added in its new one.
     """
     placed = list(_changed(older, newer))
     sections = tuple(

@@ -82,7 +82,7 @@ class Quoting:
 class Quotation:
     """Characters [start, end) of a source's text, as they are quoted.
 
-    `answer` is the part of them that a reader takes for the answer, None where it was not asked or found none.
+    `answer` is the part of them that a reader takes for the answer, None if it was not asked or found none.
     """
 
     source: Source

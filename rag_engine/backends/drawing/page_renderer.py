@@ -97,8 +97,8 @@ class PageRenderer:
     def find(self, file: Path, sought: SoughtPassage, *, content: str = "") -> Future[bytes]:
         """Find a passage: JSON with its "page", its "boxes" on each page, and the number of "pages".
 
-        "first" and "last" are the pages of its slide or sheet, 0 and -1 for one that the layout lacks, and "page" is 0
-        then. It fails as `page` does.
+        "first" and "last" are the pages of its slide or sheet. If the layout lacks it, they are 0 and -1, and "page" is
+        0. Errors are those of `page`.
         """
         return self._of_file(file, 1, content, {"find": asdict(sought)})
 
@@ -212,7 +212,7 @@ class _Drawing:
 
 
 class _Turns:
-    """Threads that wait for processes, of which no document keeps more than a few."""
+    """Threads that wait for processes; each document keeps only a few of them."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_PROCESSES, thread_name_prefix="page renderer")

@@ -120,8 +120,8 @@ def load_reader(name: str = "", execution: str = "auto") -> PassageReader:
 def load_adapter(adapter: Path = ADAPTER, execution: str = "auto", cache: Path | None = None) -> AdapterReader:
     """Return the reader of an adapter, ready to use.
 
-    The first load merges it into the packaged encoder and exports that into `cache`. BackendError where the adapter is
-    missing or does not fit the encoder that is installed, or where no runtime computes it.
+    The first load merges it into the packaged encoder and exports that into `cache`. BackendError if the adapter is
+    missing or does not fit the installed encoder, or if no runtime computes it.
     """
     model_runtime.check_execution(execution)
     cache = cache or cache_folder()

@@ -191,7 +191,7 @@ def _broken_off(reranker: Reranker, error: Exception) -> BackendError:
 def open_cross_encoder(location: str) -> sentence_transformers.CrossEncoder:
     """Return the sentence-transformers cross-encoder of a folder, on the processor.
 
-    Raises BackendError for one that is not whole and InputError for one that tells classes instead of one score.
+    Raises BackendError if it is not whole, and InputError if it tells classes instead of one score.
     """
     from sentence_transformers import CrossEncoder
 
