@@ -192,6 +192,9 @@ def canonical_country(name: str, gazetteer: Gazetteer) -> str | None:
     """Return the English name of a country, or None.
 
     The country is given by its name in one of the languages or by its ISO code.
+
+    >>> canonical_country("Italien", load_gazetteer())
+    'Italy'
     """
     if name.strip() in gazetteer.countries:
         return gazetteer.countries[name.strip()]

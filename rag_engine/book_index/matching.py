@@ -71,6 +71,9 @@ def phrases_of(term: str, subterm: str) -> list[str]:
 
     "climate, change of" is also "change of climate", and a sub-entry is sought with its head, then alone, then the
     head alone.
+
+    >>> phrases_of("rivers", "floods of")[0]
+    'floods of rivers'
     """
     forms = []
     if subterm:
@@ -92,7 +95,11 @@ def turned(term: str) -> list[str]:
 
 
 def is_symbolic(term: str) -> bool:
-    r"""Return whether a term is a sign or a command, which is sought letter by letter: "§", "\label", "%"."""
+    r"""Return whether a term is a sign or a command, which is sought letter by letter: "§", "\label", "%".
+
+    >>> is_symbolic("%")
+    True
+    """
     return bool(_SYMBOL.search(term)) or not _LETTER.search(term)
 
 

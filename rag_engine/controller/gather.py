@@ -245,6 +245,9 @@ def state_of(propositions: Sequence[Proposition], config: ControllerConfig) -> S
     """Return "open", "covered" or "contradicted" by the propositions that fit well enough.
 
     Without such a proposition the state is "open"; if two of them disagree, it is "contradicted".
+
+    >>> state_of([], ControllerConfig())
+    'open'
     """
     supporting = [one for one in propositions if one.support >= config.least_support]
     if not supporting:

@@ -118,6 +118,10 @@ def sub_questions(question: str, language: str, gazetteer: Gazetteer) -> tuple[s
     """Return the parts of a question, in its order; a question without parts is one.
 
     A step that would make more than eight parts is left out.
+
+    >>> from rag_engine.geography import load_gazetteer
+    >>> sub_questions("How many houses were flooded, and who paid?", "en", load_gazetteer())
+    ('How many houses were flooded?', 'Who paid?')
     """
     words = part_words(language)
     if words is None:

@@ -77,7 +77,11 @@ AnyRecord = TypeVar("AnyRecord", bound=OwnedRecord)
 
 
 def is_id(id: str) -> bool:
-    """Return whether this could be the id of a record."""
+    """Return whether this could be the id of a record.
+
+    >>> is_id("../settings.toml")
+    False
+    """
     return bool(_ID.fullmatch(id))
 
 

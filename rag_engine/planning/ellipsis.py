@@ -80,6 +80,10 @@ def find_ellipsis(question: str, language: str, gazetteer: Gazetteer) -> Ellipsi
     - a word that stands for something named before ("is it binding?")
 
     Openings of a follow-up are searched in every language, since people mix them; pronouns only in the question's own.
+
+    >>> from rag_engine.geography import load_gazetteer
+    >>> find_ellipsis("How high is the sea wall?", "en", load_gazetteer()) is None
+    True
     """
     # Places are found in the normal form C.
     asked = unicodedata.normalize("NFC", question.strip(MARKS))

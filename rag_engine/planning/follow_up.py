@@ -128,6 +128,10 @@ def stand_alone(previous: Sequence[str], question: str, language: str, gazetteer
 
     `previous` are the questions before it, the latest last, each as it was asked. The follow-up leans on the latest
     that stands alone. `language` is that of the question (ISO 639-1).
+
+    >>> from rag_engine.geography import load_gazetteer
+    >>> stand_alone(["What is the coastal plan of Italy?"], "And in Spain?", "en", load_gazetteer())
+    'What is the coastal plan of Spain?'
     """
     ellipsis = find_ellipsis(question, language, gazetteer)
     if ellipsis is None:

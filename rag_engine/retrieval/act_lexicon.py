@@ -187,9 +187,6 @@ def compound(word: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """Return a word with its meanings, or the halves of a compound if both are known.
 
     For example "klimagesetz" gives "klima" and "gesetz".
-
-    >>> [part for part, _ in compound("klimagesetz")]
-    ['klima', 'gesetz']
     """
     meanings = _phrase((word,))
     if meanings:

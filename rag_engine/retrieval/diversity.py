@@ -132,11 +132,7 @@ def mmr(scores: ArrayLike, vectors: Vectors, *, lambda_: float = 0.5, top_k: int
 
 
 def scaled(scores: ArrayLike) -> Floats:
-    """Return the scores brought to 0..1 by their smallest and largest; all 1 if they are equal.
-
-    >>> scaled([1.0, 3.0, 2.0]).tolist()
-    [0.0, 1.0, 0.5]
-    """
+    """Return the scores brought to 0..1 by their smallest and largest; all 1 if they are equal."""
     given = np.asarray(scores, dtype=np.float64)
     if given.size == 0 or np.ptp(given) == 0:
         return np.ones_like(given)

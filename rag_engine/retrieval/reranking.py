@@ -98,9 +98,6 @@ def interpolate(scores: NDArray[np.float64], read: NDArray[np.float64], weight: 
     """Return (1 - weight) x scores + weight x read, each first scaled to 0..1.
 
     The smallest and largest value of an array give its scale.
-
-    >>> interpolate(np.array([0.0, 2.0]), np.array([5.0, 1.0]), 0.25).tolist()
-    [0.25, 0.75]
     """
     return (1 - weight) * scaled(scores) + weight * scaled(read)
 
