@@ -57,7 +57,7 @@ class BertGraph:
     def save(self, result: str, output: str, file: Path) -> None:
         """Write the graph up to a result, under the name of the output.
 
-        Its large weights lie in a file beside it.
+        Its large weights are in a file next to it.
         """
         self._nodes.append(onnx.helper.make_node("Identity", [result], [output]))
         floats, axes = onnx.TensorProto.FLOAT, ["batch", "length"]

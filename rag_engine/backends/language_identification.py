@@ -78,7 +78,7 @@ def identify_language(text: str, likely: Mapping[str, float] | None = None) -> s
     with _LOADING:
         identifier = _identifier()
     if len(words) <= _CITATION and not any(fold(word) in identifier.weights for word in words):
-        # The letters of abbreviations look like words of some language.
+        # The letters of abbreviations look like the letters of some language.
         plain = _CITED.sub(" ", sample)
         sample = plain if len(_WORD.findall(plain)) > 1 else sample
     trigrams = _by_trigrams(sample, identifier)

@@ -35,7 +35,7 @@ _Piece = tuple[int, Span]
 def save_tokenizer(tokenizer: Any, folder: Path) -> None:
     """Write a tokenizer of the Rust library into a folder.
 
-    A model for SentencePiece is written beside it if SentencePiece reads texts alike.
+    A model for SentencePiece is written next to it if SentencePiece reads texts alike.
     """
     tokenizer.save(str(folder / _FILE))
     described = json.loads((folder / _FILE).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Confinement of a process that opens foreign files: it keeps them and the interpreter's own."""
+"""Confinement of a process to the foreign files that it opens and the interpreter's own."""
 
 from __future__ import annotations
 

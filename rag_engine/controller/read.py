@@ -26,7 +26,7 @@ from rag_engine.text.analyzer import analyse
 from rag_engine.text.sentences import Span, sentence_spans, stripped
 from rag_engine.types import Source
 
-# What the share of a sub-question's words in a statement weighs beside similarity, and the share taken for granted
+# What the share of a sub-question's words in a statement weighs against similarity, and the share taken for granted
 # where the two are in different languages; both as in answering/abstention.py.
 _WORDS = 0.3
 _FOREIGN = 0.3

@@ -60,7 +60,7 @@ def record_reply(
         raise
     finally:
         reply = reply or failed_reply(_UNEXPECTED)
-        # The steps of an answer come with its evidence; an answer that ended earlier has none of its own.
+        # The steps of an answer come with its evidence; an answer that ended earlier has no such steps.
         warned = tuple(dict.fromkeys((*warnings, *reply.warnings)))
         end_turn(workspace, begun, replace(reply, warnings=warned, steps=reply.steps or steps))
 

@@ -110,7 +110,7 @@ def read_signals(plan: QueryPlan, pool: CandidatePool, view: CollectionView, wei
 
 
 def mix(signals: Signals, weights: RankingWeights) -> Floats:
-    """Return one score a child in 0..1: a convex mix for each variant, plus the terms it names.
+    """Return one score a child in 0..1: a convex mix for each variant, plus acronyms and quoted phrases.
 
     The first variant has weight 1.
     """

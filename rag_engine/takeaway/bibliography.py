@@ -11,7 +11,7 @@ from rag_engine.types import Citation, DocumentRecord, Metadata
 
 BibliographyEntry = tuple[str, Metadata]
 
-# BibTeX counts braces whatever comes before them, so that a lone one must be a command. bibtexparser's own encoder
+# BibTeX counts braces even behind a backslash, so that a lone one must be a command. bibtexparser's own encoder
 # leaves such braces and would turn letters beyond ASCII into commands that UTF-8 readers do not need.
 _ESCAPED = str.maketrans(
     {

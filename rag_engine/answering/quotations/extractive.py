@@ -40,7 +40,7 @@ _SOFTNESS = 4.0
 class Quoting:
     """How units are chosen, measured by benchmarks/answers/quotations.py.
 
-    - `sources`: the number of best sources that are read, beside the sentences to which an index leads.
+    - `sources`: the number of best sources that are read, and the sentences to which an index leads.
     - `fewest`, `most`, `of_one`: how many quotations there are at least, at most, and at most of one source.
     - `longest`: the number of words of all quotations.
     - `compared`: the number of units that are encoded: encoding is half of the wait. They share the most words, or the
