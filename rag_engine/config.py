@@ -89,9 +89,9 @@ class RankingWeights:
       against the question's 1.
     - `rule_variants`: search variants made by rules, which repeat the question's words; other profiles may do so too.
     - `sibling_share`: the gain of a child from the best other child of its parent.
-    - `provenance_weight`, `index_weight`, `reference_weight`: the greatest gain of a child because the question names
-      its section, an index lists it under the question's terms, or a good passage refers to it. The best candidate has
-      1.
+    - `provenance_weight`: the greatest gain of a child whose section the question names. The best candidate has 1.
+    - `index_weight`: the same for a child that an index lists under the question's terms.
+    - `reference_weight`: the same for a child that a good passage refers to.
     - `rerank_weight`: the share of a cross-encoder's score in reranking.
     - `reader_rerank_weight`: the share of the reader's score, which knows less of relevance.
     - `repeat_share`: each passage that a document has brought leaves this share of the score of its others.

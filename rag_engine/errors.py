@@ -27,7 +27,7 @@ def without_passwords(text: str) -> str:
 class SextantError(Exception):
     """A failure with its remedy.
 
-    The message names the thing and the value; `help` says what to do; `retryable` whether the same call may succeed
+    The message names the thing and the value. `help` says what to do, `retryable` whether the same call may succeed
     later. With `values`, both are templates that these fill in. The terminal and the log print English; a page fills in
     the translation of `template` and `cure`. docs/list_messages.py finds them if they are written out as literals.
     Addresses in message or values have no passwords: errors are printed, logged and kept.
