@@ -297,7 +297,9 @@ class Collection:
                 check_encoder(self.manifest(), embedder, self.workspace)
             stores = self._stores(embedder.name, embedder.dimension)
             self._repair_and_fill(stores)
-            stores = self._end_erasure(stores)
+            if self.is_erasing():
+                self._end_erasure(stores)
+                stores = self._stores(embedder.name, embedder.dimension)
             self._store_manifest(embedder)
             waiting = self.waiting()
             yield Indexer(stores, embedder, chunking)
@@ -483,22 +485,20 @@ class Collection:
                 keep_waiting(connection, WaitingGeneration(generation, made, self.catalog.change(), made_by))
         return good
 
-    def _end_erasure(self, stores: Stores) -> Stores:
-        """Remove erased text from the files of the indexes; return the stores that answer from then on.
+    def _end_erasure(self, stores: Stores) -> None:
+        """Remove erased text from the files of the indexes, which are opened again after it.
 
-        The indexes of a small collection are made again at once, others as soon as no job waits.
+        A small collection gets new indexes at once, a larger one when no job waits.
         """
         if not self.is_erasing():
-            return stores
+            return
         generation, small = self.generation(), len(self.snapshot()) <= _MADE_ANEW
         if small:
             dense, sparse = self._backends.new_indexes(generation + 1)
-            stores = replace(stores, dense=dense, sparse=sparse)
-            refill(stores, lambda *_: None)
+            refill(replace(stores, dense=dense, sparse=sparse), lambda *_: None)
         else:
             compact_keywords(stores)
             self._backends.compact_dense(generation)
-            stores = replace(stores, dense=self._backends.dense(generation, writable=True))
         with self.catalog.begin() as connection:
             if small:
                 switch_generation(connection, generation + 1)
@@ -508,7 +508,6 @@ class Collection:
         if small:
             self._backends.keep_only(generation + 1)
         self.catalog.checkpoint()
-        return stores
 
     def close(self) -> None:
         """Release every lock and connection."""
