@@ -22,3 +22,8 @@ def test_the_examples_of_a_module_hold(name: str) -> None:
     result = doctest.testmod(import_module(name))
     assert result.attempted > 0
     assert result.failed == 0
+
+
+@pytest.mark.parametrize("package", ["rag_engine", "ingestion"])
+def test_a_package_shows_examples(package: str) -> None:
+    assert any(name.startswith(f"{package}.") for name in MODULES)
