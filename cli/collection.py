@@ -50,7 +50,12 @@ def add(
 
 
 def how_far(now: Progress, seconds: float) -> str:
-    """Return what a progress bar says of an addition: files done, pages a second, the file at hand."""
+    """Return the text of an addition's progress bar: files done, pages a second, the file at hand.
+
+    >>> from ingestion.types import Progress
+    >>> how_far(Progress(2, 9, 0, 0, "act.pdf", pages=30), seconds=10)
+    '2 of 9 files, 3.0 pages/s  act.pdf'
+    """
     pace = f", {now.pages / seconds:.1f} pages/s" if now.pages and seconds > 0 else ""
     return f"{now.done} of {now.total} files{pace}  {now.current}".rstrip()
 

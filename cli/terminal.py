@@ -239,7 +239,11 @@ def print_table(columns: Sequence[Column | str] | Table, rows: Iterable[Iterable
 
 
 def emphasised(text: str) -> Text:
-    """Return a text whose words between double asterisks are bold."""
+    """Return a text whose words between double asterisks are bold.
+
+    >>> emphasised("Close **the gate** first.").markup
+    'Close [bold]the gate[/bold] first.'
+    """
     shown = Text()
     for place, piece in enumerate(_BOLD.split(text)):
         shown.append(piece, style="bold" if place % 2 else "")

@@ -134,13 +134,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep processes that a test forks from running the script that a test of the page has left as the main one."""
+    """Give processes that a test forks an empty main module, without the script of a page's test."""
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Yield Debian's Chromium, the only one of a worker: Playwright cannot be started a second time in a process."""
+    """Yield Debian's Chromium, one for a worker: Playwright cannot start twice in a process."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

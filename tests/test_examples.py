@@ -1,4 +1,4 @@
-"""An analyst's first questions of the invented samples, without a language model, and the commands of the documents."""
+"""First questions on the invented samples without a language model, and the commands of the documents."""
 
 from __future__ import annotations
 

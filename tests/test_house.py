@@ -1,4 +1,4 @@
-"""The floor plan: what a newcomer looks for is found from the tree alone, and every name is used for one thing."""
+"""The floor plan: a newcomer finds things from the tree alone, and every name has one meaning."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""How fast answers are: what Sextant adds to a language model, a question with quotations, and a start from cold.
+"""Speed of answers: Sextant's share of a model's answer, a question with quotations, a cold start.
 
     python -m benchmarks.answers.answering_speed [--workspace DIR] [--questions N] [--starts N]
 
 Without a workspace the sample is indexed into a temporary one. The questions are the first of
 data/eval/gold/sample.jsonl, one from each language in turn. The language model is a server on this machine that
-answers at once with a set reply, so that all that is measured is ours.
+answers at once with a set reply, so that only our time is measured.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ Row = list[str]
 
 
 class InstantModel(BaseHTTPRequestHandler):
-    """Ollama's protocol, with a model that has its reply ready. `own` gathers the seconds until its first token."""
+    """Ollama's protocol, with a model whose reply is ready.
+
+    `own` collects the seconds until its first token.
+    """
 
     own: list[float]
     protocol_version = "HTTP/1.1"
@@ -266,7 +269,7 @@ def cold_rows(workspace: Path, question: AnswerQuestion, starts: int) -> Iterato
 
 
 def print_cold_stages(workspace: str, question: str) -> None:
-    """Print the seconds of each stage of a first question as JSON; run in a process of its own."""
+    """Print the seconds of each stage of a first question as JSON; run this in a new process."""
     stages: dict[str, float] = {}
     engine = open_engine(_without_model(Path(workspace)))
     for stage, act in {

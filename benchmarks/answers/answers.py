@@ -1,10 +1,10 @@
-"""Answers measured by both sets of questions with reference answers, over the sample and over the real documents.
+"""Answers to both sets of questions with reference answers, over the sample and the real documents.
 
     python -m benchmarks.answers.answers [--sample DIR] [--corpus DIR] [--shared DIR]
 
 DIR is a workspace that holds the documents already; without one they are added to a temporary one. The rows are kept
-in the workspace, so that a run that was stopped goes on. The answers are those of the model that answers there, and
-quotations where none does. What is in the table is what `sextant eval answers GOLD` gives.
+in the workspace, so that a stopped run goes on. The answers are those of the model that answers there, and quotations
+without one. The table shows the figures of `sextant eval answers GOLD`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def table(name: str, rows: Sequence[AnswerRow]) -> Iterator[list[str]]:
 
 
 def cells(name: str, group: str, rows: Sequence[AnswerRow]) -> list[str]:
-    """Return how many are answered that can be, how many are refused that cannot, and the mean of each figure."""
+    """Return how many answerable questions are answered and others refused, and the mean of each figure."""
     counted = []
     for answerable in (True, False):
         rightly = [row.figures["abstention"] == 1 for row in rows if row.answerable == answerable]

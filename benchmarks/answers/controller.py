@@ -76,10 +76,10 @@ class MultiPartQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Everything that any setting of the controller could find for a question, so that each is tried in no time.
+    """Everything that any setting of the controller could find for a question, so that each is tried fast.
 
-    `found` has what every query of every part finds, `statements` what each source says on each part, `seconds` how
-    long the first search and its reading took, and each query with the reading of what it found.
+    `found` has the evidence of every query of every part, `statements` the statement of each source on each part.
+    `seconds` holds the time of the first search, of its reading, and of each query with its reading.
     """
 
     question: MultiPartQuestion
@@ -92,7 +92,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Sources that the single pass and the controller found for a question, and what the latter cost beyond it.
+    """Sources of the single pass and of the controller for a question, and the controller's extra cost.
 
     `tokens` are those of a language model, None without one and where its server counts none.
     """
@@ -149,7 +149,7 @@ def held(questions: Sequence[MultiPartQuestion], files: set[str]) -> list[MultiP
 
 
 def record(engine: Engine, question: MultiPartQuestion) -> Recorded:
-    """Search for a question and for each of its parts in every way that the controller may, and read all of it."""
+    """Search for a question and its parts in every way open to the controller, and read all of it."""
     started = time.perf_counter()
     first = engine.search(question.text)
     seconds = {"first": time.perf_counter() - started, "reading": 0.0}
@@ -232,7 +232,7 @@ def asked_of_model(engine: Engine, question: MultiPartQuestion) -> Outcome:
 
 
 def table(outcomes: Sequence[Outcome], *, counted: bool) -> Iterator[list[str]]:
-    """Yield the rows of a half, of both halves and of each language; with the tokens of a model where `counted`."""
+    """Yield the rows of each half, both halves and each language, with a model's tokens if `counted`."""
     for name, chosen in groups(outcomes):
         for way in ("single pass", "controller"):
             cells = [name, way, str(len(chosen))]
@@ -273,7 +273,10 @@ def sources_of(one: Outcome, way: str) -> tuple[Source, ...]:
 
 
 def fit(recordings: Sequence[Recorded], settings: ControllerConfig) -> None:
-    """Print what other settings reach on these questions, the best first: more complete, then fewer searches."""
+    """Print what other settings reach on these questions, the best first.
+
+    The best has more complete answers, then fewer searches.
+    """
     tried = []
     for support, threshold, coverage, budget in product(SUPPORT, THRESHOLDS, COVERAGE, BUDGETS):
         other = replace(

@@ -1,12 +1,14 @@
-"""Fits the chance that a passage answers, the tiers and the least chance to answer from; writes data/chances.toml.
+"""Fits the chance that a passage answers, the tiers and the least chance; writes data/chances.toml.
 
     python -m benchmarks.answers.fit_chances [--workspace DIR] [--shared DIR] [--write]
 
-Questions with an answer are those of data/eval/passages.jsonl and page_questions.tsv, those without one of
-unanswerable.tsv. What speaks for a passage in another language is learnt from XQuAD too, Spanish and German questions
-to English passages; Turkish ones are held out. Fitted on the development halves alone (the parity of the first byte of
-the SHA-256 of a question; that of its id in passages.jsonl); printed for both. A passage is right where it holds a
-sentence that answers, or half of one, or is on a page that answers.
+The least chance is the one to answer from. Questions with an answer are those of data/eval/passages.jsonl and
+page_questions.tsv, those without one of unanswerable.tsv. XQuAD teaches the weights of a passage in another language:
+Spanish and German questions to English passages; Turkish ones are held out.
+
+Only the development halves are fitted, both are printed. The half is the parity of the first byte of the SHA-256 of a
+question, in passages.jsonl of its id. A passage is right if it holds a sentence that answers, or half of one, or is on
+a page that answers.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ ANSWERABLE, ACROSS = "answerable", "answerable in another language"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A passage that was found: its signals, whether it is right, and whether its language is the question's."""
+    """A passage found: its signals, whether it is right, and whether its language is the question's."""
 
     signals: Mapping[str, float]
     right: bool
@@ -72,7 +74,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the passages found; `kind` is one of two that are answerable or says why there is no answer."""
+    """A question with the passages found.
+
+    `kind` is one of two kinds of answerable questions, or says why there is no answer.
+    """
 
     kind: str
     half: str
@@ -123,7 +128,7 @@ def every_question(engine: Engine, reader: PassageReader) -> list[Asked]:
 
 
 def across_languages(config: Config, shared: Path) -> Iterator[Asked]:
-    """Yield the questions of XQuAD in other languages than its English passages, with what is found for them."""
+    """Yield questions of XQuAD in other languages than its English passages, with the passages found."""
     folder = shared / "data" / "benchmarks" / "xquad"
     embedder = CachedEmbedder(open_encoder(config), vectors_folder())
     sets = {
@@ -180,7 +185,10 @@ def least_chance(asked: Sequence[Asked], weights: Mapping[str, float]) -> float:
 
 
 def held_across(asked: Sequence[Asked], weights: Mapping[str, float], least: float) -> dict[str, float]:
-    """Return the weights with the constant of a foreign passage by which `least` refuses the allowed share across."""
+    """Return the weights with the constant of a foreign passage moved.
+
+    With it, `least` refuses the allowed share of the questions across languages.
+    """
     chances = sorted(best(one, weights) for one in asked if one.kind == ACROSS)
     bound = chances[int(FALSE_REFUSALS_ACROSS * len(chances))]
     # A little more, so that the question at the bound passes.

@@ -1,11 +1,11 @@
-"""Answers with the index of a book and without it: from the whole book, with its index, and from its knowledge base.
+"""Answers with and without a book's index: from the whole book, with the index, from a knowledge base.
 
     python -m benchmarks.answers.grounding [--book es] [--model NAME --ollama URL --runs 3 --questions 6 --top-k 3]
 
 After Zhou, Li and Lemieux 2025, who asked one model once each. The questions are those of
-data/eval/index_questions.jsonl, with a reference answer and the words that no right answer can do without. Without a
-model the answers are quotations, which come out the same in every run; with one each question is answered several
-times, at the temperature of the program.
+data/eval/index_questions.jsonl, with a reference answer and the words that a right answer must have. Without a model
+the answers are quotations, the same in every run. With one each question is answered several times, at the
+temperature of the program.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def read_questions() -> list[Asked]:
 
 
 def prepared(engine: Engine, questions: Sequence[Asked], top_k: int) -> list[Prepared]:
-    """Return the questions with what is found for them with the index, without it, and in the knowledge base."""
+    """Return the questions with the evidence found with the index, without it, and in the knowledge base."""
     base = knowledge_base(engine)
     found: list[Prepared] = []
     for one in questions:
@@ -106,7 +106,7 @@ def prepared(engine: Engine, questions: Sequence[Asked], top_k: int) -> list[Pre
 
 
 def knowledge_base(engine: Engine) -> Callable[[QueryPlan, int], Evidence]:
-    """Return the search in the union of the passages in which the entries of the index are grounded, by cosine."""
+    """Return the search by cosine in the passages in which the entries of the index are grounded."""
     view, embedder = engine.collection.view(), engine.embedder()
     pages = {key: index_pages(engine.catalog.extracted(one)) for key, one in view.snapshot.documents.items()}
     texts = {key: engine.catalog.text(key) for key in view.snapshot.documents}
@@ -178,7 +178,7 @@ def rows(engine: Engine, found: Sequence[Prepared], generator: Generator | None,
 
 
 def opened(workspace: Path, book: Path) -> Engine:
-    """Return the engine over a workspace with the book, which is added where it is not there; it asks no model."""
+    """Return the engine over a workspace with the book, added if it is not there; it asks no model."""
     config = read_config(workspace)
     config = replace(config, generation=replace(config.generation, ollama_url=_NOBODY, openai_url=""))
     # The conditions have most of their texts in common.

@@ -58,7 +58,7 @@ EMPTY = 'import streamlit as st\nst.title("Empty")\n'
 
 
 def paint(browser: Browser, address: str, content: Sequence[str] = ()) -> tuple[float, float]:
-    """Return the milliseconds until a new visitor sees the heading of a page, and until all of its content."""
+    """Return the milliseconds until a new visitor sees a page's heading, and until all its content."""
     page = browser.new_page()
     started = time.perf_counter()
     page.goto(address)
@@ -94,7 +94,7 @@ def asked(browser: Browser, address: str, question: str, turn: int = 0) -> tuple
 
 
 def come_to_rest(page: Page) -> None:
-    """Wait until a page is drawn and asks for nothing more, as it is when a person has read it or typed a question."""
+    """Wait until a page is drawn and has no request open, as it is when a person has read it."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
     page.wait_for_load_state("networkidle")
 
@@ -158,7 +158,7 @@ def opened(browser: Browser, address: str, seen: str) -> float:
 
 @contextmanager
 def repeated(workspace: Path, turns: int) -> Iterator[str]:
-    """Yield the id of a conversation of so many turns, each the answer that was given last; it is deleted again."""
+    """Yield the id of a conversation that repeats the last answer in `turns` turns; delete it afterwards."""
     last = read_conversation(workspace, list_conversations(workspace)[0].id)
     assert last is not None
     times = [f"2026-01-01T{number // 60:02}:{number % 60:02}:00+00:00" for number in range(turns)]

@@ -1,12 +1,13 @@
-"""Quotations where no language model answers: how often they hold the sentence that answers, by how they are chosen.
+"""Quotations without a language model: how often they hold the sentence that answers, by the choice.
 
     python -m benchmarks.answers.quotations [--workspace DIR] [--shared DIR] [--fresh]
 
 The questions are those of data/eval/passages.jsonl, each with the sentences that answer it. A passage or a quotation
-answers where half of the runs of four words of such a sentence are in it, or half of its own are in the sentence. One
-table compares what reranks the passages, the other how quotations are chosen from the passages as they are found.
-With --fresh only the 40 plain questions of data/eval/gold/fresh.jsonl are asked, as quotations are chosen today: they
-are there to say what a change brings, and nothing is chosen by them.
+answers if it holds half of the runs of four words of such a sentence, or the sentence holds half of its runs. One
+table compares the rerankers of the passages, the other the choice of quotations from the passages as they are found.
+
+With --fresh only the 40 plain questions of data/eval/gold/fresh.jsonl are asked, as quotations are chosen today. They
+show the effect of a change, and nothing is chosen by them.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class MeasuredModels:
 
 
 def models_of(engine: Engine) -> MeasuredModels:
-    """Return the models of an engine that has none of its own choice."""
+    """Return the models to measure, of an engine without SEXTANT_READER and SEXTANT_RERANKER."""
     load = cached_loader(engine.retrievers().reranker)
     reader = load("")
     assert isinstance(reader, PassageReader), "SEXTANT_READER or SEXTANT_RERANKER is set"
@@ -152,7 +153,10 @@ def ndcg(right: Sequence[bool]) -> float:
 
 
 def passages_row(name: str, found: Sequence[Found]) -> list[str]:
-    """Return nDCG@10 and how often the first and one of five passages answers, in English, in others, and across."""
+    """Return nDCG@10 and how often the first and one of five passages answers.
+
+    The figures are for questions in English, in others, and across languages.
+    """
     cells = [name]
     groups = (
         lambda one: one.language == PACKAGED_LANGUAGE and not is_across(one),
@@ -200,7 +204,7 @@ def columns_of(halves: Sequence[str]) -> list[str]:
 
 
 def measure_fresh(engine: Engine) -> None:
-    """Write how many of the fresh questions are answered, and for how many the passages found hold the answer."""
+    """Write how many fresh questions are answered, and for how many the passages hold the answer."""
     questions = [replace(one, split=FRESH) for one in read_gold(DATA / "eval" / "gold" / "fresh.jsonl", "all")]
     models = models_of(engine)
     found = search(engine, models, questions, *RERANKERS["as it is"])

@@ -1,10 +1,10 @@
-"""Models that read beside the encoder, in one table: likeness alone, the packaged cross-encoder, and the reader.
+"""Models that read beside the encoder, in a table: likeness alone, packaged cross-encoder, reader.
 
     python -m benchmarks.answers.readers [--questions 60] [--shared DIR]
 
-The development halves are measured as `training.evaluate` does it, so many questions a set: the first quotation over
-five passages, and nDCG@10 of the 20 nearest; the cross-encoder counts where question and passages are in its language,
-and likeness stands elsewhere. The figures of the 126 questions over real documents are those that
+The development halves are measured as `training.evaluate` does it, with the given number of questions a set: the first
+quotation over five passages, and nDCG@10 of the 20 nearest. The cross-encoder counts if question and passages are in
+its language; otherwise likeness takes its place. The figures of the 126 questions over real documents are those that
 `benchmarks.answers.quotations` has written.
 """
 
@@ -78,7 +78,10 @@ def main() -> None:
 
 
 def rows_of(found: Mapping[str, list[Figures]], *, quoted_by: float, ranked_by: float) -> list[list[str]]:
-    """Return a row for each that reads; `quoted_by` and `ranked_by` are the reader's shares of the two scores."""
+    """Return a row for each way of reading.
+
+    `quoted_by` and `ranked_by` are the reader's shares of the two scores.
+    """
     ways: tuple[tuple[_Chosen, _Chosen], ...] = (
         (lambda one: one.first[0.0], lambda one: one.ndcg[0.0]),
         (lambda one: one.crossed["first"] or one.first[0.0], lambda one: one.crossed["ndcg"] or one.ndcg[0.0]),

@@ -1,4 +1,4 @@
-"""Shares that the interface states, as the tables say that were measured last; written into data/chances.toml.
+"""Shares that the interface states, from the tables last measured; written into data/chances.toml.
 
     python -m benchmarks.answers.shown_shares
 
@@ -25,7 +25,7 @@ _MEASURED = re.compile(r"\n*\[\w+\.(?:measured\.\w+|refusals)\]\n(?:[^\[\n].*\n)
 
 
 def with_shown_shares(chances: str, tiers: str, refusals: str) -> str:
-    """Return the text of data/chances.toml with the shares of the two tables in place of those that it has."""
+    """Return the text of data/chances.toml with its shares replaced by those of the two tables."""
     lines = [_MEASURED.sub("\n", chances).replace("\n\n\n", "\n\n").rstrip()]
     for model in MODELS:
         for name, place in PLACES.items():

@@ -182,7 +182,7 @@ def main() -> None:
 
 
 def rows_of(pairs: Sequence[SupportPair], given: Sequence[SupportLabel]) -> list[list[str]]:
-    """Return a row for all pairs, each label, each kind, each language, and for sentence and passage in two."""
+    """Return a row for all pairs, each label, kind and language, and for pairs across two languages."""
 
     def cells(chosen: Callable[[SupportPair], bool], measure: Callable[..., float]) -> list[str]:
         shown = []

@@ -1,6 +1,6 @@
-"""A plugin of pytest that keeps what each act leaves behind through each door, as the test of the doors reads it.
+"""A plugin of pytest that keeps the state each act leaves through each door, as test_doors reads it.
 
-FROZEN_FILE is where the states go, FROZEN_LIMIT how many tests are run, 0 for all.
+FROZEN_FILE is the file of the states, FROZEN_LIMIT the number of tests to run, 0 for all.
 """
 
 from __future__ import annotations

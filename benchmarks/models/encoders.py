@@ -1,10 +1,10 @@
-"""Speed and retrieval quality of the default encoder on every runtime, and what its calibrated scale lets through.
+"""Speed and retrieval quality of the default encoder on every runtime, and effects of its scale.
 
     python -m benchmarks.models.encoders                 writes benchmarks/results/encoders.md
     python -m benchmarks.models.encoders --calibration   writes benchmarks/results/calibration.md
 
-Needs the evaluation sets under SEXTANT_SHARED. Ratios hold from run to run; absolute figures depend on the machine
-and on what else it is doing.
+The second table shows what the calibrated scale lets through. Needs the evaluation sets under SEXTANT_SHARED. Ratios
+hold from run to run; absolute figures depend on the machine and its load.
 """
 
 from __future__ import annotations

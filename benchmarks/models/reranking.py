@@ -64,7 +64,7 @@ SAMPLES = 5_000
 def kept(
     name: str, language: str, methods: Sequence[str], cross_encoder: Reranker
 ) -> tuple[Dataset, Candidates, dict[str, Vectors]]:
-    """Return a set with its first ranking and the scores of its rerankers, from the cache where they are there."""
+    """Return a set with its first ranking and its rerankers' scores, from the cache if it has them."""
     file = CACHE / "benchmarks" / "reranking" / f"{name.replace('/', '_')}.npz"
     dataset = read_dataset(name, language)
     if not file.is_file():
@@ -150,9 +150,9 @@ def passages_of(tokens: int, encoder: Embedder) -> tuple[str, list[str]]:
 
 
 def milliseconds(tasks: dict[str, Callable[[], object]]) -> dict[str, tuple[float, float]]:
-    """Return the median time of each task over interleaved rounds, by the clock and by the share of the cores.
+    """Return the median time of each task over interleaved rounds, by the clock and by the processor.
 
-    A round before them prepares kernels.
+    Processor time is divided by the number of cores. A round before them prepares kernels.
     """
     clock: dict[str, list[float]] = {name: [] for name in tasks}
     processor: dict[str, list[float]] = {name: [] for name in tasks}

@@ -45,19 +45,22 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The first ranking: for each question the rows of its best children, best first, and their mixed scores."""
+    """The first ranking: for each question the rows of its best children, best first, and their scores.
+
+    The scores are mixed ones.
+    """
 
     rows: NDArray[np.int64]
     scores: NDArray[np.float64]
 
     @property
     def read(self) -> NDArray[np.int64]:
-        """Those that are read again."""
+        """The rows that are read again."""
         return self.rows[:, :DEPTH]
 
 
 def read_dataset(name: str, language: str) -> Dataset:
-    """Return a development half of the evaluation sets, its documents cut into children where they are long."""
+    """Return a development half of the evaluation sets, its long documents cut into children."""
     folder, config = SETS / name, ChunkSizes()
     children: list[str] = []
     owners: list[str] = []

@@ -1,8 +1,8 @@
-"""The packaged encoder's tokenizer by either of its libraries: time, memory, and how often the tokens differ.
+"""The packaged encoder's tokenizer by either of its libraries: time, memory, share of other tokens.
 
     python -m benchmarks.models.tokenizers     writes benchmarks/results/tokenizers.md
 
-Needs the evaluation sets under SEXTANT_SHARED. Each library is loaded in a process of its own, by turns.
+Needs the evaluation sets under SEXTANT_SHARED. Each library is loaded in a separate process, by turns.
 """
 
 from __future__ import annotations

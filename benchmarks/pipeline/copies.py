@@ -1,10 +1,14 @@
-"""Copies, versions and different works: what is said of pairs made from real documents, by the limits of likeness.
+"""Copies, versions and different works: verdicts on pairs from real documents, by limits of likeness.
 
     python -m benchmarks.pipeline.copies [--shared DIR]
 
-Each document stands beside five of its own making: with a cover page in front, misread by OCR (a letter in two of a
-hundred words), its first two thirds, amended (three paragraphs in other words, a later date), and as a plan of another
-place on the same pattern (its most frequent names and all its numbers are others).
+Each document is compared with five made from it:
+
+- with a cover page in front
+- misread by OCR (a letter in two of a hundred words)
+- its first two thirds
+- amended (three paragraphs in other words, a later date)
+- a plan of another place on the same pattern (its most frequent names and all its numbers are others)
 """
 
 from __future__ import annotations

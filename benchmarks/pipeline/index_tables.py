@@ -1,9 +1,9 @@
-"""How many rows of two books' indexes are read with the right pages, and at how many of those pages the term is found.
+"""Rows of two books' indexes that are read with the right pages, and the pages that have the term.
 
     python -m benchmarks.pipeline.index_tables [--shared DIR]
 
-The tables beside the books were made from them in another way, line by line; a row counts as found when a record names
-its term, alone or under a head, with the same pages of the PDF. Anchors are looked for on the pages of all records.
+The tables of the books were made from them in another way, line by line. A row counts as found if a record names its
+term, alone or under a head, with the same pages of the PDF. Anchors are looked for on the pages of all records.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Throughput of the whole pipeline in ratio to the bare encoder on the same texts, and of that to torch fp32.
+"""Throughput of the whole pipeline in ratio to the bare encoder, and of the encoder to torch fp32.
 
     python -m benchmarks.pipeline.indexing [--shared DIR] [--files N]
 

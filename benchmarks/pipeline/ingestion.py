@@ -36,7 +36,7 @@ def licence_rows() -> list[list[str]]:
 
 
 def run_rows(seeds: int, encode: bool) -> tuple[list[list[str]], list[str]]:
-    """Return a list of so many sources against the portal, with what to know of it."""
+    """Return the rows of a run of `seeds` sources against the portal, with notes on it."""
     from benchmarks.pipeline.local_portal import SLOW_SECONDS, open_portal
     from benchmarks.pipeline.portal_run import THREADS, CountedWords, by_kind, measure_run
 

@@ -1,9 +1,9 @@
-"""A portal on loopback in a process of its own: pages, files, lists, redirects, scripts, slow and failing addresses.
+"""A portal on loopback in a separate process: pages, files, lists, scripts, slow or failing addresses.
 
     python -m benchmarks.pipeline.local_portal SEEDS
 
-prints its seeds as JSON, then what it was asked for each time a line comes in, and ends with its standard input. It
-shares no interpreter with what is measured.
+It prints its seeds as JSON. After each line of input it prints the requests it had, and it ends with its standard
+input. It shares no interpreter with the code that is measured.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Portal:
 
 @contextmanager
 def open_portal(seeds: int) -> Iterator[Portal]:
-    """Yield a portal with so many seeds while the context lasts."""
+    """Yield a portal with this number of seeds while the context lasts."""
     command = [sys.executable, "-m", "benchmarks.pipeline.local_portal", str(seeds)]
     with subprocess.Popen(
         command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"

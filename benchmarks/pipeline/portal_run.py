@@ -1,4 +1,4 @@
-"""A list of sources through all phases against the portal on loopback, and the same requests without Sextant."""
+"""A list of sources through all phases against the local portal, and the same requests alone."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class CountedWords:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of the phases: seconds by the clock, processor seconds of the phases on the network, what was done."""
+    """A run of the phases: seconds by the clock, processor seconds on the web, summaries, requests."""
 
     seconds: float
     web_processor: float

@@ -114,7 +114,10 @@ def _wrong(parents: Sequence[Parent], starts: Sequence[tuple[int, str]]) -> Iter
 
 
 def act_as_printed(path: Path) -> tuple[str, list[tuple[int, str]]]:
-    """Return an act's records as one text with headings ("Section 5. Title") and chapters, and where each begins."""
+    """Return an act's records as one text with headings and chapters, and the start of each record.
+
+    A heading is "Section 5. Title".
+    """
     title, noun = ACTS[path.stem]
     text, starts, chapter = f"{title}\n\n", [(0, "")], None
     for line in path.read_text(encoding="utf-8").splitlines():

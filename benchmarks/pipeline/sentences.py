@@ -1,10 +1,10 @@
-"""The sentence splitter against syntok: ends of sentences found in the truth cases of the tests, and seconds.
+"""The sentence splitter against syntok: right ends of sentences in the truth cases, and seconds.
 
     python -m benchmarks.pipeline.sentences      writes benchmarks/results/sentences.md
 
 The cases are those of tests/rag_engine/text/test_sentences.py, in seven languages, written from laws and reports. The
-splitter was made with them at hand, so that its own share says only that they pass; syntok's says what a general one
-makes of legal text.
+splitter was made with them at hand, so that its share says only that they pass. The share of syntok shows what a
+general splitter makes of legal text.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Cells of tables in real PDF that come out with the names of their row and column, beside two table finders.
+"""Cells of tables in real PDF that keep the names of their row and column, and two table finders.
 
     python -m benchmarks.pipeline.tables [--shared DIR] [--missed]
 
 The truth is data/eval/table_cells.tsv, read from the drawn pages: each cell with its row's name and the names of its
-column from the outermost to the innermost. A cell counts for ours when one sentence of the page holds it with all of
-them; for a table finder when it stands in a row with that name, in a column that has all names of the column among its
-first four rows, a merged one over all that it covers.
+column from the outermost to the innermost. A cell of ours counts if one sentence of the page holds it with all names.
+A cell of a table finder counts if its row has the name and its column has all names among its first four rows. A
+merged cell there names every column that it covers.
 """
 
 from __future__ import annotations

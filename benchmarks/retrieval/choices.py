@@ -49,7 +49,10 @@ def gain(name: str, chosen: Values, without: Values, where: str) -> list[str]:
 
 
 def misjudged(datasets: Mapping[str, Dataset]) -> list[list[str]]:
-    """Return a row for each set: questions that are taken for another language, with the collection known and not."""
+    """Return a row for each set: questions taken for another language.
+
+    One count knows the collection's languages, the other does not.
+    """
     rows = []
     for name, one in datasets.items():
         known = {one.language: 1.0}

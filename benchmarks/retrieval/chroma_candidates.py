@@ -1,9 +1,9 @@
-"""The cost of a question's candidates: from Chroma, scored again exactly, or by the cosine of every passage.
+"""The cost of a question's candidates: from Chroma and scored again, or by cosine of every passage.
 
     python -m benchmarks.retrieval.chroma_candidates [--passages 10000 100000 280000] [--questions 60] [--shared DIR]
 
 Vectors are those of real passages, moved by noise, a hundred to a document; a filter allows one, ten or fifty of each
-hundred documents. Chroma is asked for twice as many as are wanted, whose cosines are then read from the vectors.
+hundred documents. Chroma is asked for twice the wanted number, and their cosines are then read from the vectors.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def ndcg(question: Question, weights: RankingWeights) -> float:
 
 
 def planned_signals(corpus: IndexedCorpus, configuration: Configuration) -> Callable[[str], tuple[np.ndarray, Signals]]:
-    """Return the function that gives for a question the document and the signals of each child that was found."""
+    """Return the function that gives the documents and signals of the children found for a question."""
     engine, planned = corpus.engine, planner(corpus, configuration)
     view = engine.collection.view()
     # Everything is read, so that any weights can be tried on it.

@@ -47,14 +47,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """For each question nDCG@10 of the passages and the share of the pages that the first five of them show."""
+    """nDCG@10 of the passages, and the share of the pages that the first five show, for each question."""
 
     ndcg: Values
     pages: Values
 
 
 def chosen_entries(listed: Sequence[IndexedEntry]) -> dict[tuple[str, str], frozenset[int]]:
-    """About ENTRIES entries of an index, at even distances, with their pages: of several words, or a command's name."""
+    """Return about ENTRIES entries of an index, at even distances, with their pages.
+
+    An entry has several words, or is a command's name.
+    """
     pages: dict[tuple[str, str], set[int]] = {}
     for one in listed:
         words = f"{one.term} {one.subterm}".split()

@@ -29,9 +29,10 @@ STATUTES_IN = "statutes_in"
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSet:
-    """A row of the tables: whose questions are asked of which corpora, and the nDCG@10 to reach, 0 where none is set.
+    """A row of the tables: the questions, the corpora asked, and the nDCG@10 to reach, 0 without a goal.
 
-    Several corpora are one index, asked by the first, in which a document of any of them answers. `kinds` are the
+    Several corpora are one index, asked by the questions of the first; a document of any of them answers. `kinds` are
+    the
     beginnings of the ids of the questions that count; without one all do.
     """
 
@@ -96,10 +97,9 @@ def measure_sets(
     away: Path,
     times: bool = True,
 ) -> Iterator[SetResult]:
-    """Yield a result for each of the sets, in their order; one that cannot be measured is said in its place.
+    """Yield a result for each set in order, or the reason in its place if it cannot be measured.
 
-    `benchmarks` is the folder of the data sets, `away` one for what is only needed meanwhile; `times` as of
-    `run_retrieval`.
+    `benchmarks` is the folder of the data sets, `away` a folder for temporary files; `times` as of `run_retrieval`.
     """
     for corpora, those in groupby(sets, key=lambda one: one.corpora):
         members, started = list(those), time.perf_counter()

@@ -18,7 +18,7 @@ NDCG = "ndcg@10"
 
 
 def bars_table(results: Sequence[SetResult]) -> Table:
-    """Columns and rows of what the default reaches on each set, beside the paper's recipe and what was to be reached.
+    """Return columns and rows of the default's figures on each set, the paper's recipe and the goals.
 
     A set that broke off has a row that says so, and no figure.
     """
@@ -76,7 +76,7 @@ def figures_table(results: Sequence[SetResult]) -> Table:
 
 
 def steps_table(results: Sequence[SetResult]) -> Table:
-    """Columns and rows of nDCG@10 of the default, and how far every other configuration is from it on each set.
+    """Return columns and rows of the default's nDCG@10 and of each other configuration's difference.
 
     Bold where 0 lies outside the interval of the paired differences.
     """
@@ -111,7 +111,7 @@ def statutes_table(results: Sequence[SetResult]) -> Table:
 
 
 def warnings_of(results: Sequence[SetResult]) -> list[str]:
-    """Return what is to be known of the sets, each once; parts of one run's questions have the same said of them."""
+    """Return the remarks on the sets, each once; parts of one run's questions share their remarks."""
     named: dict[tuple[tuple[str, ...], str, str], str] = {}
     for one in results:
         for said in one.said:

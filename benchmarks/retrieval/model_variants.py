@@ -65,7 +65,7 @@ def read_sets(shared: Path) -> Iterator[Dataset]:
 
 
 def ask(shared: Path) -> None:
-    """Have the model plan each question and keep what it says, the rules' queries where it says nothing of use."""
+    """Have the model plan each question and keep its queries, or the rules' if it has none of use."""
     config = read_config()
     config = replace(config, generation=replace(config.generation, planner_seconds=_UNLIKELY))
     generator, warning = Models(config).language_model()

@@ -1,10 +1,10 @@
-"""Questions that name a section: how often it comes first, for every statute and treaty of the real documents.
+"""Questions that name a section: how often it comes first, for every statute of the real documents.
 
     python -m benchmarks.retrieval.named_sections [--every N] [--workspace DIR] [--shared DIR]
 
-The forms are those of data/eval/named_sections.tsv. Where data/eval/sections_starts.tsv lists an act's sections, which
-was made from the raw lines of the PDFs, they are asked for; of other acts those that were indexed. Each form asks for
-every N-th section, another one for each form, and for number 999, which is to be said not to exist.
+The forms are those of data/eval/named_sections.tsv. The sections asked for are those that data/eval/sections_starts.tsv
+lists, which was made from the raw lines of the PDFs. For an act or treaty without a list they are the indexed ones.
+Each form asks for every N-th section, another one for each form, and for number 999, which does not exist.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Rank of the section that a question names, 0 where it is not found; for one that does not exist 1 if said so."""
+    """Rank of the section that a question names, 0 if it is not found.
+
+    For a section that does not exist the rank is 1 if the answer says so.
+    """
 
     form: Form
     rank: int

@@ -1,4 +1,4 @@
-"""Questions to real documents, judged by the page: which rule for how many passages a document may bring.
+"""Questions to real documents, judged by the page: rules for the passages a document may bring.
 
     python -m benchmarks.retrieval.page_questions [--workspace DIR] [--shared DIR]
 
@@ -48,7 +48,10 @@ class PageQuestion:
 
 
 def own_questions() -> list[PageQuestion]:
-    """Return the questions of the committed table; " + " joins what is needed together, " | " what is as good."""
+    """Return the questions of the committed table.
+
+    In it " + " joins places that are needed together, " | " places that are equally good.
+    """
     rows = [line.split("\t") for line in QUESTIONS.read_text(encoding="utf-8").splitlines()[1:]]
     return [PageQuestion(text, tuple(pages_of(part) for part in places.split(" + "))) for _, text, places in rows]
 
@@ -95,7 +98,7 @@ def ranked(engine: Engine, question: PageQuestion) -> RankedPages:
 
 
 def row(name: str, groups: Sequence[Sequence[RankedPages]], share: float, cap: int) -> list[str]:
-    """Return what a rule reaches on the questions to one document, the gold and those to several documents."""
+    """Return a rule's figures on questions to one document, the gold ones and those to several documents."""
     cells, whole = [name], 0
     for questions in groups:
         needed = sum(len(one.needed) for one in questions)
@@ -112,7 +115,10 @@ def row(name: str, groups: Sequence[Sequence[RankedPages]], share: float, cap: i
 
 
 def rank_of(sources: Sequence[Sequence[tuple[str, range]]], pages: Pages) -> int:
-    """Return the place of the first source with a passage on one of the pages, from 0; past the end without one."""
+    """Return the place, from 0, of the first source with a passage on one of the pages.
+
+    Without one it is past the end.
+    """
     hits = [
         place
         for place, source in enumerate(sources)

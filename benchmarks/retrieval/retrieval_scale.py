@@ -1,4 +1,4 @@
-"""Retrieval over 280,000 synthetic children: time, memory, recall, and the paper's recipe beside it in one run.
+"""Retrieval over 280,000 synthetic children: time, memory, recall, and the paper's recipe in one run.
 
     python -m benchmarks.retrieval.retrieval_scale [--children 280000] [--workspace DIR] [--questions 60]
     [--recipe-questions 3]

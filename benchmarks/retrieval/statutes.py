@@ -1,4 +1,4 @@
-"""Statutes whose sections are cited: their texts as printed, and how often the right sections come first."""
+"""Statutes whose sections are cited: their printed texts, and how often the right sections come first."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ACTS = (
 
 @dataclass(frozen=True, slots=True)
 class StatuteScore:
-    """Of so many questions, the share whose first citation is right and the share whose whole set is."""
+    """The number of questions, and the shares whose first citation and whose whole set are right."""
 
     questions: int
     primary: Interval
@@ -58,12 +58,16 @@ def wilson_interval(successes: int, trials: int) -> Interval:
 
 
 def read_statutes(folder: Path) -> tuple[CorpusDocument, ...]:
-    """Return the sections of the four Indian acts in the order of the print, each with its heading and its act.
+    """Return the sections of the four Indian acts in printed order, each with its heading and its act.
 
-    The title is the act ("Indian Penal Code, 1860"); the text begins with what a lawyer cites, as a printed act does
-    ("Section 302. Punishment for murder"), a blank line, and the words of the section, one paragraph a line. A
-    section whose words are missing from the file is its heading alone. InputError names file, line and remedy for an id
-    that holds no number, an id given twice, a section without a heading, and a file that is missing.
+    The title is the act ("Indian Penal Code, 1860"). The text begins with the citation of a lawyer, as a printed act
+    does
+    ("Section 302. Punishment for murder"), a blank line, and the words of the section, one paragraph a line. A section
+    whose words are missing from the file is its heading alone.
+
+    InputError names file, line and remedy for an id that holds no number, an id given twice, a section without a
+    heading,
+    and a file that is missing.
     """
     documents: dict[str, CorpusDocument] = {}
     for act in _ACTS:

@@ -94,7 +94,11 @@ class Suggestion:
 
 
 def suggestions(line: str, commands: Iterable[str], facets: Facets, numbers: Sequence[int]) -> Iterator[Suggestion]:
-    """Yield what a line may go on with, in front of the cursor; questions are not completed."""
+    """Yield the completions of a line in front of the cursor; questions are not completed.
+
+    >>> list(suggestions("/o", ["/open", "/quit"], {}, [1, 2]))
+    [Suggestion(text='/open', replaces=2)]
+    """
     command, blank, rest = line.partition(" ")
     if not command.startswith("/"):
         return

@@ -1,4 +1,4 @@
-"""Write data/sample/documents/ from the prose in data/sample/content/: python data/sample/build.py [FOLDER]."""
+"""Write data/sample/documents/ from data/sample/content/: python data/sample/build.py [FOLDER]."""
 
 from __future__ import annotations
 

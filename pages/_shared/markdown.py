@@ -21,9 +21,12 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202
 
 
 def escape(text: str) -> str:
-    """Return markdown that shows the text unchanged in one line, without links, HTML or other markup.
+    r"""Return markdown that shows the text unchanged in one line, without links, HTML or other markup.
 
     Control characters and those that reverse the direction of writing are dropped.
+
+    >>> print(escape("Rule *3*"))
+    Rule \*3\*
     """
     visible = _BLANKS.sub(" ", _UNSEEN.sub("", text)).strip()
     return _BREAK.join(_PUNCTUATION.sub(r"\\\1", piece) for piece in _LATE.split(visible))

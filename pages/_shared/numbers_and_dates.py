@@ -20,7 +20,11 @@ DATE_FORMAT = "DD/MM/YYYY"
 
 
 def number(value: float, decimals: int = 0) -> str:
-    """Return a number with its thousands separated, rounded to `decimals`."""
+    """Return a number with its thousands separated, rounded to `decimals`.
+
+    >>> number(1234.56, 1)
+    '1,234.6'
+    """
     pattern = f"#,##0.{'0' * decimals}" if decimals else "#,##0"
     return str(numbers.format_decimal(value, format=pattern, locale=_locale()))
 
@@ -59,7 +63,11 @@ def long_day(when: str | date) -> str:
 
 
 def known_date(written: str) -> str:
-    """Return a document's date as known: 5 Nov 2026 or Nov 2026; a year and other text as written."""
+    """Return a document's date as known: 5 Nov 2026 or Nov 2026; a year and other text as written.
+
+    >>> known_date("2026-11")
+    'Nov 2026'
+    """
     with suppress(ValueError):
         if re.fullmatch(r"\d{4}-\d\d-\d\d", written):
             return day(date.fromisoformat(written))
@@ -84,7 +92,11 @@ def universal_moment(when: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in one unit: 40 s, 12 min, 1.5 h."""
+    """Return a duration in one unit: 40 s, 12 min, 1.5 h.
+
+    >>> duration(5500)
+    '1.5 h'
+    """
     if seconds < 60:
         return f"{number(seconds)} s"
     return f"{number(seconds / 60)} min" if seconds < 5400 else f"{number(seconds / 3600, 1)} h"

@@ -207,7 +207,11 @@ def page_place(file: str, page: int) -> str:
 
 
 def title_place(title: str, file: str, page: int) -> str:
-    """Return the title of a document with the page of its file: "Flood Act, page 3"."""
+    """Return the title of a document with the page of its file.
+
+    >>> title_place("Flood Act", "act.pdf", 3)
+    'Flood Act, page 3'
+    """
     return ", ".join(filter(None, (title, page_place(file, page))))
 
 

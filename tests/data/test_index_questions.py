@@ -1,4 +1,4 @@
-"""The questions on books with an index ask in words of their own for pages that the books have."""
+"""The questions on books with an index ask in other words than the books, for pages that they have."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ def test_the_key_words_of_an_answer_are_on_its_pages_and_its_question_copies_non
 
 
 def runs_of(text: str) -> set[tuple[str, ...]]:
-    """Return every so many words in a row of a text."""
+    """Return every run of COPIED words of a text."""
     words = surface(text)
     return {tuple(words[at : at + COPIED]) for at in range(len(words) - COPIED + 1)}

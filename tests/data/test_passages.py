@@ -59,7 +59,7 @@ def words(text: str) -> list[str]:
 
 
 def pages_of(quote: str, extracted: ExtractedText) -> Iterator[set[int]]:
-    """For each place where the quote stands, whatever the white space, the pages of its lines."""
+    """Yield the pages of the lines of each place where the quote stands, white space aside."""
     pattern = r"\s+".join(re.escape(word) for word in quote.split())
     for found in re.finditer(pattern, extracted.text):
         yield {line.page for line in extracted.lines if line.start < found.end() and line.end > found.start()}

@@ -1,4 +1,4 @@
-"""The questions on the Indian acts: halves by hash, sections that exist, paraphrases that give nothing away."""
+"""The questions on the Indian acts: halves by hash, existing sections, paraphrases without giveaways."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def model_address(model_server: tuple[str, threading.Event]) -> Iterator[tuple[s
 
 @pytest.fixture
 def silent_address(workspace: Path, tmp_path: Path) -> Iterator[tuple[str, threading.Event]]:
-    """Where a server answers whose language model writes no word, and the event that lets it cite two sources."""
+    """Yield a page server whose language model is silent, and the event that lets it cite two sources."""
     with slow_model(CITING_TWO, silent=True) as (url, go_on):
         settings = {"SEXTANT_OPENAI_URL": url, "SEXTANT_OPENAI_MODEL": "slow"}
         with serving(workspace, tmp_path / "log", **settings) as address:
@@ -82,7 +82,10 @@ def serving(workspace: Path, log: Path, **settings: str) -> AbstractContextManag
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """Yield a page of 1280 x 800; what leaves this machine, or would if its own policy let it, fails the test."""
+    """Yield a page of 1280 x 800.
+
+    The test fails if a request leaves this machine, or if the page's policy stops one.
+    """
     expect.set_options(timeout=60_000)
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(60_000)

@@ -1,4 +1,4 @@
-"""A stand-in for a language model behind an OpenAI-compatible address: it writes a set answer, word by word."""
+"""A stand-in for a language model at an OpenAI-compatible address: it writes a set answer by words."""
 
 from __future__ import annotations
 

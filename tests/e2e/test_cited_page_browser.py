@@ -27,7 +27,7 @@ AT = {"act.pdf": 790 / 842, "rules.txt": 0.97}
 
 @pytest.fixture(scope="module")
 def conversation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the address of a conversation whose answer cites the foot of a page, and the end of a long text."""
+    """Yield the address of a conversation whose answer cites a page's foot and a long text's end."""
     folder = tmp_path_factory.mktemp("cited")
     with pymupdf.open() as act:
         page = act.new_page()

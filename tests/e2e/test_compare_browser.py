@@ -1,4 +1,4 @@
-"""Documents are compared in a real browser: a cell of the table opens, and its quote leads to its place."""
+"""Documents are compared in a real browser: a cell of the table opens, its quote leads to its place."""
 
 from __future__ import annotations
 

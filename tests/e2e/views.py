@@ -52,7 +52,10 @@ _TEXT, _FORM, _REFUSED, _FAILED = (f"{number:032x}" for number in range(1, 5))
 
 
 def build_views(folder: Path) -> Path:
-    """Build a workspace with something on every page: documents, answers of every kind, a notebook, a test, sources."""
+    """Build a workspace with something on every page.
+
+    It has documents, answers of every kind, a notebook, a test and sources.
+    """
     workspace, documents = folder / "workspace", folder / "documents"
     build_collection(workspace, documents)
     office = docx.Document()

@@ -1,4 +1,4 @@
-"""`make harness`: every part in full, a line for each kind of case, and an exit code that says whether all survived."""
+"""`make harness`: every part in full, a line for each kind of case, exit code 0 if all survived."""
 
 from __future__ import annotations
 

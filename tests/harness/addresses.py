@@ -80,7 +80,10 @@ def addresses(effort: Effort) -> Iterator[Tally]:
 
 
 def _vectors(port: int) -> Iterator[_Vector]:
-    """Yield addresses as they are written, in disguise, and as names that lead inside or change where they lead."""
+    """Yield closed addresses: as written, in disguise, and behind names.
+
+    Some names lead inside, others change where they lead.
+    """
     for address in CLOSED:
         host = f"[{address}]" if ":" in address else address
         yield _Vector(f"http://{host}:{port}/")
@@ -207,7 +210,10 @@ def _catalogued(vector: _Vector, site: Site) -> None:
 
 
 def _by_proxy(vector: _Vector, site: Site) -> None:
-    """Ask the browser's proxy for it, in both ways; the list of sources names the place, so that any port will do."""
+    """Ask the browser's proxy for the address, by GET and by CONNECT.
+
+    The list of sources names its host, so that any port is allowed.
+    """
     host = vector.url.partition("://")[2].partition("/")[0]
     name, _, port = host.rpartition(":")
     named = [(name.strip("[]").lower(), int(port))] if port.isdigit() else []

@@ -1,4 +1,4 @@
-"""Hostile and broken files by the hundred: seeded mutations of real documents, and files made to break a reader."""
+"""Hostile and broken files by the hundred: seeded mutations of documents, files that break readers."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def _zipped(parts: Mapping[str, bytes]) -> bytes:
 
 
 def _bomb(path: Path, parts: Mapping[str, bytes], name: str, size: int) -> None:
-    """Write the package with a part that ends in so many blanks."""
+    """Write the package with a part that ends in `size` blanks, in whole millions."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for one, content in {**parts, name: parts.get(name, b"")}.items():
             with archive.open(one, "w") as part:

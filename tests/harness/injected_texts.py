@@ -1,4 +1,4 @@
-"""Prompt injections as documents carry them: orders in seven languages, posed turns and sources, unseen characters."""
+"""Prompt injections in documents: orders in seven languages, posed turns and sources, hidden signs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session of the page as a browser has it: Streamlit's messages over its websocket, without a browser."""
+"""A session of the page as a browser has it: Streamlit's messages over its websocket, but no browser."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class PageVisitor:
         return [one.id for one in shown if button in one.label and not one.disabled]
 
     def wait(self, seen: Callable[[], bool], seconds: float) -> bool:
-        """Do what the page does by itself until something is seen, for so many seconds; return whether it was."""
+        """Do what the page does by itself until `seen` holds; return whether it did in these seconds."""
         end = time.monotonic() + seconds
         while not seen():
             now = time.monotonic()
@@ -106,7 +106,10 @@ class PageVisitor:
 
     @property
     def idle(self) -> bool:
-        """Whether the page is drawn, and nothing in it is drawn again by itself but looks for what others asked."""
+        """Whether the page is drawn and only waits.
+
+        Fragments that look for the work of others may still be drawn again.
+        """
         waiting = any(every < IDLE_SECONDS for _, every in self._again.values())
         return bool(self._script) and not self._running and not waiting
 

@@ -1,4 +1,4 @@
-"""Scripts in every field that a person or a document fills, in every view of a real browser: none of them runs."""
+"""Scripts in every field of people and documents, in every view of a real browser: none of them runs."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def _filled(workspace: Path, together: list[str], alone: Sequence[str]) -> list[
 
 
 def _named(engine: Engine, alone: Sequence[str]) -> None:
-    """Give every payload as a name of its own."""
+    """Give every payload as a name: of a conversation, a saved search and a set of filters."""
     workspace, desk = engine.config.workspace, open_desk(engine, local_person())
     for payload in alone:
         name = " ".join(payload.split())[:60]

@@ -1,4 +1,4 @@
-"""Result of one part of the harness: how many cases it tried, how many were survived, what was lost in the others."""
+"""Result of one part of the harness: cases tried, cases survived, and the losses of the others."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Effort = Literal["short", "whole"]
 
 @dataclass(frozen=True)
 class Tally:
-    """Cases of one kind, such as "kill -9 at a write of add"; `lost` has a sentence for each that was not survived.
+    """Cases of one kind, such as "kill -9 at a write of add".
 
-    Where none could be tried here, `left_out` says why.
+    `lost` has a sentence for each case that was not survived. `left_out` says why no case could be tried here.
     """
 
     what: str

@@ -1,7 +1,7 @@
-"""Many people at once: each gets the answer to the own question, and every file that is uploaded is there.
+"""Many people at once: each gets the answer to their question, and every uploaded file arrives.
 
-They are sessions of a real page server over its websocket, without a language model: the answers are quotations. Only
-the browser is left out, of which sixty would be a test of the machine.
+They are sessions of a real page server over its websocket, without a language model: the answers are quotations. No
+browser takes part: sixty of them would be a test of the machine.
 """
 
 from __future__ import annotations

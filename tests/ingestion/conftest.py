@@ -1,4 +1,4 @@
-"""Fixtures for ingestion: the shared corpus, one sandbox for the session, and a folder as its module made it."""
+"""Fixtures for ingestion: shared corpus, one sandbox a session, and a folder as its module made it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def folder(made: Path, tmp_path: Path) -> Iterator[Path]:
-    """Yield the folder that a module has `made`, and put it back, at its place: documents are known by their paths."""
+    """Yield the folder that a module has `made`; restore it at its path, by which documents are known."""
     shutil.copytree(made, tmp_path / "aside")
     yield made
     shutil.rmtree(made)

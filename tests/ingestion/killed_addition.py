@@ -1,4 +1,4 @@
-"""A process that adds a folder to a workspace with an encoder of counted words, so that a test can kill it."""
+"""A process for tests to kill: it adds a folder to a workspace with an encoder of counted words."""
 
 from __future__ import annotations
 

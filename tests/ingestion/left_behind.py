@@ -1,4 +1,4 @@
-"""The whole state that an act leaves behind in a workspace, without what differs from one time to the next."""
+"""The whole state that an act leaves in a workspace, without the parts that differ each time."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class _Upload(io.BytesIO):
 
 @pytest.fixture(scope="module")
 def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
-    """Three documents of the list, one of the library; A4 waits for a decision, A5 was rejected, A6 failed."""
+    """Yield four documents, one of the library; A4 waits for a decision, A5 was refused, A6 failed."""
     folder = tmp_path_factory.mktemp("doors")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SEXTANT_USER", ADA)

@@ -1,4 +1,4 @@
-"""What people keep of a document: it stays whatever becomes of the document, until this is erased."""
+"""Records that people keep of a document stay through all its changes, until it is erased."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def redirect(location: str, status: int = 302) -> Answer:
 
 @contextmanager
 def serving(answers: Mapping[str, Answer], *, tls: ssl.SSLContext | None = None) -> Iterator[Site]:
-    """Yield the site while the context lasts; whatever it has no answer for is 404."""
+    """Yield the site while the context lasts; an address without an answer gives 404."""
     site = Site("", 0, dict(answers))
 
     class Handler(BaseHTTPRequestHandler):
@@ -121,7 +121,7 @@ def serving(answers: Mapping[str, Answer], *, tls: ssl.SSLContext | None = None)
 
 
 def self_signed(folder: Path) -> Path:
-    """Return a certificate for 127.0.0.1 and named.example that nobody vouches for, and its key, in one file."""
+    """Return a self-signed certificate for 127.0.0.1 and named.example with its key, in one file."""
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     command += ["-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=test"]
     command += ["-addext", "subjectAltName=IP:127.0.0.1,DNS:named.example"]

@@ -15,7 +15,7 @@ from tests.portal.workbook import write_workbook
 
 @dataclass(frozen=True, slots=True)
 class Portal:
-    """The portal, a server that nobody may ask, one whose certificate nobody signed, and the list of sources."""
+    """The portal, a server that must not be asked, one with an unsigned certificate, and the list."""
 
     site: Site
     other: Site

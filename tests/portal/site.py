@@ -51,7 +51,7 @@ class Branch:
 
 
 def branches(site: Site, other: Site, secure: Site) -> list[Branch]:
-    """Every row with its answers; `other` is a server that must not be asked, `secure` one whose certificate is wrong."""
+    """Return every row with its answers; `other` must not be asked, `secure` has a wrong certificate."""
     return [*_licences(), *_files(), *_pages(), *_portals(), *_trouble(site, other, secure), *_quality(), *_twins()]
 
 
@@ -227,7 +227,7 @@ def _twins() -> list[Branch]:
 
 
 def _browsers_only(body: str) -> Answer:
-    """Return a page that turns away whatever does not announce itself as browsers do."""
+    """Return a page that turns away visitors that do not announce themselves as browsers do."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:
         real = request.headers.get("Sec-Fetch-Mode") == "navigate"

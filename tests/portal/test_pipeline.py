@@ -59,7 +59,7 @@ def _carry_out(workspace: Path, portal: Portal) -> None:
 
 
 def _dataset(workspace: Path, portal: Portal) -> list[str]:
-    """Every row of every sheet of the exported workbook, with the servers' addresses made the same each time."""
+    """Return every row of every sheet of the exported workbook, the servers' addresses made equal."""
     catalog = open_catalog(workspace)
     assert {(run.status, run.message) for run in JobQueue(catalog).finished()} == {("done", "")}
     path = workspace / "dataset.xlsx"
@@ -81,7 +81,7 @@ def _rows(path: Path, portal: Portal) -> Iterator[str]:
 
 
 def _wait_for_events(catalog: Catalog, process: ForkServerProcess, more: int) -> None:
-    """Wait until so many more events have happened, or the process has ended."""
+    """Wait until `more` events have happened, or the process has ended."""
     store = SourceStore(catalog)
     last = sum(1 for _ in store.latest(10_000)) + more
     deadline = time.monotonic() + _MOST_SECONDS
@@ -118,7 +118,7 @@ def test_a_run_killed_at_twenty_moments_ends_as_if_it_had_not_been(portal: Porta
 
 
 def _set_aside(workspace: Path) -> bool:
-    """Whether sources were set aside because a worker ended at them twice; a run then waits that tries them again."""
+    """Queue a run of the sources at which a worker ended twice; return whether there are any."""
     catalog = open_catalog(workspace)
     stopped = {code: record.stopped for code, record in SourceStore(catalog).records().items()}
     codes = [code for code, stop in stopped.items() if stop and "is set aside" in stop[1].message]

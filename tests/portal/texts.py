@@ -1,4 +1,4 @@
-"""Short documents in several languages, each about one plan of one place, from which the portal's files are made."""
+"""Short documents in several languages, each about one plan of one place, for the portal's files."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ TEXTS = (FLOOD, HEAT, DROUGHT, FIRE, QUAKE, SLIDE, STORM, HERITAGE)
 
 
 def about(topic: str) -> Text:
-    """Return a plan in English about a topic of its own, so that no two documents say the same."""
+    """Return a plan in English about the topic, so that no two documents say the same."""
     return Text(
         "en",
         f"Action plan on {topic}",

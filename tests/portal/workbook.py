@@ -1,4 +1,4 @@
-"""The list of sources as an analyst keeps it: two sheets, a title above the header, links behind words, odd rows."""
+"""An analyst's list of sources: two sheets, a title above the header, links behind words, odd rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prose of a sample document: TOML front matter, then headings, paragraphs, lists, tables and an index.
+"""Prose of a sample document: TOML front matter, headings, paragraphs, lists, tables and an index.
 
 The markup is a small part of Markdown, so that the sources stay readable; one source makes one file of any format.
 """
@@ -68,7 +68,10 @@ Piece = Heading | Paragraph | Bullets | Table | IndexLines
 
 @dataclass(frozen=True, slots=True)
 class SampleDocument:
-    """One document to be rendered. `layout` is the renderer's name, `columns` counts text columns on a page."""
+    """One document to be rendered.
+
+    `layout` is the renderer's name, `columns` counts text columns on a page.
+    """
 
     stem: str
     layout: str

@@ -165,7 +165,7 @@ ODT = "application/vnd.oasis.opendocument.text"
 
 
 def odt_file(document: SampleDocument) -> bytes:
-    """An OpenDocument text written by hand: there is little in it but headings, paragraphs, lists and tables."""
+    """Return an OpenDocument text, written by hand: headings, paragraphs, lists and tables."""
     first: list[Piece] = [
         Heading(1, document.title),
         Paragraph(document.mark),

@@ -1,4 +1,4 @@
-"""PDF files: one or two columns, running heads, page numbers, contents and index with their true pages; scans.
+"""PDF files: one or two columns, running heads, contents and index with their true pages; scans.
 
 MuPDF sets the HTML with fonts that it carries itself, so nothing depends on the fonts of the machine and every
 letter of the seven languages is there and can be read out again.

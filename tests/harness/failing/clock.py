@@ -1,4 +1,4 @@
-"""A clock that jumps: while an act is under way, and between the process that dated something and the next one."""
+"""A clock that jumps: during an act, and between the process that dated something and the next."""
 
 from __future__ import annotations
 

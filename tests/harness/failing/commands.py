@@ -1,7 +1,7 @@
-"""Commands of the terminal as a process of their own carries them out, on a disk or a workspace that is not as it was.
+"""Commands of the terminal, each in a separate process, on a damaged workspace or a full disk.
 
-As everywhere in the harness the encoder counts words; and the doctor does not look at programs of the machine. Who asks
-for a run is the worker that carries it out.
+As everywhere in the harness, the encoder counts words. The doctor does not look at programs of the machine. The
+process that asks for a run also carries it out.
 """
 
 from __future__ import annotations

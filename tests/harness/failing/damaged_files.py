@@ -1,4 +1,7 @@
-"""Each file of a workspace cut short, changed in its middle and removed: what the commands say, and what comes back."""
+"""Each file of a workspace cut short, changed in its middle and removed, and the commands after it.
+
+Each case notes what the commands say, and what comes back.
+"""
 
 from __future__ import annotations
 
@@ -74,9 +77,10 @@ def _lost(kind: str, whole: Scene, wanted: list[str], file: Path) -> str:
 
 
 def _not_told(scene: Scene, wanted: list[str]) -> str:
-    """Use a damaged workspace, and return what it lost without a word; RuntimeError where a command ends with an error.
+    """Use a damaged workspace and return what it lost without a word.
 
-    The doctor takes longest, and is asked only where a search finds otherwise, and to repair.
+    RuntimeError if a command ends with an error. The doctor takes longest. It is asked only to repair, and if a search
+    finds something else.
     """
 
     def ended(*command: str) -> Ended:

@@ -1,4 +1,4 @@
-"""Faults of the machine around a workspace: damaged files, a disk that is full or cannot be written, what is away."""
+"""Faults of the machine around a workspace: damaged files, full or read-only disks, missing parts."""
 
 from __future__ import annotations
 

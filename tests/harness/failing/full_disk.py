@@ -1,4 +1,4 @@
-"""A disk that is full from each write of a command on, really full disks, and one that cannot be written."""
+"""A disk that is full from each write of a command on, small disks of memory, and a read-only disk."""
 
 from __future__ import annotations
 
@@ -37,9 +37,11 @@ _NEW_NAMESPACE, _PRIVATE, _BIND, _AGAIN, _READ_ONLY = 0x20000, 0x44000, 4096, 32
 
 @dataclass
 class FullFrom:
-    """A decision by which the disk is full from the first write at one of a command's places on, never for 0.
+    """A decision by which the disk is full from the first write at the given place on.
 
-    A place is a file with the kind of a call that makes it or makes it longer; `places` are those that were met.
+    A place is a file with the kind of call that makes or lengthens it; with place 0 the disk is never full. `places`
+    are
+    the places met.
     """
 
     place: int = 0
@@ -58,7 +60,7 @@ class FullFrom:
 
 
 def full_disk(start: Scene, act: str, arguments: Sequence[str], effort: Effort) -> Tally:
-    """Have a command find the disk full at each place where it writes, and carry it out again when there is room."""
+    """Run a command with a disk that fills at each place where it writes, then again with room."""
     cases = start.folder.parent / "cases"
     undisturbed, counted = copied(start, cases / "undisturbed"), FullFrom()
     ended = run_watched(undisturbed, counted, commands, undisturbed, _at(arguments, undisturbed))
@@ -105,7 +107,7 @@ def _wrong(ended: list[Ended] | Failure, again: list[Ended], state: State, goal:
 
 
 def really_full_disks(start: Scene, act: str, arguments: Sequence[str]) -> Iterator[Tally]:
-    """Carry a command out on small disks of memory, larger from one to the next until there is room for it."""
+    """Run a command on small disks of memory, each larger than the last, until it has room."""
     if os.geteuid():
         yield Tally(f"a disk of memory with too little room: {act}", 0, left_out=_NOT_ROOT)
         return
@@ -177,7 +179,7 @@ def _read_only(scene: Scene, verbs: Sequence[Sequence[str]]) -> list[Ended]:
 
 
 def _own_mounts() -> None:
-    """Let this process have mounts of its own, which end with it."""
+    """Give this process private mounts, which end with it."""
     if ctypes.CDLL(None, use_errno=True).unshare(_NEW_NAMESPACE):
         raise OSError(ctypes.get_errno(), "unshare")
     _mount("none", Path("/"), "", _PRIVATE, "")

@@ -1,4 +1,4 @@
-"""A full disk breaks an act off with a sentence, and whoever writes next finishes it."""
+"""A full disk interrupts an act with a sentence, and the next writer finishes the act."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORD = "zanzibar"
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
-    """Return a workspace of two documents, one of which has a word of its own."""
+    """Return a workspace of two documents, the first of which alone holds WORD."""
     scene = Scene(tmp_path / "scene", tmp_path / "given")
     scene.folder.mkdir()
     scene.given.mkdir()

@@ -102,7 +102,10 @@ def search(
     most_bytes: int = 4000,
     seed: int = 15,
 ) -> tuple[int, list[Broken]]:
-    """Return how many inputs were tried within the time, and those that ended in another error than the promised."""
+    """Return the number of inputs tried within the time, and the inputs that broke the parser.
+
+    An input breaks the parser if it ends in another error than the promised ones.
+    """
     chance, reached, kept, broken = random.Random(seed), set[tuple[CodeType, int]](), list(seeds), dict[str, Broken]()
     # Also for the tables that are read at the first input.
     errors = [_error(parse, content, promised, reached, _FIRST_SECONDS) for content in seeds]
@@ -127,7 +130,10 @@ def _error(
     reached: set[tuple[CodeType, int]],
     longest: float,
 ) -> str:
-    """Return the error that parsing ends in, "" for none or a promised one; note the lines of ours that it reaches."""
+    """Return the error that parsing ends in, "" if there is none or a promised one.
+
+    Note the lines of ours that the parser reaches.
+    """
 
     def trace(frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
         if not frame.f_code.co_filename.startswith(_OWN):

@@ -1,7 +1,7 @@
-"""Parsers of what strangers write, searched for inputs that end in another error than the promised one.
+"""Parsers of foreign content, searched for inputs that end in another error than the promised ones.
 
-Each is searched by a process of its own, as foreign files are read by one: a library that takes it down with it, or
-more memory than a file may cost, is a loss with its input like any other.
+Each parser is searched in a separate process, as foreign files are read. An input counts as a loss too if a library
+kills that process, or if it takes more memory than a file may cost.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def fuzz(effort: Effort) -> Iterator[Tally]:
 
 
 def searched(folder: Path, seconds: float, seams: Seams, what: str) -> Tally:
-    """Search one of the parsers in a process of its own."""
+    """Search one of the parsers in a separate process."""
     place = folder / what.replace("/", " ")
     place.mkdir()
     result: tuple[int, list[Broken]] | Failure = run(_search, seams, what, place, seconds)

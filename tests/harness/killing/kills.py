@@ -43,9 +43,9 @@ class Moment:
 
 @dataclass
 class CopyAt:
-    """A decision that copies a scene at each moment of an act, or kills the process at one of them once it is copied.
+    """A decision that copies a scene at each moment of an act, or kills the process after one copy.
 
-    It counts the writes, of which those that go on with one file are no moments.
+    It counts the writes. A write that goes on with the same file is no moment.
     """
 
     scene: Scene
@@ -72,7 +72,10 @@ class CopyAt:
 
 
 def kills(effort: Effort) -> Iterator[Tally]:
-    """Kill each act at its writes, in the short form once; the same act afterwards must end as if nothing had been."""
+    """Kill each act at its writes, in the short form once.
+
+    The same act afterwards must end as if it had never been interrupted.
+    """
     with folder_in_memory() as folder:
         for act, scene in scenes(folder):
             yield from _killed_everywhere(act, scene, effort)
@@ -98,7 +101,7 @@ def _killed_everywhere(act: str, start: Scene, effort: Effort) -> Iterator[Tally
 
 
 def _some(count: int, most: int) -> Sequence[int]:
-    """Return the numbers of at most so many of the moments, evenly spread."""
+    """Return the numbers of at most `most` of `count` moments, evenly spread."""
     step = max(1, -(-count // most))
     return range(1 + step // 2, count + 1, step)
 
@@ -112,11 +115,10 @@ def _lost_at(act: str, goal: State, moment: Moment) -> str:
 
 
 def _killed_once(act: str, start: Scene, cases: Path, goal: State, number: int) -> str | None:
-    """Return what was lost by a kill at a moment, or in what the copy of that moment is another; "" for nothing.
+    """Return what a kill at a moment lost, or how the copy of that moment differs; "" for neither.
 
-    None where the act, which does not write in the same order each time, was done before. A write of another thread
-    may be under way while the copy is made, which is both before and after it: what is wrong with the copy is wrong
-    each time.
+    None if the act ended before the moment, as it does not write in the same order each time. A write of another thread
+    may be under way during the copy, and stand on either side of it. A difference counts if it is there each time.
     """
     for _ in range(_TIMES):
         scene = copied(start, cases / str(number))

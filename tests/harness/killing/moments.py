@@ -1,4 +1,4 @@
-"""kill -9 at random moments of an act with all its processes, and what the next process makes of what is left."""
+"""kill -9 at random moments of an act with all its processes, and how the next process finds the rest."""
 
 from __future__ import annotations
 

@@ -42,7 +42,10 @@ def run_watched(scene: Scene, decide: Callable[[Write], int], work: Callable[...
 
 
 def act_again(act: str, scene: Scene) -> tuple[State, State] | Failure:
-    """Carry an act out after one that was killed; return the state that the process found or repaired, and the last."""
+    """Carry an act out after a killed one; return the state at its start and the state at its end.
+
+    The first is the state that the process found or repaired.
+    """
     result: tuple[State, State] | Failure = run(begin_again, act, scene)
     return result
 
@@ -60,14 +63,14 @@ def copied(scene: Scene, folder: Path) -> Scene:
 
 
 def run(work: Callable[..., object], *arguments: object) -> Any:
-    """Return what the work returns in a process of its own, or a Failure."""
+    """Return the result of the work in a separate process, or a Failure."""
     return received(*begin(work, *arguments))
 
 
 def begin(
     work: Callable[..., object], *arguments: object, held: bool = False, quick: bool = True
 ) -> tuple[ForkServerProcess, Connection]:
-    """Begin the work in a process of its own and return it with its end of a connection; see `reported`."""
+    """Begin the work in a separate process; return it with its end of a connection, see `reported`."""
     ours, theirs = _PROCESSES.Pipe()
     process = _PROCESSES.Process(target=reported, args=(work, arguments, theirs), kwargs={"held": held, "quick": quick})
     process.start()

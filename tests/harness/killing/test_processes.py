@@ -1,4 +1,4 @@
-"""A harness that is killed leaves no process of its own behind."""
+"""A killed harness leaves none of its processes behind."""
 
 from __future__ import annotations
 

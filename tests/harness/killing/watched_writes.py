@@ -1,6 +1,6 @@
-"""Every system call by which a process changes a folder, held until a watcher lets it pass, refuses it or kills.
+"""System calls that change a folder, each held until a watcher lets it pass, refuses it or kills.
 
-What Python, SQLite, tantivy and Chroma write passes here alike: a seccomp filter hands the calls to another process
+Writes of Python, SQLite, tantivy and Chroma pass here alike: a seccomp filter hands the calls to another process
 (https://docs.kernel.org/userspace-api/seccomp_filter.html, "Userspace Notification", Linux 5.5).
 """
 
@@ -66,7 +66,10 @@ PASS, KILL = 0, -1
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A call that changes the folder: its name, the path below the folder, and whether it takes room on the disk."""
+    """A call that changes the folder: its name and the path below the folder.
+
+    `grows` says whether it takes room on the disk.
+    """
 
     call: str
     path: str
@@ -79,7 +82,7 @@ def watchable() -> bool:
 
 
 def be_watched(connection: Connection) -> None:
-    """Have who is at the other end hold the calls of this thread, and of whatever it starts, from now on."""
+    """Let the other end of the connection hold the calls of this thread and its children from now on."""
     # The process that gets it is named by the connection; the number is not looked at.
     send_handle(connection, _install(), 0)
     connection.recv()

@@ -25,7 +25,7 @@ NOW = "2026-11-22T10:00:00+00:00"
 
 
 def conditional(body: bytes, tag: str) -> Answer:
-    """Return a file that answers 304 to whoever knows its tag."""
+    """Return a file that answers 304 to a request with its tag."""
 
     def answer(request: http.server.BaseHTTPRequestHandler) -> None:
         if request.headers.get("If-None-Match") == tag:

@@ -1,4 +1,4 @@
-"""A backup is the workspace of one moment, whatever is done to the workspace meanwhile."""
+"""A backup is the workspace of one moment, also if the workspace changes meanwhile."""
 
 from __future__ import annotations
 

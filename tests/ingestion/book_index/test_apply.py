@@ -1,4 +1,4 @@
-"""An index that is a file of its own leads to the documents it names, until it is applied anew or taken away."""
+"""An index in a separate file leads to its documents until it is applied again or taken away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A licence is decided in the exported workbook: with a reason, once, and never over somebody else's decision."""
+"""A licence is decided in the exported workbook: with a reason, once, never over another's decision."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _edited(
     edits: dict[str, dict[str, str]],
     now: list[SourceRecord] | None = None,
 ) -> CorrectionReport:
-    """Return what is read when the cells of rows, by code, are edited on whichever sheet shows them for editing."""
+    """Return the report on a workbook with edited cells of rows, by code, on the sheet that has the row."""
     export(tmp_path / "o.xlsx", exported)
     book = openpyxl.load_workbook(tmp_path / "o.xlsx")
     for sheet in (book["Dataset"], book["Not documents"]):

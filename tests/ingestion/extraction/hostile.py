@@ -1,4 +1,4 @@
-"""Small files that are made to break or to hold up whoever reads them."""
+"""Small files that are made to break or to hold up their readers."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _body(part: bytes) -> bytes:
 
 
 def rewritten(path: Path, name: str, change: Callable[[bytes], bytes]) -> Path:
-    """Write a package anew with one of its parts changed."""
+    """Write a package again with one of its parts changed."""
     with zipfile.ZipFile(path) as package:
         parts = {one: package.read(one) for one in package.namelist()}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:

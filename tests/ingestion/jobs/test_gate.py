@@ -1,4 +1,4 @@
-"""New indexes are held against the accepted answers before they answer, by the worker and in the terminal."""
+"""New indexes are held against the accepted answers before they answer, in worker and terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test questions of a workspace: kept, written, imported, and asked by the worker until all are answered."""
+"""Test questions of a workspace: kept, written, imported, and asked by the worker until the last one."""
 
 from __future__ import annotations
 

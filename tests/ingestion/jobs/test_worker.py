@@ -1,4 +1,4 @@
-"""Queued work, carried out in this process or by a worker of its own."""
+"""Queued work, carried out in this process or by a separate worker."""
 
 from __future__ import annotations
 

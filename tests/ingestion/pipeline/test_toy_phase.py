@@ -65,7 +65,7 @@ engine.close()
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Copy ingestion and put a phase `counting` after extraction: a folder, and a name in the ordered list."""
+    """Copy ingestion and add a phase `counting` after extraction: a folder, and a name in the list."""
     tree = tmp_path / "tree"
     shutil.copytree(ROOT / "ingestion", tree / "ingestion", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("rag_engine", "data", "tests"):

@@ -1,4 +1,4 @@
-"""Files that broke their reader are not tried again unchanged, and what stopped two workers is set aside."""
+"""Files that broke their reader are not tried again unchanged; a file that stops two is set aside."""
 
 from __future__ import annotations
 

@@ -315,7 +315,7 @@ time.sleep(60)
 
 
 def _running(numbers: Iterable[int]) -> list[psutil.Process]:
-    """Those of the processes that are there; a dead one that nobody buried is not."""
+    """Return the processes that still run; a zombie does not."""
     found = []
     for number in numbers:
         with suppress(psutil.NoSuchProcess):

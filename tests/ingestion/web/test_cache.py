@@ -1,4 +1,4 @@
-"""One request for an address within a day, whoever asks."""
+"""One request for an address within a day, for all who ask."""
 
 from __future__ import annotations
 

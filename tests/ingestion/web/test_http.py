@@ -33,7 +33,7 @@ def _conditional(request: BaseHTTPRequestHandler) -> None:
 
 
 def _drip(request: BaseHTTPRequestHandler) -> None:
-    """Send a byte now and then, for ever."""
+    """Send a byte every 0.05 seconds without an end."""
     request.send_response(200)
     request.send_header("Content-Type", "text/html")
     request.send_header("Connection", "close")

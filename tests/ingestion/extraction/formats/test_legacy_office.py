@@ -19,7 +19,7 @@ NOTHING = 0xFFFFFFFF
 
 
 def compound(path: Path, *names: str, embedded: str = "") -> Path:
-    """Return a compound file with the given streams at its top, and one more inside a storage of its own."""
+    """Return a compound file with the named streams at its top, and `embedded` in a storage."""
     entries = [entry("Root Entry", 5, child=1)]
     entries += [entry(name, 2, right=at + 1 if at < len(names) else NOTHING) for at, name in enumerate(names, 1)]
     if embedded:
@@ -42,7 +42,7 @@ def entry(name: str, kind: int, right: int = NOTHING, child: int = NOTHING) -> b
 
 
 def program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """Put a program in LibreOffice's place; $made is where it is asked to write, $asked what it is asked for."""
+    """Put a script in LibreOffice's place: $made is the file to write, $asked its format."""
     made = folder / "bin"
     made.mkdir(exist_ok=True)
     find = "for word; do case $last in --convert-to) asked=$word;; --outdir) out=$word;; esac; last=$word; done\n"
