@@ -17,7 +17,8 @@ from cli.terminal import end_as_json, engine_of, errors_end, out, say, warn
 
 if TYPE_CHECKING:
     from rag_engine.engine import Engine
-    from rag_engine.passage_search.find import FoundPassages, PassageQuery
+    from rag_engine.passage_search.find import FoundPassages
+    from rag_engine.passage_search.passage_query import PassageQuery
     from rag_engine.passage_search.passages import MarkedPassage
 
 app = typer.Typer()
@@ -88,7 +89,7 @@ class Listing:
     def check(self) -> None:
         """Raise InputError for an order or a format that there is not."""
         from rag_engine.errors import InputError
-        from rag_engine.passage_search.find import SORT_ORDERS
+        from rag_engine.passage_search.passage_query import SORT_ORDERS
 
         if self.sort and self.sort not in SORT_ORDERS:
             raise InputError(f"There is no order {self.sort!r}.", help=f"Use {' or '.join(SORT_ORDERS)}.")
@@ -99,7 +100,7 @@ class Listing:
         """Return what is searched for."""
         from rag_engine.errors import InputError
         from rag_engine.filters import parse_filters
-        from rag_engine.passage_search.find import PassageQuery
+        from rag_engine.passage_search.passage_query import PassageQuery
 
         words, wanted = " ".join(self.words.split()), parse_filters(self.filters)
         if not words and not wanted:
@@ -111,7 +112,8 @@ def list_passages(engine: Engine, listing: Listing) -> None:
     """Print the first passages of a search, or write all of them into a file."""
     from rag_engine.filters import answering_documents
     from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
-    from rag_engine.passage_search.find import excluding_facets, find_passages
+    from rag_engine.passage_search.facet_counts import excluding_facets
+    from rag_engine.passage_search.find import find_passages
     from rag_engine.passage_search.passages import found_json, read_passages
 
     query, snapshot = listing.query(), engine.collection.snapshot()

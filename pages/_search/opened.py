@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from rag_engine.passage_search.find import PassageQuery, read_query
+from rag_engine.passage_search.passage_query import PassageQuery, read_query
 
 _LAST, _PART = "search last", "from"
 

@@ -18,7 +18,8 @@ from rag_engine.answering.reference_list import licence_text
 from rag_engine.chunking.indexed_text import cited
 from rag_engine.engine import Engine
 from rag_engine.notebook.notebook import NotebookEntry, passage_entry
-from rag_engine.passage_search.find import DocumentMatches, PassageQuery
+from rag_engine.passage_search.find import DocumentMatches
+from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.passages import MarkedPassage, citation_of
 from rag_engine.takeaway.exported_text import plain_quotes
 from rag_engine.viewer.address import DocumentPlace

@@ -24,7 +24,9 @@ from rag_engine.passage_search.describe import (
     describe_matching,
     describe_refusal,
 )
-from rag_engine.passage_search.find import FoundPassages, PassageQuery, excluding_facets, find_passages, in_order
+from rag_engine.passage_search.facet_counts import excluding_facets
+from rag_engine.passage_search.find import FoundPassages, find_passages, in_order
+from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.passages import read_passages
 
 # Documents on a page, and passages of each that are shown before more are asked for.

@@ -16,7 +16,7 @@ from pages._shared.markdown import escape
 from pages._shared.numbers_and_dates import counted
 from rag_engine.conversations.record_kinds import LONGEST_NAME
 from rag_engine.engine import Engine
-from rag_engine.passage_search.find import PassageQuery
+from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.saved import (
     SavedSearch,
     count_new_documents,

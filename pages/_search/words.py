@@ -10,7 +10,7 @@ from pages._search.opened import go_to
 from pages._shared.elements import when_changed
 from pages._shared.frame import show_opened
 from pages._shared.interface_language import _, to_translate
-from rag_engine.passage_search.find import PassageQuery, SortOrder
+from rag_engine.passage_search.passage_query import PassageQuery, SortOrder
 
 _WORDS, _SORT, _ONLY, _DRAWN = "search words", "search sort", "search words only", "search drawn"
 _ORDERS: dict[SortOrder, str] = {"relevance": to_translate("Relevance"), "date": to_translate("Date")}

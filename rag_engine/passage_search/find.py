@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -15,9 +14,9 @@ from rag_engine.calibration import languages_of
 from rag_engine.engine import Engine
 from rag_engine.errors import SextantError
 from rag_engine.geography import load_gazetteer
+from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.planning.plan import plan_question
 from rag_engine.protocols import Vectors
-from rag_engine.retrieval.exact_search import nearest
 from rag_engine.retrieval.ranking import Ranked, rank
 from rag_engine.storage.collection import CollectionView
 from rag_engine.storage.snapshot import Snapshot
@@ -27,16 +26,6 @@ from rag_engine.types import DocumentRecord, QueryPlan
 # The most passages without all of the words that are found by meaning. No score tells where other subjects begin, and
 # further down few passages are about the query.
 NEAREST = 20
-
-SortOrder = Literal["relevance", "date"]
-SORT_ORDERS: tuple[SortOrder, ...] = get_args(SortOrder)
-
-_WORDS, _SORT, _MATCH = "words", "sort", "match"
-_ALL_WORDS = "words"
-_FILTERS = (*filters.FACETS, filters.DOCUMENT, filters.AS_OF, filters.VERSIONS)
-
-# The number of nearest passages that are searched for the ones that a filter leaves.
-_DEPTH = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,127 +213,3 @@ def _date(document: DocumentRecord) -> str:
     """Return the date by which a document is sorted, or ""."""
     metadata = document.metadata
     return metadata.date or str(metadata.year or "")
-
-
-def excluding_facets(engine: Engine, query: PassageQuery) -> tuple[filters.FilterObstacle, ...]:
-    """Return the facets of a filter that exclude every result, the largest number of documents first.
-
-    If the filter allows no document, documents that the rest of the filter allows are counted. If it allows some and
-    none holds the words, documents that hold the words are counted.
-    """
-    snapshot = engine.collection.snapshot()
-    obstacles = filters.filter_obstacles(query.wanted, snapshot.facets, snapshot.documents)
-    if obstacles or not query.words:
-        return obstacles
-    found: list[filters.FilterObstacle] = []
-    for name, values in query.wanted.items():
-        rest = query.without(name)
-        if not filters.filter_obstacles(rest.wanted, snapshot.facets, snapshot.documents) and (
-            count := len(find_passages(engine, rest).documents)
-        ):
-            found.append(filters.FilterObstacle(name, values, count))
-    return tuple(sorted(found, key=lambda one: -one.documents))
-
-
-@dataclass(frozen=True, slots=True)
-class PassageQuery:
-    """Words to search for, the filter and the order; without words, the documents that the filter allows.
-
-    With `words_only` a passage has to hold the words, however near it is in meaning.
-    """
-
-    words: str = ""
-    wanted: filters.Filter = field(default_factory=dict)
-    sort: SortOrder = "relevance"
-    words_only: bool = False
-
-    def __bool__(self) -> bool:
-        return bool(self.words or self.wanted)
-
-    def parameters(self) -> dict[str, list[str]]:
-        """Return the parameters of the address that reproduces the search, without defaults."""
-        named: dict[str, list[str]] = {
-            _WORDS: [self.words] if self.words else [],
-            _SORT: [self.sort] if self.sort != "relevance" else [],
-        }
-        named |= {_MATCH: [_ALL_WORDS] if self.words_only else []}
-        named |= {name: list(self.wanted[name]) for name in _FILTERS if name in self.wanted}
-        return {name: values for name, values in named.items() if values}
-
-    def without(self, name: str) -> PassageQuery:
-        """Return the query without one of the facets of its filter."""
-        return replace(self, wanted=filters.without(self.wanted, name))
-
-    def toggled(self, name: str, value: str) -> PassageQuery:
-        """Return the query with a value of a facet chosen, or without it if it was chosen."""
-        before = self.wanted.get(name, ())
-        after = tuple(one for one in before if one != value) if value in before else (*before, value)
-        return self.with_values(name, after)
-
-    def with_values(self, name: str, values: Sequence[str]) -> PassageQuery:
-        """Return the query with these values of a facet; none leave it out."""
-        rest = filters.without(self.wanted, name)
-        return replace(self, wanted={**rest, name: tuple(values)} if values else rest)
-
-
-def read_query(parameters: Mapping[str, Sequence[str]]) -> PassageQuery:
-    """Return the query that the parameters of an address name; unreadable values are ignored.
-
-    >>> read_query({"words": ["sea walls"], "country": ["Italy"]}).wanted
-    {'country': ('Italy',)}
-    """
-    words = " ".join(" ".join(parameters.get(_WORDS, ())).split())
-    sort = next((one for one in SORT_ORDERS if one in parameters.get(_SORT, ())), SORT_ORDERS[0])
-    named = {name: tuple(dict.fromkeys(filter(None, parameters.get(name, ())))) for name in _FILTERS}
-    named[filters.AS_OF] = tuple(filter(filters.is_date, named[filters.AS_OF]))
-    words_only = _ALL_WORDS in parameters.get(_MATCH, ())
-    return PassageQuery(words, {name: values for name, values in named.items() if values}, sort, words_only)
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentHits:
-    """Documents by key: documents that hold all words, and the near passages of the others.
-
-    A near passage is given by its place among the nearest passages of the collection that lack a word. A document has
-    at most 20.
-    """
-
-    worded: frozenset[int]
-    near: Mapping[int, tuple[int, ...]]
-
-    def count(self, documents: Collection[int]) -> int:
-        """Return how many of the documents a search finds if it searches these alone."""
-        places = {place: key for key in documents for place in self.near.get(key, ())}
-        return len(self.worded.intersection(documents).union(places[one] for one in nsmallest(NEAREST, places)))
-
-
-def find_document_hits(engine: Engine, found: FoundPassages) -> DocumentHits:
-    """Return the documents that the words of a search hit under any filter.
-
-    One search serves for each facet.
-    """
-    query, snapshot = found.query, engine.collection.snapshot()
-    if not found.wanted:
-        # A filter that allows no document ended the search before its words were read.
-        found = find_passages(engine, PassageQuery(query.words))
-    keys, _ = worded_children(engine, found.wanted, None, snapshot)
-    worded = frozenset(snapshot.owner_of(key) for key in keys)
-    return DocumentHits(worded, {} if query.words_only else _near_places(engine, found, set(keys)))
-
-
-def _near_places(engine: Engine, found: FoundPassages, worded: Collection[int]) -> dict[int, tuple[int, ...]]:
-    if not found.vector.size:
-        return {}
-    view = engine.collection.view()
-    documents, calibration = view.snapshot.documents, view.manifest.calibration
-    floor = engine.config.retrieval.similarity_floor
-    [(keys, cosines)] = nearest(view.snapshot, view.vectors, found.vector, _DEPTH, None)
-    places: dict[int, list[int]] = {}
-    for place, (key, cosine) in enumerate(zip(keys.tolist(), cosines.tolist(), strict=True)):
-        owner = view.snapshot.owner_of(key)
-        pair = languages_of(found.language, documents[owner].metadata.language)
-        if key not in worded and calibration.similarity(cosine, pair) >= floor:
-            kept = places.setdefault(owner, [])
-            if len(kept) < NEAREST:
-                kept.append(place)
-    return {key: tuple(kept) for key, kept in places.items()}

@@ -15,7 +15,7 @@ from rag_engine.conversations.store import new_id
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError
 from rag_engine.filters import left_documents
-from rag_engine.passage_search.find import PassageQuery
+from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.text.key_words import wanted_words
 from rag_engine.text.templates import kept_sentence
 

@@ -27,7 +27,7 @@ from rag_engine.evaluation.answers.questions import AnswerQuestion
 from rag_engine.evaluation.answers.test_questions import change_test_questions
 from rag_engine.notebook.notebook import Notebook, NotebookEntry, answer_entry, passage_entry, with_entry, with_note
 from rag_engine.notebook.store import change_notebook, create_notebook
-from rag_engine.passage_search.find import PassageQuery
+from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.saved import save_search
 from rag_engine.types import Citation
 from tests.conftest import BROWSER_FLAGS, CHROMIUM

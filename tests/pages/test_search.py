@@ -17,7 +17,7 @@ from rag_engine.config import read_config
 from rag_engine.engine import open_engine
 from rag_engine.notebook import store as notebooks
 from rag_engine.passage_search import saved
-from rag_engine.passage_search.find import PassageQuery
+from rag_engine.passage_search.passage_query import PassageQuery
 from tests.pages.collection import HOSTILE_TITLE
 from tests.pages.conftest import Start
 
@@ -289,7 +289,7 @@ def test_counts_where_one_asks_are_of_the_versions_that_answer(start: Start, ver
 
 def draw_many() -> None:
     from pages._search.facets import _draw_values
-    from rag_engine.passage_search.find import PassageQuery
+    from rag_engine.passage_search.passage_query import PassageQuery
 
     _draw_values(PassageQuery("plan"), "authority", {f"Council {n}": 5000 - n for n in range(5000)})
 

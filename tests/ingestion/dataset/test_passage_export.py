@@ -14,7 +14,8 @@ from ingestion.dataset.passage_export import export_passages
 from rag_engine.config import read_config
 from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError
-from rag_engine.passage_search.find import PassageQuery, find_passages
+from rag_engine.passage_search.find import find_passages
+from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.passages import read_passages
 
 BASE = "http://127.0.0.1:8501/"

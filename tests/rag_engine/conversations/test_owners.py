@@ -22,7 +22,7 @@ from rag_engine.notebook.store import (
     read_notebook,
     share_notebook,
 )
-from rag_engine.passage_search.find import PassageQuery
+from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.saved import delete_search, list_searches, save_search
 from tests.present import present
 from tests.rag_engine.conversations.test_answer_jobs import QUESTION, SlowAnswer, ended

@@ -11,14 +11,9 @@ from rag_engine.engine import Engine, open_engine
 from rag_engine.errors import InputError
 from rag_engine.filters import Filter, live_counts
 from rag_engine.passage_search.describe import describe_found, describe_matching, describe_refusal
-from rag_engine.passage_search.find import (
-    NEAREST,
-    PassageQuery,
-    excluding_facets,
-    find_document_hits,
-    find_passages,
-    in_order,
-)
+from rag_engine.passage_search.facet_counts import excluding_facets, find_document_hits
+from rag_engine.passage_search.find import NEAREST, find_passages, in_order
+from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.passages import citation_of, read_passages
 from tests.rag_engine.passage_search.conftest import REPORTS
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_engine.filters import FACETS
-from rag_engine.passage_search.find import SORT_ORDERS, PassageQuery, read_query
+from rag_engine.passage_search.passage_query import SORT_ORDERS, PassageQuery, read_query
 
 _TEXT = st.text(min_size=1, max_size=20)
 

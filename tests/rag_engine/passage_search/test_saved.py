@@ -7,7 +7,7 @@ import pytest
 
 from rag_engine.engine import Engine
 from rag_engine.errors import InputError, WorkspaceError
-from rag_engine.passage_search.find import PassageQuery
+from rag_engine.passage_search.passage_query import PassageQuery
 from rag_engine.passage_search.saved import (
     count_new_documents,
     delete_search,
