@@ -41,7 +41,10 @@ _WORD_END = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """The parents of a document, the strategy that cut them (never "auto"), and in one sentence why that one."""
+    """The parents of a document, the strategy that cut them, and why that one, in a sentence.
+
+    The strategy is never "auto".
+    """
 
     parents: list[Parent]
     strategy: Strategy
@@ -85,7 +88,10 @@ def chunk(
 
 
 def _whole(text: str, language: str, title: str, blocks: Sequence[Block], sizes: ChunkSizes) -> list[Parent]:
-    """Return the text as one parent; a lone section keeps its number, for it is cited by it however short it is."""
+    """Return the text as one parent.
+
+    A lone section keeps its number, by which it is cited.
+    """
     whole = parents_of(text, [(0, len(text))], sentence_spans(text, language), sizes)
     sections = section_chunks(text, language, title=title, blocks=blocks, config=sizes)
     if len(whole) == len(sections) == 1:
@@ -147,9 +153,9 @@ def _counted(count: int, noun: str) -> str:
 
 
 def fixed_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
-    """Return parents of `fixed_words` words, each beginning with the last `fixed_overlap` words of the one before.
+    """Return parents of `fixed_words` words, with `fixed_overlap` words of the one before.
 
-    Words stand for tokens: how many tokens a word has depends on the encoder, and a text is to be cut alike for all.
+    Words stand for tokens. The number of tokens in a word depends on the encoder, and a text is cut alike for all.
     """
     size, overlap = config.fixed_words, config.fixed_overlap
     if not 0 <= overlap < size:
@@ -166,18 +172,17 @@ def fixed_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent
 
 
 def newline_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
-    """Return a parent for every line of the text, however short: paragraphs, headings, rows of tables."""
+    """Return a parent for every line of the text: paragraphs, headings, rows of tables."""
     lines = [found.span() for found in _LINE.finditer(text)]
     return parents_of(text, lines, sentence_spans(text, language), config)
 
 
 def sentence_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
-    """Return chunks of whole sentences in reading order, each a parent of its own, of at most `maximum_words` words.
+    """Return parents of whole sentences, of at most `maximum_words` words, in reading order.
 
-    A parent is one chunk and not several, so that the bound holds for what is read as for what is searched; it has
-    one child, or several where it is longer than a child of `config` may be. Together the chunks hold every
-    character but white space, and none crosses a gap as `solid` knows them. `sentence_ranges` says which sentences make
-    a chunk.
+    A parent is one chunk and not several, so that the bound holds for reading and for searching alike. It has one
+    child, or several if it is longer than a child of `config` may be. Together the chunks hold every character but
+    white space, and none crosses a gap of `solid`. `sentence_ranges` chooses the sentences of a chunk.
     """
     maximum, minimum, overlap = config.maximum_words, config.minimum_words, config.overlap_words
     if not (0 < minimum <= maximum and overlap > 0):
@@ -197,12 +202,12 @@ def sentence_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Par
 
 
 def sentence_ranges(words: Sequence[int], maximum: int, minimum: int, overlap: int) -> Iterator[Span]:
-    """Yield ranges [first, beyond) of the sentences that make a chunk, given the number of words of each sentence.
+    """Yield ranges [first, beyond) of the sentences in a chunk, given the words of each sentence.
 
     A chunk is closed before the sentence that would take it over `maximum` words. If it has at least `minimum`, the
-    next begins with the fewest of its last sentences that have `overlap` words together, else with nothing. Of these
-    as many are left out again, from the front, as the next sentence needs to fit. Only a sentence that is longer
-    than `maximum` alone exceeds it, in a chunk of its own.
+    next begins with the fewest of its last sentences that have `overlap` words together. Of these as many are left out
+    again, from the front, as the next sentence needs to fit. A sentence longer than `maximum` is a chunk by itself, and
+    the only one that exceeds it.
     """
     first = held = 0
     for place, count in enumerate(words):
@@ -228,8 +233,8 @@ def sentence_ranges(words: Sequence[int], maximum: int, minimum: int, overlap: i
 def recursive_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
     """Return parents of at most `parent_size` characters, without overlap.
 
-    A text that is too long is cut where its paragraphs end, a piece that still is where its lines end, then its
-    sentences, then its words, at last anywhere; neighbouring pieces stay together as far as they fit.
+    A text that is too long is cut where its paragraphs end. A longer piece is cut at lines, then sentences, then words,
+    at last anywhere. Neighbouring pieces stay together as far as they fit.
     """
     sentences = sentence_spans(text, language)
     levels = [

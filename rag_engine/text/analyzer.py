@@ -65,7 +65,10 @@ _stemming = threading.Lock()
 
 
 def has_analyser(language: str) -> bool:
-    """Return whether words of the language (ISO 639-1) are stemmed; others are searched as they are written."""
+    """Return whether words of the language (ISO 639-1) are stemmed.
+
+    Words of other languages are searched as they are written.
+    """
     return language in _SNOWBALL
 
 
@@ -83,23 +86,23 @@ def analyse(text: str, language: str) -> list[str]:
 
 
 def surface(text: str) -> list[str]:
-    """Return the words of the text in reading order, without case, accents and signs, the same for every language.
+    """Return the words of the text in reading order, without case, accents and signs.
 
-    A number such as 2021/1119 gives its parts in sequence, so that a phrase of them finds it as written;
-    scripts without spaces give single characters.
+    The words are the same for every language. A number such as 2021/1119 gives its parts in sequence, so that a phrase
+    of them finds it as written. Scripts without spaces give single characters.
     """
     return list(chain.from_iterable(map(_surface_words, _cited(_prepare(text)))))
 
 
 def acronyms(text: str) -> list[str]:
-    """Return the words in capitals as they are written, without accents and points: WHO, CO2, US for U.S."""
+    """Return the words in capitals, without accents and points: WHO, CO2, US for U.S."""
     return [acronym for word in _cited(_prepare(text)) if not word.islower() for acronym in _acronyms_in(word)]
 
 
 def shared_terms(query: str) -> list[str]:
-    """Return what the query names in the same form in every language, as it is written there.
+    """Return the terms of the query that are written alike in every language.
 
-    Numbers, acronyms, symbols (CO2), and words with a capital that do not merely begin a sentence.
+    They are numbers, acronyms, symbols (CO2), and words with a capital that do not merely begin a sentence.
     """
     prepared = _prepare(query)
     shouted = _is_shouted(prepared)
@@ -114,23 +117,32 @@ def shared_terms(query: str) -> list[str]:
 
 
 def cited_words(text: str, language: str) -> list[str]:
-    """Return the words of the text as they are cited, in reading order; a text all in capitals is lowered."""
+    """Return the words of the text as they are cited, in reading order.
+
+    A text all in capitals is lowered.
+    """
     prepared = _prepare(text)
     return list(_cited(_lower(prepared, language) if _is_shouted(prepared) else prepared))
 
 
 def stems_of(word: str, language: str) -> tuple[str, ...]:
-    """Return the stems of one cited word and of its parts, without the first letters that stand beside them."""
+    """Return the stems of one cited word and of its parts.
+
+    The opening letters, which `analyse` adds in languages of long words, are left out.
+    """
     return _terms(language, word, openings=False)
 
 
 def has_long_words(language: str) -> bool:
-    """Return whether a word of the language often goes on where a shorter one ends, in compounds or endings."""
+    """Return whether words of the language often continue a shorter word, in compounds or endings."""
     return language in _OPENING_LETTERS
 
 
 def located_words(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield each cited word of the text as characters [start, end) and the word; pairs of a script without spaces."""
+    """Yield each cited word of the text with its characters [start, end).
+
+    A script without spaces gives pairs of characters.
+    """
     prepared, starts, ends = _located(text)
     for match in _CITED.finditer(prepared):
         at = match.start()
@@ -142,12 +154,11 @@ def located_words(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_named(piece: str, *, first: bool) -> bool:
-    """Return whether a piece of a word is an acronym, or a name by its capital."""
     return bool(_acronyms_in(piece)) or (len(piece) > 1 and piece[0].isupper() and not first)
 
 
 def _is_shouted(text: str) -> bool:
-    """Return whether a text of several words is all in capitals, so that they tell nothing about acronyms."""
+    """Return whether a text of several words is all in capitals, which hides its acronyms."""
     return text.isupper() and text.count(" ") >= 3
 
 
@@ -159,14 +170,17 @@ def _cited(prepared: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _prepare(text: str) -> str:
-    """Return the text in compatibility form (CO₂ is CO2) with one sign for each apostrophe, hyphen and digit."""
+    """Return the text in compatibility form (CO₂ is CO2).
+
+    Each apostrophe, hyphen and digit has one sign.
+    """
     if text.isascii():
         return text.replace("`", "'").replace("_", " ")
     return unicodedata.normalize("NFKC", text).translate(_UNIFY)
 
 
 def _located(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """Return the prepared text, and for each of its characters the start and end of what it was in the text."""
+    """Return the prepared text, and where each of its characters starts and ends in the text."""
     if text.isascii():
         return _prepare(text), range(len(text)), range(1, len(text) + 1)
     prepared, starts, ends = list[str](), list[int](), list[int]()
@@ -179,7 +193,10 @@ def _located(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
 
 
 def _lower(word: str, language: str) -> str:
-    """Return the word in lower case; Turkish keeps its dotless ı apart from i, which its stemmer relies on."""
+    """Return the word in lower case.
+
+    Turkish keeps its dotless ı apart from i, which its stemmer relies on.
+    """
     if language == "tr":
         word = word.replace("I", "ı").replace("İ", "i")
     return word.lower()
@@ -191,7 +208,10 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 
 
 def _stem(word: str, language: str) -> str:
-    """Return the folded stem; words with a digit and words of other languages only folded."""
+    """Return the folded stem.
+
+    Words with a digit and words of languages without a stemmer are only folded.
+    """
     if language not in _SNOWBALL or _DIGIT.search(word):
         return fold(word)
     with _stemming:  # a Snowball stemmer holds one word at a time
@@ -200,7 +220,7 @@ def _stem(word: str, language: str) -> str:
 
 
 def _opening(word: str, language: str, stem: str) -> list[str]:
-    """Return the first letters of a word in a language of long words, where they are not its stem already."""
+    """Return the first letters of a word in a language of long words, unless they are its stem."""
     length = _OPENING_LETTERS.get(language)
     if length is None or _DIGIT.search(word):
         return []
@@ -219,7 +239,10 @@ def _pieces(word: str, language: str) -> list[str]:
 
 
 def _words(piece: str) -> list[str]:
-    """Return the parts between a word's signs: 5(2) in 5 and 2, U.S. in one, scripts without spaces by character."""
+    """Return the parts between a word's signs.
+
+    5(2) gives 5 and 2, U.S. gives one word, scripts without spaces give each run of characters.
+    """
     if piece.isascii() and piece.isalnum():
         return [piece]
     if _INITIALS.fullmatch(piece):
@@ -243,7 +266,10 @@ def _whole(piece: str) -> list[str]:
 
 @lru_cache(maxsize=500_000)  # a collection repeats its words, and stemming is the slow part
 def _terms(language: str, word: str, *, openings: bool = True) -> tuple[str, ...]:
-    """Return terms of one cited word; the opening letters of long words are among them unless they are left out."""
+    """Return the terms of one cited word.
+
+    `openings` adds the first letters of long words.
+    """
     left_out = stopwords(language)
     terms: list[str] = []
     for piece in _pieces(word, language):

@@ -24,7 +24,10 @@ def usual_pairs() -> dict[str, frozenset[str]]:
 
 
 def is_made_of(word: str, pairs: frozenset[str]) -> bool:
-    """Return whether a word has two letters or more, set as words are, and is made of the given pairs."""
+    """Return whether a word is made of the given pairs of letters.
+
+    It has two letters or more, and no capital after its first letter unless it is all in capitals.
+    """
     folded = fold(word)
     # A capital inside a word, or a digit among small letters, is OCR's; so is a letter alone.
     if len(folded) < 2 or not folded.isalpha() or not (word.isupper() or word[1:].islower()):

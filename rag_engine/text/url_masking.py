@@ -16,7 +16,10 @@ _ADDRESS = re.compile(
 
 
 def masked(text: str) -> str:
-    """Return the text with [link] and [email] in the place of addresses; the very same text when there are none."""
+    """Return the text with [link] and [email] in the place of addresses.
+
+    Without an address it is the very same text.
+    """
     # A plain search for what every address has is many times faster than the pattern.
     if "@" not in text and "://" not in text and "www." not in text:
         return text
