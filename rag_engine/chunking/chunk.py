@@ -205,9 +205,9 @@ def sentence_ranges(words: Sequence[int], maximum: int, minimum: int, overlap: i
     """Yield ranges [first, beyond) of the sentences in a chunk, given the words of each sentence.
 
     A chunk is closed before the sentence that would take it over `maximum` words. If it has at least `minimum`, the
-    next begins with the fewest of its last sentences that have `overlap` words together. Of these as many are left out
-    again, from the front, as the next sentence needs to fit. A sentence longer than `maximum` is a chunk by itself, and
-    the only one that exceeds it.
+    next begins with the fewest of its last sentences that have `overlap` words together; a shorter one is not repeated.
+    Of the repeated ones as many are left out again, from the front, as the next sentence needs to fit. A sentence
+    longer than `maximum` is a chunk by itself, and the only one that exceeds it.
     """
     first = held = 0
     for place, count in enumerate(words):

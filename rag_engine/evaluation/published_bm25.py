@@ -1,8 +1,8 @@
-"""BM25 as the published baselines of the BEIR data sets compute it, to see that data and metrics are read as theirs.
+"""BM25 as in the published baselines of the BEIR data sets, to check data and metrics.
 
 They come from Anserini over Lucene ("flat": title and text as one field), k1 = 0.9, b = 0.4, English analysis with the
-Porter stemmer. Our own keyword leg is another one; a figure of this ranking that differs from the published one says
-that the corpus, the judgements or the metric is not the published.
+Porter stemmer. Our own keyword leg is another one. If a figure of this ranking differs from the published one, the
+corpus, the judgements or the metric differs.
 """
 
 from __future__ import annotations

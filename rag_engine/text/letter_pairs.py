@@ -26,7 +26,8 @@ def usual_pairs() -> dict[str, frozenset[str]]:
 def is_made_of(word: str, pairs: frozenset[str]) -> bool:
     """Return whether a word is made of the given pairs of letters.
 
-    It has two letters or more, and no capital after its first letter unless it is all in capitals.
+    It has two letters or more, and no capital after its first letter unless it is all in capitals. One other pair is
+    forgiven in ten letters.
     """
     folded = fold(word)
     # A capital inside a word, or a digit among small letters, is OCR's; so is a letter alone.

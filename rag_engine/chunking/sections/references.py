@@ -1,7 +1,7 @@
-"""References from one section to another: "see Article 9", "§ 12 Abs. 1", "madde 19", "decision 2/CP.19".
+"""References from one section to another: "see Article 9", "madde 19", "decision 2/CP.19".
 
-A reference is found in the text, then resolved to the section it names in the same document. One that names another
-act resolves only where that act is in the document too.
+A reference is found in the text, then resolved to the section it names in the same document. A reference to another act
+resolves only if that act is in the document too.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Parent `origin` refers to parent `target` at characters [start, end) of the document's text, written `label`."""
+    """A reference from parent `origin` to parent `target`.
+
+    It is written as `label` at characters [start, end) of the document's text.
+    """
 
     origin: int
     target: int
@@ -78,10 +81,10 @@ class Edge:
 
 
 def find_references(text: str, language: str) -> list[Reference]:
-    """Return the references in reading order, one for each section that is named ("Articles 4 and 5" gives two).
+    """Return the references in reading order, one for each named section.
 
-    `language` is an ISO 639-1 code; a language without rules is read with the English ones. Headings are found too;
-    resolved, they are references of a section to itself, and vanish.
+    "Articles 4 and 5" gives two. `language` is an ISO 639-1 code; a language without rules is read with the English
+    ones. Headings are found too. Resolved, they are references of a section to itself, and vanish.
     """
     rules = rules_of(language)
     found = [reference for match in _pattern(language).finditer(text) for reference in _read(text, match, rules)]
@@ -98,8 +101,8 @@ def find_references(text: str, language: str) -> list[Reference]:
 def named_sections(question: str, language: str) -> list[Reference]:
     """Return the sections that a question names, in order, each place once.
 
-    A question may cite an act in the words of the act's language, so the nouns of all languages are read, those of the
-    question's own (ISO 639-1) first, and a number before an abbreviation ("302 IPC").
+    A question may cite an act in the words of the act's language, so the nouns of all languages are read. Those of
+    `language`, the question's (ISO 639-1), are read first. A number before an abbreviation counts too ("302 IPC").
     """
     found: dict[tuple[int, str], Reference] = {}
     for code in dict.fromkeys((language, *READ_LANGUAGES)):
@@ -116,10 +119,10 @@ def named_sections(question: str, language: str) -> list[Reference]:
 
 
 def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[Edge]:
-    """Return an edge for each reference whose section is one of the parents, in the order of the references.
+    """Return an edge for each reference to a section of the parents, in order.
 
-    A reference that names no act means the act it is in. A section in several parents is met at its first; a
-    section's reference to itself is no edge, nor is a second one from a parent to the same section, nor one from a
+    A reference that names no act means the act it is in. A section in several parents is met at its first. Three kinds
+    of reference are left out: from a section to itself, a second one from a parent to the same section, and one from a
     title page or table of contents.
     """
     starts = [parent.start for parent in parents]
@@ -146,7 +149,7 @@ def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[
 
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
-    """Return a noun, the numbers after it with their subdivisions, and the parts of a section that follow."""
+    """Return the pattern of a noun, its numbers with subdivisions, and the parts that follow."""
     rules = rules_of(language)
     nouns = choice(form for noun in rules.cited for form in (noun, noun.lower(), noun.capitalize(), noun.upper()))
     number = rules.number + SUBDIVISION
@@ -208,9 +211,10 @@ def _number_first(text: str) -> Iterator[Reference]:
 
 
 def _is_named(name: str, act: str) -> bool:
-    """Return whether the name means the act: its words are in the act's, endings apart ("des Grundgesetzes").
+    """Return whether the name means the act: each of its words is in the act's name.
 
-    The first number is the act's own; those after it belong to acts that it amends.
+    Endings may differ ("des Grundgesetzes"). The first number is the act's own; later ones belong to acts that it
+    amends.
     """
     words, known = ([lower(word) for word in _WORD.findall(one)] for one in (name, act))
     number, own = (next((word for word in those if word[0].isdecimal()), "") for those in (words, known))

@@ -71,7 +71,7 @@ class Rules:
 
 @cache
 def rules_of(language: str) -> Rules:
-    """Return the rules of a language (ISO 639-1); a language without a table is read with the English one."""
+    """Return the rules of a language (ISO 639-1), the English ones for a language without a table."""
     tables = read_table("sections")
     code = language.lower()[:2]
     return _rules(tables[code if code in tables else "en"])
@@ -79,9 +79,10 @@ def rules_of(language: str) -> Rules:
 
 @dataclass(frozen=True, slots=True)
 class SectionWords:
-    """The words of all languages, in lower case: nouns with their kinds, ordinals and other words with their numbers.
+    """The words of all languages, in lower case.
 
-    Nouns are without their stop; `preambles` are the headings of preambles proper.
+    They are nouns with their kinds, and ordinals and other words with their numbers. Nouns are without their stop;
+    `preambles` are the headings of preambles proper.
     """
 
     kinds: dict[str, str]
@@ -103,7 +104,7 @@ def section_words() -> SectionWords:
 
 
 def lower(word: str) -> str:
-    """Return the word in lower case; the Turkish capitals fall together with their Latin pairs."""
+    """Return the word in lower case, Turkish capitals as their Latin pairs, without a stop at its end."""
     return word.replace("İ", "i").lower().rstrip(".")
 
 
@@ -170,7 +171,10 @@ def _kinds(table: dict[str, Any]) -> dict[str, str]:
 
 
 def _printed(rows: Iterable[list[str]]) -> str:
-    """Return a pattern for the nouns as a heading prints them: with a capital or in capitals, the stop optional."""
+    """Return a pattern for the nouns as a heading prints them.
+
+    They are as listed or in capitals, the stop optional.
+    """
     return choice(form for _kind, *nouns in rows for noun in nouns for form in _forms(noun))
 
 
@@ -190,7 +194,7 @@ def _pattern(source: str | None) -> re.Pattern[str] | None:
 
 
 def normal_label(label: str) -> str:
-    """Return the label as "kind number" in lower case: "section 302" for s. 302, "article 9" for Art. 9 and 9. madde.
+    """Return the label as "kind number" in lower case: "article 9" for Art. 9 and 9. madde.
 
     Roman numbers become Arabic ("annex 2"), letters stay with their number ("article 12a"). A label without a known
     noun comes back in lower case; a number alone is a section's.
@@ -222,7 +226,10 @@ def number_key(number: str) -> tuple[int, str]:
 
 
 def _number(number: str) -> str:
-    """Return the number in Arabic digits, its letter or addition joined to it ("12a", "117bis"); a symbol as it is."""
+    """Return the number in Arabic digits, its letter or addition joined to it ("12a", "117bis").
+
+    A symbol stays as it is.
+    """
     number = section_words().number_words.get(number, number)
     if number in section_words().ordinals:
         return str(section_words().ordinals[number])
