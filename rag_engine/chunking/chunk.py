@@ -208,6 +208,9 @@ def sentence_ranges(words: Sequence[int], maximum: int, minimum: int, overlap: i
     next begins with the fewest of its last sentences that have `overlap` words together; a shorter one is not repeated.
     Of the repeated ones as many are left out again, from the front, as the next sentence needs to fit. A sentence
     longer than `maximum` is a chunk by itself, and the only one that exceeds it.
+
+    >>> list(sentence_ranges([4, 4, 4, 4], maximum=8, minimum=4, overlap=2))
+    [(0, 2), (1, 3), (2, 4)]
     """
     first = held = 0
     for place, count in enumerate(words):

@@ -120,19 +120,30 @@ def child_id(sha256: str, parent: int, child: int) -> str:
     """Return the id of a child.
 
     It has the first twelve digits of its document's hash, the index of its parent and its own index.
+
+    >>> child_id("0123456789abcdef", 2, 0)
+    '0123456789ab_p2_c0'
     """
     return f"{sha256[:12]}_p{parent}_c{child}"
 
 
 def cited(section: str, clause: str) -> str:
-    """Return a place as it is cited: "Article 9 (3)(e)", "§ 5 Abs. 2"; "" without a section."""
+    """Return a place as it is cited: "Article 9 (3)(e)", "§ 5 Abs. 2"; "" without a section.
+
+    >>> cited("Article 9", "3(e)")
+    'Article 9 (3)(e)'
+    """
     if not section or not clause:
         return section
     return f"{section} " + _BARE_NUMBER.sub(r"(\g<0>)", clause)
 
 
 def unnumbered(section: str, headings: Iterable[str]) -> list[str]:
-    """Return headings without the section that numbers them: "Kosten" of "§ 29 Kosten"."""
+    """Return headings without the section that numbers them: "Kosten" of "§ 29 Kosten".
+
+    >>> unnumbered("§ 29", ["§ 29 Kosten"])
+    ['Kosten']
+    """
     number = re.compile(rf"{re.escape(section)}(?!\w)[\s.:–—-]*")
     titles = (number.sub("", heading, count=1) if number.match(heading) else heading for heading in headings)
     return [title for title in titles if title]

@@ -50,6 +50,9 @@ def filled(span: Span, levels: Sequence[Sequence[int]], size: int) -> Iterator[S
     `levels` are sorted places to cut at, the preferred ones first. A span that is too long is cut at the first level, a
     piece that is still too long at the second, and so on. Pieces of one level stay together as far as they fit. The
     last level must be fine enough for the size.
+
+    >>> list(filled((0, 10), [[4, 6]], size=6))
+    [(0, 6), (6, 10)]
     """
     start, end = span
     if end - start <= size:

@@ -136,7 +136,11 @@ def read_quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
 
 
 def letters_of(text: str) -> tuple[str, list[int]]:
-    """Return letters and digits alone, folded, and the position of each in the text."""
+    """Return letters and digits alone, folded, and the position of each in the text.
+
+    >>> letters_of("A-1")
+    ('a1', [0, 2])
+    """
     letters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):

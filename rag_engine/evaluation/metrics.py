@@ -105,6 +105,9 @@ def best_of_documents(children: Sequence[tuple[str, float]]) -> list[tuple[str, 
     """Return documents in the order of their best child.
 
     Children come best first, named by their document.
+
+    >>> best_of_documents([("a", 0.9), ("b", 0.7), ("a", 0.4)])
+    [('a', 0.9), ('b', 0.7)]
     """
     best: dict[str, float] = {}
     for document, score in children:

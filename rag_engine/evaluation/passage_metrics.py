@@ -51,7 +51,11 @@ METRICS = PassageScore._fields
 
 
 def word_starts(text: str) -> list[int]:
-    """Return the starts of the words of a text, in order."""
+    """Return the starts of the words of a text, in order.
+
+    >>> word_starts("Flood risk map")
+    [0, 6, 11]
+    """
     return [found.start() for found in _WORD.finditer(text)]
 
 

@@ -40,6 +40,9 @@ def lucene_terms(text: str) -> list[str]:
     """Return the terms of an English text in reading order.
 
     Possessives cut, lower case, no stop words, Porter stems.
+
+    >>> lucene_terms("The city's floods")
+    ['citi', 'flood']
     """
     words = (_POSSESSIVE.sub("", word).lower() for word in _WORD.findall(text))
     stemmer = Stemmer.Stemmer("porter")

@@ -39,5 +39,8 @@ def escape(id: str) -> str:
     """Return the id without white space, `-` for an empty id.
 
     Each such character, and %, becomes %XX for each byte of its UTF-8.
+
+    >>> escape("a b")
+    'a%20b'
     """
     return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode()), id) or "-"

@@ -78,6 +78,11 @@ def analyse(text: str, language: str) -> list[str]:
     A number or hyphenated word gives itself and its parts (2021/1119 also 2021 and 1119), so it is found
     however it is asked for. A word in capitals is an acronym and never a stop word (WHO, IT), unless the
     whole text is in capitals. A language without a stemmer gives its words as they are written.
+
+    >>> analyse("The dykes of the Elbe", "en")
+    ['dyke', 'elb']
+    >>> analyse("Regulation 2021/1119", "en")
+    ['regul', '2021', '1119', '2021/1119']
     """
     prepared = _prepare(text)
     if _is_shouted(prepared):

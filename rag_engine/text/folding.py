@@ -20,6 +20,9 @@ def fold(text: str) -> str:
     """Return the text in lower case, without accents and in compatibility form.
 
     Łódź and LODZ are both lodz.
+
+    >>> fold("Łódź")
+    'lodz'
     """
     if text.isascii():
         return text.lower()

@@ -38,6 +38,9 @@ def language_code(given: str) -> str:
     """Return the ISO 639-1 code of a language given by code, locale (pt-BR) or name; "" for none.
 
     Case and accents do not matter.
+
+    >>> language_code("pt-BR"), language_code("Deutsch")
+    ('pt', 'de')
     """
     name = fold(given.strip())
     code = re.split("[-_]", name, maxsplit=1)[0]

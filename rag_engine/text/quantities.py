@@ -100,6 +100,9 @@ def calendar_dates(text: str, language: str) -> list[CalendarDate]:
     """Return the dates of a text that name a month.
 
     Examples: 14.11.2022, 2022-07-30, July 2022, 10 Mart 2019, 24 de julho.
+
+    >>> calendar_dates("Adopted in July 2022.", "en")
+    [CalendarDate(text='July 2022', day=None, month=7, year=2022)]
     """
     found = [
         CalendarDate(match[0], int(match[3]), int(match[2]), int(match[1])) for match in _YEAR_FIRST.finditer(text)

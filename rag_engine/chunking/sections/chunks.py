@@ -72,8 +72,8 @@ def section_chunks(
 def _led(sections: Iterable[Section], blocks: Sequence[Block]) -> Iterator[Section]:
     """Yield the sections, each with the headings before it that have no text: "3 Tasks" before "3.1".
 
-    Many such headings in a row that do not lead to the next section are a list of contents, which stays by itself. A
-    heading without text that leads to no section stays a section: its article was repealed.
+    Many such headings in a row that do not lead to the next section are a list of contents, which stays by itself. An
+    article that is only a heading is never joined to the next: it was repealed.
     """
     held: list[Section] = []
     for section in sections:
@@ -104,7 +104,11 @@ def _is_heading(section: Section, blocks: Sequence[Block]) -> bool:
 
 
 def section_coverage(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[int, float]:
-    """Return the number of numbered sections, and their share 0..1 of the characters."""
+    """Return the number of numbered sections, and their share 0..1 of the characters.
+
+    >>> section_coverage("A text without sections.", "en")
+    (0, 0.0)
+    """
     numbered = [section for section in find_outline(text, language, title=title, blocks=blocks) if section.numbered]
     covered = sum(section.end - section.start for section in numbered)
     return len(numbered), covered / len(text) if text else 0.0

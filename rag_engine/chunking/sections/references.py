@@ -85,6 +85,9 @@ def find_references(text: str, language: str) -> list[Reference]:
 
     "Articles 4 and 5" gives two. `language` is an ISO 639-1 code; a language without rules is read with the English
     ones. Headings are found too. Resolved, they are references of a section to itself, and vanish.
+
+    >>> [one.label for one in find_references("see Articles 4 and 5", "en")]
+    ['article 4', 'article 5']
     """
     rules = rules_of(language)
     found = [reference for match in _pattern(language).finditer(text) for reference in _read(text, match, rules)]
@@ -103,6 +106,9 @@ def named_sections(question: str, language: str) -> list[Reference]:
 
     A question may cite an act in the words of the act's language, so the nouns of all languages are read. Those of
     `language`, the question's (ISO 639-1), are read first. A number before an abbreviation counts too ("302 IPC").
+
+    >>> [one.label for one in named_sections("What does 302 IPC say?", "en")]
+    ['section 302']
     """
     found: dict[tuple[int, str], Reference] = {}
     for code in dict.fromkeys((language, *READ_LANGUAGES)):

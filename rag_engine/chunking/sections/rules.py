@@ -198,6 +198,9 @@ def normal_label(label: str) -> str:
 
     Roman numbers become Arabic ("annex 2"), letters stay with their number ("article 12a"). A label without a known
     noun comes back in lower case; a number alone is a section's.
+
+    >>> normal_label("Art. 9"), normal_label("9. madde")
+    ('article 9', 'article 9')
     """
     plain = " ".join(unicodedata.normalize("NFC", label).replace("\u2011", "-").split())
     folded = _ORDINAL_SIGN.sub("", lower(plain)).strip(" .:–—-").removeprefix("the ")
@@ -219,7 +222,11 @@ def normal_label(label: str) -> str:
 
 
 def number_key(number: str) -> tuple[int, str]:
-    """Return a number as it sorts: 12a after 12, before 13; (0, itself) for a letter or a word."""
+    """Return a number as it sorts: 12a after 12, before 13; (0, itself) for a letter or a word.
+
+    >>> sorted(["13", "12a", "12"], key=number_key)
+    ['12', '12a', '13']
+    """
     normal = _number(_ORDINAL_SIGN.sub("", number.lower()).strip(" ."))
     found = _ARABIC.fullmatch(normal)
     return (int(found[1]), found[2]) if found else (0, normal)

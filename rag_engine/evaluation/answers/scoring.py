@@ -1,4 +1,4 @@
-"""Figures of an answer that ask nothing more: abstention, its words, cited pages, contexts, and supported claims."""
+"""Figures of an answer without a judge: abstention, words, cited pages, contexts, support."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def score(question: AnswerQuestion, answer: Answer) -> Figures:
 
 
 def supported_share(support: Sequence[SentenceSupport]) -> float | None:
-    """Return the share of an answer's claims that the cited passages support; None where no sentence was labelled.
+    """Return the share of an answer's claims that the cited passages support.
 
-    Quotations are in the passages' own words and are not labelled. The labels are those that the answer comes with: of
-    the second model where one is set, otherwise those whose accuracy stands beside them.
+    Without a labelled sentence it is None. Quotations are in the passages' own words and are not labelled. The labels
+    are the answer's own: of the second model if one is set, else of the method whose accuracy the answer states.
     """
     labels = [one.label for one in support if one.label != "no claim"]
     return labels.count("supported") / len(labels) if labels else None
@@ -95,9 +95,10 @@ def _match(question: AnswerQuestion, answer: Answer, *, abstained: bool) -> floa
 
 
 def cited_pages(answer: Answer, passages: Sequence[Quote]) -> list[CitedPage]:
-    """Return the pages that an answer cites; 0 for a passage without an answer, of a document without pages.
+    """Return the pages that an answer cites.
 
-    Whatever is cited of such a document would be on the page that answers.
+    A passage of a document without pages has page 0 unless it holds the answer: else any citation of that document
+    would be on the answering page.
     """
     sources = {source.n: source for source in answer.evidence.sources}
     cited: list[CitedPage] = []
@@ -113,10 +114,10 @@ def cited_pages(answer: Answer, passages: Sequence[Quote]) -> list[CitedPage]:
 
 
 def answer_match(text: str, question: AnswerQuestion) -> float:
-    """Return 1 for a text that holds the gold sentence of a document, else the share of the key words in it.
+    """Return 1 for a text with the gold sentence of a document, else its share of the key words.
 
     The words of a key word may be in any order, with a few others between them, for a reference answer is not the only
-    way of putting it; scattered over the text they are not the key word.
+    way of putting it. Scattered over the text they are not the key word.
     """
     plain = CHECKED_MARK.sub(" ", text)
     letters, _ = letters_of(plain)
@@ -128,9 +129,10 @@ def answer_match(text: str, question: AnswerQuestion) -> float:
 
 
 def citation_scores(cited: Collection[CitedPage], passages: Sequence[Quote]) -> tuple[float, float]:
-    """Return the share of the cited pages that answer, and the share of a document's answering pages that are cited.
+    """Return precision and recall of the cited pages.
 
-    Recall is that of the document which it is best for. Without citations both are 0.
+    Precision is the share of the cited pages that answer, recall the share of a document's answering pages that are
+    cited. Recall is that of the best document. Without citations both are 0.
     """
     pages = set(cited)
     if not pages:
@@ -164,7 +166,10 @@ def average_precision(relevances: Sequence[float]) -> float:
 
 
 def context_recall(contexts: Sequence[str], passages: Sequence[Quote]) -> float:
-    """Return how much of a document's gold sentences all contexts together hold, of the document they hold most of."""
+    """Return the share of a document's gold sentences that the contexts have together.
+
+    The document with the largest share counts.
+    """
     runs = frozenset[tuple[str, ...]]().union(*map(_runs, contexts))
     shares = [sum(_held(quote, runs) for quote in quotes) / len(quotes) for quotes in _answers(passages)]
     return max(shares, default=0.0)

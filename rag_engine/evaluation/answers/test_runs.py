@@ -21,7 +21,7 @@ _MOMENT = "%Y%m%dT%H%M%S%fZ"
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in a list: when it ended, over how many questions, by which model, on which generation of the index."""
+    """A run in a list: its end, number of questions, model, and generation of the index."""
 
     id: str
     questions: int
@@ -37,10 +37,10 @@ class RunSummary:
 def measure_test(
     engine: Engine, request: AnswersRequest, progress: RunProgress = lambda *_: None
 ) -> tuple[RecordedRun, tuple[AnswerQuestion, ...]]:
-    """Ask the workspace's test questions and record the run; return it with the questions that were left out.
+    """Ask the workspace's test questions and record the run; return it and the questions left out.
 
-    Left out is a question none of whose expected documents is in the collection any more. What a run that was stopped
-    has asked under the same settings is not asked again. InputError where there is nothing to ask.
+    A question is left out if none of its expected documents is in the collection any more. Answers of a stopped run
+    under the same settings are kept. InputError without a question to ask.
     """
     workspace = engine.config.workspace
     questions = read_test_questions(workspace)
