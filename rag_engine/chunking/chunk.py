@@ -17,14 +17,14 @@ from rag_engine.protocols import Vectors
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import Block, Line, Parent
 
-# Sections decide where they are most of the text, for a report that quotes three articles is no statute, and where
-# titles part it no finer: in a guide that numbers its chapters, the titles inside them say more.
+# Sections decide if they are most of the text: a report that quotes three articles is no statute. Titles must not part
+# it finer: in a guide that numbers its chapters, the titles inside them say more.
 _FEWEST_SECTIONS = 3
 _LEAST_SECTIONED = 0.6
 # A text that is a single section is cited by its number.
 _ALL_SECTIONED = 0.9
 _TITLES_PER_SECTION = 2
-# Titles decide where they are many enough, for the text below them, to say what it is about.
+# Titles decide if they are enough to say what the text below them is about.
 _FEWEST_TITLES = 4
 _LEAST_TITLED = 0.5
 _PARENTS_PER_TITLE = 4
@@ -141,7 +141,7 @@ def _titled(text: str, title: str, blocks: Sequence[Block], lines: Sequence[Line
         return _Structure(0, "no titles", enough=False)
     levels = max(len(one.path) for one in found)
     share = 1 - found[0].start / len(text)
-    # Each row of a table says by itself what it is about.
+    # Each row of a table needs no title to say what it is about.
     prose = len(text) - sum(block.end - block.start for block in blocks if block.kind == "table")
     dense = prose <= len(found) * _PARENTS_PER_TITLE * sizes.parent_size
     words = f"{_counted(len(found), 'title')} on {_counted(levels, 'level')} over {share:.0%} of the text"
@@ -205,9 +205,9 @@ def sentence_ranges(words: Sequence[int], maximum: int, minimum: int, overlap: i
     """Yield ranges [first, beyond) of the sentences in a chunk, given the words of each sentence.
 
     A chunk is closed before the sentence that would take it over `maximum` words. If it has at least `minimum`, the
-    next begins with the fewest of its last sentences that have `overlap` words together; a shorter one is not repeated.
-    Of the repeated ones as many are left out again, from the front, as the next sentence needs to fit. A sentence
-    longer than `maximum` is a chunk by itself, and the only one that exceeds it.
+    next begins with its last sentences, the fewest that have `overlap` words together. Repeated sentences are left out
+    again, from the front, until the next sentence fits. A sentence longer than `maximum` is a chunk by itself, and the
+    only one that exceeds it.
 
     >>> list(sentence_ranges([4, 4, 4, 4], maximum=8, minimum=4, overlap=2))
     [(0, 2), (1, 3), (2, 4)]

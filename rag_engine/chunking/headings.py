@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from rag_engine.types import Block, Line
 
-# What is smaller than the body is a caption or a cell of a table, however bold.
+# A line in type smaller than the body is a caption or a cell of a table, however bold.
 _SMALLEST = 0.95
 _LONGEST_TITLE = 250
 _LONGEST_CAPITALS = 120
@@ -30,7 +30,7 @@ _LABEL = re.compile(
     re.VERBOSE,
 )
 _LEADER = re.compile(r"\.{4}|…{2}|(?:\.\s){4}")
-# What is above or below a table or a figure is no title of the text after it.
+# A line above or below a table or a figure is no title of the text after it.
 _CAPTION = re.compile(r"(?:tab|fig|abb|graf|graph|gráf|tablo|şekil|quadro|cuadro|box)\w*\.?\s+[A-Z]{0,3}[-.]?\d", re.I)
 _BULLET = re.compile(r"[•▪●○■□◦‣–—*-]\s")
 _WORD = re.compile(r"[^\W\d_]{3}")
@@ -82,11 +82,11 @@ def titles(text: str, blocks: Sequence[Block], lines: Sequence[Line], document_t
             continue
         between, on_cover = text[above.end : block.start], above.page == blocks[0].page
         if on_cover and _plain(words) in name and block.page == above.page:
-            # What is above it, the sender or the series, leads to nothing.
+            # The lines above it, the sender or the series, lead to nothing.
             stack, path = [], ()
         else:
             if _LEADER.search(between):
-                # What a list of contents is below has only that below it.
+                # The title of a list of contents has only the list below it.
                 stack = stack[:-1]
             elif on_cover and block.page > above.page and len(between) < _COVER and stack and not stack[-1].numbers:
                 stack = []

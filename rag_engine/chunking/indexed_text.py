@@ -1,8 +1,8 @@
 """Texts that the two indexes read of a child: its own text and its place.
 
-A child in the middle of Article 9 does not say so, yet people ask for "Article 9 of the Paris Agreement". Words that
-the child has already are not repeated, and long titles are cut: every word before a child makes its other words count
-for less.
+A child in the middle of Article 9 does not say so, yet people ask for "Article 9 of the Paris Agreement". Every word
+before a child makes its other words count for less. So words that the child has already are not repeated, and long
+titles are cut.
 """
 
 from __future__ import annotations
@@ -173,8 +173,8 @@ def _cut(text: str) -> str:
 def opening_of(text: str, start: int) -> str:
     """Return the sentence that opens the enumeration around `start`, or "".
 
-    Lines are walked back from the line of `start` to one that ends in a colon, as long as they are items or go on in
-    lower case.
+    Lines are walked back from the line of `start`, as long as they are items or go on in lower case. The walk ends at a
+    line that ends in a colon.
     """
     begin = text.rfind("\n", 0, start) + 1
     if not _ITEM.match(text, begin):

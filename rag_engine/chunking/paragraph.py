@@ -61,7 +61,7 @@ def paragraph_chunks(
 
 
 def _passages(text: str, found: Sequence[Title]) -> Iterator[_Passage]:
-    """Yield what is before the first title, then each title with what is before the next."""
+    """Yield the text before the first title, then each title with the text before the next."""
     starts = [*(one.start for one in found), len(text)]
     if text[: starts[0]].strip():
         yield _Passage(0, starts[0], ())

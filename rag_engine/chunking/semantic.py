@@ -20,7 +20,7 @@ from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.text.url_masking import masked
 from rag_engine.types import Child, Parent
 
-# Vectors are gathered and summed in double precision for so many places at a time.
+# Number of places for which vectors are gathered and summed in double precision at a time.
 _PLACES_AT_ONCE = 8192
 
 _WORD = re.compile(r"\S+")

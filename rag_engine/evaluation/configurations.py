@@ -11,8 +11,8 @@ from rag_engine.config import ChunkingConfig, Config, Strategy, changed
 from rag_engine.errors import InputError
 from rag_engine.text.tables import read_table
 
-# Who answers for keywords: the index on disk, or the paper's BM25 over words between spaces, of children or of whole
-# documents, or Lucene's BM25 over whole documents. The last two search by nothing else.
+# The keyword search: the index on disk; the paper's BM25 over words between spaces, of children or of whole documents;
+# or Lucene's BM25 over whole documents. The last two search by keywords alone.
 Keywords = Literal["index", "spaces", "documents", "lucene"]
 
 
@@ -91,10 +91,11 @@ def configurations() -> list[Configuration]:
 
 
 def factorial() -> list[Configuration]:
-    """Sections or fixed pieces, each with every combination of retrievers, provenance, MMR and reranker.
+    """Return sections and fixed pieces with every combination of the other steps.
 
-    Both retrievers are fused by reciprocal rank as in the paper of the structural pipeline; "dense" and "sparse" are
-    its baselines of one retriever, and "fixed both" without the rest is the usual retrieval-augmented generation.
+    The steps are retrievers, provenance, MMR and reranker. Both retrievers are fused by reciprocal rank as in the paper
+    of the structural pipeline. "dense" and "sparse" are its baselines of one retriever. "fixed both" without the rest
+    is the usual retrieval-augmented generation.
     """
     rows = product(("section", "fixed"), ("both", "dense", "sparse"), (True, False), (True, False), (True, False))
     found = []

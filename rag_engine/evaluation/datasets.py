@@ -88,10 +88,10 @@ Split = Literal["dev", "heldout", "all"]
 Qrels = Mapping[str, Mapping[str, int]]
 Identify = Callable[[str], str]
 
-# So many documents tell the language of a corpus; it is one language when so large a share of them agrees.
+# The number of documents that tell the language of a corpus, and the share that must agree for one language.
 _SAMPLE = 40
 _AGREEMENT = 0.9
-# What a language is read from; the beginning of a long text tells it as well as the whole.
+# Characters that a language is read from; the beginning of a long text tells it as well as the whole.
 _SAMPLE_CHARACTERS = 2000
 _MIXED = "mixed"
 
@@ -138,9 +138,9 @@ class Dataset:
 def read_dataset(folder: Path, split: Split, *, identify: Identify, queries_from: Path | None = None) -> Dataset:
     """Return the data set of a folder with the questions of a split; "all" takes every split.
 
-    `queries_from` is the folder of another data set whose questions, by the same ids, are asked of this corpus with
-    this corpus's judgements. Questions that nobody judged are left out, and `warnings` gives their number. InputError
-    names file, line and remedy of each fault:
+    `queries_from` is the folder of another data set. Its questions, by the same ids, are asked of this corpus with this
+    corpus's judgements. Questions that nobody judged are left out, and `warnings` gives their number. InputError names
+    file, line and remedy of each fault:
 
     - a missing file, a line that is no JSON, an id given twice, a negative grade,
     - a judgement of an unknown question or document, no judged question at all.

@@ -28,8 +28,8 @@ class Quote:
 class GoldQuestion:
     """A question with the quotes that answer it.
 
-    Quotes of one document belong together; another document's are an answer on their own. `kind` is that of the
-    documents, `cross_lingual` true where none is in the question's language.
+    Quotes of one document belong together; the quotes of another document are a second answer. `kind` is that of the
+    documents. `cross_lingual` is true if no document is in the question's language.
     """
 
     id: str

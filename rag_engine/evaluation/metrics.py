@@ -22,7 +22,7 @@ def per_query_metrics(
 ) -> dict[str, dict[str, float]]:
     """Return for each judged question the five metrics of its ranking, 0 without a ranking.
 
-    nDCG takes the grade as the gain (Järvelin and Kekäläinen 2002, as trec_eval); recall counts grades of 1 and more;
+    nDCG takes the grade as the gain (Järvelin and Kekäläinen 2002, as trec_eval). Recall counts grades of 1 and more.
     MAP is over the whole ranking.
     """
     import ir_measures
@@ -40,7 +40,7 @@ def per_query_metrics(
 RankDocuments = Callable[[str], Sequence[tuple[str, float]]]
 
 DEPTH = 100
-# Rankings of so many questions are held at a time.
+# Number of questions whose rankings are held at a time.
 _PORTION = 500
 
 

@@ -64,9 +64,9 @@ def score_passages(
 ) -> PassageScore:
     """Return the figures of retrieved passages, best first, against ideal ones.
 
-    Each alternative is a complete answer: its passages belong together, and of several alternatives (a translation, a
-    copy) the one that is covered best counts for recall and nDCG, while what belongs to any of them is no fault for
-    precision. `words` holds the word starts of every document named.
+    Each alternative (a translation, a copy) is a complete answer: its passages belong together. The alternative that is
+    covered best counts for recall and nDCG. Tokens of any alternative count as right for precision. `words` holds the
+    word starts of every document named.
     """
     tokens = [_tokens(passage, words) for passage in retrieved]
     ideal = [[_tokens(passage, words) for passage in alternative] for alternative in alternatives]

@@ -30,8 +30,8 @@ _STOP_WORDS = frozenset(
         "will", "with",
     }
 )  # fmt: skip
-# Words by the Unicode rules (UAX 29) as far as English has them: full stops and the like join letters to letters, and
-# digits to digits.
+# Words by the Unicode rules (UAX 29) for English: full stops and similar signs join letters to letters, and digits to
+# digits.
 _WORD = re.compile(r"\w+(?:(?:(?<=[^\W\d_])[.:·'’](?=[^\W\d_])|(?<=\d)[.,;'’](?=\d))\w+)*")
 _POSSESSIVE = re.compile(r"['’][sS]$")
 
@@ -57,11 +57,11 @@ def lucene_length(length: int) -> int:
 
 
 def published_bm25(documents: Sequence[CorpusDocument]) -> RankDocuments:
-    """Return the function that ranks the documents for a question, best first, those with a score above 0.
+    """Return the function that ranks documents with a score above 0 for a question, best first.
 
-    A term of a document adds idf * f / (f + k1 * (1 - b + b * length / mean length)), as often as it stands in the
-    question; f is how often it stands in the document and idf = ln(1 + (N - n + 0.5) / (n + 0.5)) for n of N documents
-    that have it (Kamphuis et al. 2020, Lucene's variant). Documents without a term do not count in N.
+    A term of a document adds idf * f / (f + k1 * (1 - b + b * length / mean length)), once for each time it is in the
+    question. f is its count in the document. idf = ln(1 + (N - n + 0.5) / (n + 0.5)) for n of N documents that have it
+    (Kamphuis et al. 2020, Lucene's variant). Documents without a term do not count in N.
     """
     counted = [Counter(lucene_terms(f"{document.title} {document.text}")) for document in documents]
     total = sum(1 for terms in counted if terms)

@@ -120,5 +120,5 @@ def _retrievers(corpus: IndexedCorpus, configuration: Configuration, reranker: L
 
 
 def _no_approximation() -> VectorIndex:
-    """Raise: what an approximate index leaves out would be counted against the configuration."""
+    """Raise, so that passages that an approximate index leaves out do not count against it."""
     raise BackendError(_NEVER)

@@ -60,7 +60,7 @@ def compare(
 
 
 _PACKAGES = ("chromadb", "tantivy", "openvino", "ir-measures")
-# Tables for reading and charts show so many groups of questions; of the smaller ones the intervals say nothing.
+# Groups of questions in charts and tables for reading; the intervals of smaller groups are too wide to tell.
 _SHOWN = 2
 # From here on a figure is a count, not a share.
 _COUNT = 2.0

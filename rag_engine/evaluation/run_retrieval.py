@@ -23,7 +23,7 @@ from rag_engine.evaluation.trec_runs import writing_run
 from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.protocols import Embedder
 
-# So many questions tell how long one takes to encode.
+# Number of questions by which the time to encode one is measured.
 _ENCODED_QUESTIONS = 30
 
 

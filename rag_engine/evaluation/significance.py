@@ -12,7 +12,7 @@ Values = NDArray[np.float64]
 
 _RESAMPLES = 10_000
 _SEED = 20_261_122
-# Random numbers drawn at a time, whatever the number of questions.
+# Random numbers drawn at a time, for any number of questions.
 _DRAWN = 4_000_000
 
 
@@ -94,7 +94,7 @@ def _bootstrap(values: Values) -> tuple[float, float]:
 def _randomisation_p(differences: Values) -> float:
     from scipy import stats
 
-    # Differences of 0 stay 0 whatever their sign.
+    # Differences of 0 stay 0 with any sign.
     signed = differences[differences != 0]
     if len(signed) == 1:
         return 1.0

@@ -87,7 +87,7 @@ class CachedEmbedder:
             file.write(records.tobytes())
         self._read_new()
         first = whole // self._record.itemsize
-        # Also what is no unit vector and will not be known again, as that of a text without a word.
+        # Also vectors that are no unit vectors and are not read again, such as that of a text without a word.
         self._rows |= {digest: first + place for place, digest in enumerate(digests)}
 
     def _read_new(self) -> None:

@@ -24,8 +24,8 @@ _SNOWBALL = {
     "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
 
-# Snowball splits the forms of many Turkish words (yangın, yangınlar) and leaves German compounds whole: their
-# first letters beside the stem hold them together (Can et al. 2008).
+# Snowball splits the forms of many Turkish words (yangın, yangınlar) and leaves German compounds whole. Their first
+# letters, added to the stem, hold them together (Can et al. 2008).
 _OPENING_LETTERS = {"de": 6, "tr": 5}
 
 # Python's \w leaves out vowel signs, so words of Hindi, Thai or pointed Arabic would fall apart without them.
@@ -43,7 +43,7 @@ _CITED = re.compile(
 )
 _PART = re.compile(_LETTERS)
 _DIGIT = re.compile(r"\d")
-# A letter with what is written above or below it, which compatibility form may make one character.
+# A letter with the signs above or below it, which compatibility form may make one character.
 _WITH_ACCENTS = re.compile(rf".[{_MARKS}]*", re.DOTALL)
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
@@ -169,7 +169,6 @@ def _is_shouted(text: str) -> bool:
 
 @lru_cache(maxsize=8)  # terms, surface and acronyms of one child are asked for in a row
 def _cited(prepared: str) -> tuple[str, ...]:
-    """Return the words of a prepared text as they are cited."""
     return tuple(_CITED.findall(prepared))
 
 

@@ -6,11 +6,11 @@ import io
 import re
 import sys
 
-# All of C0 but tab and line feed, delete, and C1, whose CSI some terminals take for ESC and a bracket; and what stands
-# for bytes of a file's name that are not UTF-8, which no stream takes.
+# All of C0 but tab and line feed, delete, and C1, whose CSI some terminals take for ESC and a bracket. Surrogates too:
+# they replace bytes of a file's name that are not UTF-8, and no stream takes them.
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
-# They turn the order in which what follows is shown: a name that ends in "fdp.exe" is read as one in "exe.pdf".
+# They turn the order of the characters after them: a name that ends in "fdp.exe" is read as one in "exe.pdf".
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 

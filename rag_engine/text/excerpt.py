@@ -1,4 +1,4 @@
-"""Excerpts of a text around what is quoted in it."""
+"""Excerpts of a text around its quotes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from rag_engine.text.sentences import Span
 
 _MORE = " …"
-# Characters of a word at most: what is longer, as a line of Chinese, is cut anywhere.
+# Characters of a word at most: a longer one, such as a line of Chinese, is cut anywhere.
 _LONGEST_WORD = 64
 _BLANK, _COMMA = re.compile(r"\s"), re.compile("[,;|/、，；。]")
 
@@ -51,9 +51,10 @@ def window(text: str, quotes: Sequence[Span], around: int, length: int) -> Span:
 
 
 def told_apart(text: str, shown: Span, *kinds: Sequence[Span]) -> list[tuple[str, tuple[bool, ...]]]:
-    """Return the pieces of a text within `shown`, each with whether it is in a place of each kind.
+    """Return the pieces of a text within `shown`, each with a flag for each kind of places.
 
-    An ellipsis stands for text that is left out before and after.
+    A flag says whether the piece is in a place of that kind. An ellipsis replaces text that is left out before and
+    after.
     """
     start, end = shown
     merged = [merged_spans(places) for places in kinds]

@@ -11,7 +11,7 @@ from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
 from rag_engine.text.wording import ENGLISH, Wording
 
-# Where Linux shows what it knows as files.
+# Folders in which Linux shows its own state as files.
 _OF_SYSTEM = ("/proc", "/sys")
 
 PageName = Literal["page", "slide", "sheet", ""]
@@ -75,10 +75,10 @@ def why_no_file(path: Path, folder: Path | None = None) -> str:
     `folder` is the folder that is being walked. A device or pipe may never end, and a link out of the folder leads to
     files that nobody asked for.
     """
-    # Of os.path: a link to itself makes Path.resolve raise.
+    # From os.path: a link to itself makes Path.resolve raise.
     if folder is not None and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         return kept_sentence("{file} is a link that leads out of the folder", file=path.name)
-    # Neither there nor reachable: what is wrong is reported when it is read.
+    # Missing or out of reach: the fault is reported when it is read.
     if not os.path.exists(path):  # noqa: PTH110 - Path's raises for too long a name
         return ""
     if is_of_system(path):

@@ -11,7 +11,7 @@ from rag_engine.text.excerpt import merged_spans
 from rag_engine.text.sentences import Span
 
 _PHRASE = re.compile('"([^"\n]{2,200})"|“([^”\n]{2,200})”|„([^“”\n]{2,200})[“”]|«\\s*([^»\n]{2,200}?)\\s*»')
-# In a language of long words a stem this long also stands for the words that begin with it.
+# In a language of long words a stem this long also matches the words that begin with it.
 _LEAST_OPENING = 4
 
 
@@ -37,7 +37,7 @@ def wanted_words(text: str, language: str, languages: Collection[str]) -> Wanted
     """
     phrases = tuple(tuple(surface(next(filter(None, match.groups())))) for match in _PHRASE.finditer(text))
     cited = cited_words(_PHRASE.sub(" ", text), language)
-    # As they are found: in a word of two scripts each stands for itself.
+    # As they are found: in a word of two scripts each script is a word.
     words = [
         piece for word in cited for _, _, piece in located_words(word) if not language or stems_of(piece, language)
     ]

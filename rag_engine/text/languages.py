@@ -19,7 +19,7 @@ _ONE_CODE = {"nb": "no", "nn": "no"}
 
 
 def language_name(code: str) -> str:
-    """Return the English name of an ISO 639-1 code; "" where there is none."""
+    """Return the English name of an ISO 639-1 code; "" for an unknown one."""
     return english_names().get(_ONE_CODE.get(code, code), "")
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from rag_engine.text.folding import fold
 from rag_engine.text.tables import read_table
 
-# One unlikely pair is forgiven in each so many letters: names, loan words and the joints of compounds have some.
+# Letters for each unlikely pair that is forgiven: names, loan words and the joints of compounds have some.
 _LETTERS_A_SLIP = 10
 
 

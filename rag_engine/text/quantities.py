@@ -23,7 +23,7 @@ _THOUSANDS = re.compile(r"\d{1,3}([.,])\d{3}(?:\1\d{3})*")
 _BESIDE = re.compile(r"[\s-]{1,3}")
 _DAY_FIRST = re.compile(r"(?<![\d.,/-])(\d{1,2})([./-])(\d{1,2})\2(\d{4})?(?!\d)")
 _YEAR_FIRST = re.compile(r"(?<![\d-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\d-])")
-# What stands between day, month and year: "14th of", "1er", "15 de", "14.", ", ".
+# The signs between day, month and year: "14th of", "1er", "15 de", "14.", ", ".
 _GAP = r"(?:º|°|er|st|nd|rd|th)?[.,]?\s{0,2}(?:(?:de|del|of)\s|dell?['’])?\s?"
 _TURKISH_COPULA = re.compile(r"[dt][iu]r$")
 _LONGEST_WORD = 60
@@ -155,7 +155,7 @@ def _token(match: re.Match[str], numerals: _Numerals) -> _Token:
 
 
 def _continues(group: Sequence[_Token], token: _Token) -> bool:
-    """Return whether a token beside the last one of a number belongs to it."""
+    """Return whether a token next to the last one of a number belongs to it."""
     if group[0].digits:
         return len(group) == 1 and len(token.atoms) == 1 and token.atoms[0] >= 1000
     before = [atom for one in group for atom in one.atoms][-1]

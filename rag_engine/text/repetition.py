@@ -6,7 +6,7 @@ import re
 
 # Characters at the end of a text in which a repetition is looked for.
 _WINDOW = 4000
-# A repetition is as long as this, whatever is repeated, and has the repeated piece at least so many times.
+# The least length of a repetition, and the least number of times that it has its piece.
 _LEAST_CHARACTERS = 200
 _LEAST_TIMES = 3
 # Characters after which it is worth while to look again at a text that grows.

@@ -1,9 +1,8 @@
 """Sentences as spans of the original text, for prose, laws, lists and tables in many languages.
 
-A rule splitter: every full stop, line break and white-space gap is examined once, in one pass, so a thousand
-pages take a second or two and offsets are exact by construction. The words of the rules are in
-data/abbreviations.toml. Own, since syntok finds four of five sentence ends in legal text and takes a hundred times
-as long (benchmarks/results/sentences.md).
+A rule splitter: every full stop, line break and white-space gap is examined once, in one pass. So a thousand pages take
+a second or two, and offsets are exact by construction. The words of the rules are in data/abbreviations.toml. syntok
+finds four of five sentence ends in legal text and takes a hundred times as long (benchmarks/results/sentences.md).
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-# Templates with fewer letters fit what is no example of them.
+# Templates with fewer letters fit sentences that are no example of them.
 _FEWEST_LETTERS = 6
-# A text may hold what a document or a server said: longer ones are left as they are, and a template is looked for in
-# so many sentences together.
+# A text may hold the words of a document or a server: longer ones are left as they are. A template has at most this
+# number of sentences.
 _LONGEST, _MOST_SENTENCES = 1000, 4
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"“<]|https?://)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
@@ -30,8 +30,8 @@ class KnownSentence:
     values: Mapping[str, str | int] = field(default_factory=dict)
 
 
-# Each template with its literal parts, all of which an example holds, the first one first and the longest of the others
-# last, and what fits its examples.
+# Each template with its literal parts and the pattern of its examples. An example holds all parts. The first one comes
+# first, the longest of the others last.
 TemplatePatterns = tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]
 
 

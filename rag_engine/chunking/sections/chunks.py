@@ -1,7 +1,7 @@
 """Section-aware chunks: parents are the sections that are cited, children lie within one section.
 
-Each section is a parent with its heading; what is above it (act, part, chapter) is kept beside the text. Text
-without a number (preambles, schedules, annexes) has the heading that encloses it.
+Each section is a parent with its heading; the titles above it (act, part, chapter) are kept with the text. Text without
+a number (preambles, schedules, annexes) has the heading that encloses it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RANKS = {"bracketed": 1, "sign": 1, "number": 2, "numeral": 3, "letter": 4}
 _FORMS = {"bracketed": "paragraph", "number": "item", "letter": "letter"}
 # Fewer headings with a number and no noun are a list and not the plan of a document.
 _FEWEST_NUMBERED = 3
-# So many headings without text between them are a table of contents, if they come again later.
+# Number of headings without text between them that are a table of contents, if they come again later.
 _CONTENTS = 3
 _LISTED = ("unit", "level", "annex", "decision", "numbered")
 _TITLE_WORD = re.compile(r"\w{3,}")
@@ -54,10 +54,11 @@ def section_chunks(
 ) -> list[Parent]:
     """Return parents in reading order, each a section or a part of a long one, with its children.
 
-    `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
-    character but white space is in a parent and, within it, in a child; parents do not overlap. A section of more
-    than `section_size` characters is parted at its inner headings, else between clauses, paragraphs or sentences;
-    text that is no section is parted so at `config.parent_size`.
+    - `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`.
+    - Every character but white space is in a parent and, within it, in a child. Parents do not overlap.
+
+    A section of more than `section_size` characters is parted at its inner headings, else between clauses, paragraphs
+    or sentences. Text without a section is parted so at `config.parent_size`.
 
     `language` is an ISO 639-1 code, `title` the document's. Without `blocks` paragraphs are read by blank lines.
     """
@@ -104,11 +105,7 @@ def _is_heading(section: Section, blocks: Sequence[Block]) -> bool:
 
 
 def section_coverage(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[int, float]:
-    """Return the number of numbered sections, and their share 0..1 of the characters.
-
-    >>> section_coverage("A text without sections.", "en")
-    (0, 0.0)
-    """
+    """Return the number of numbered sections, and their share 0..1 of the characters."""
     numbered = [section for section in find_outline(text, language, title=title, blocks=blocks) if section.numbered]
     covered = sum(section.end - section.start for section in numbered)
     return len(numbered), covered / len(text) if text else 0.0
@@ -195,7 +192,11 @@ def clauses_of(text: str, starts: Sequence[int], headings: Sequence[int], forms:
 
 
 def clause_at(clauses: Sequence[Clause], offset: int) -> str:
-    """Return the label of the last clause that begins at or before the offset; empty before the first."""
+    """Return the label of the last clause that begins at or before the offset; empty before the first.
+
+    >>> clause_at([Clause(0, 1, "(1)"), Clause(40, 1, "(2)")], 50)
+    '(2)'
+    """
     after = next((place for place, clause in enumerate(clauses) if clause.start > offset), len(clauses))
     return clauses[after - 1].label if after else ""
 
@@ -321,8 +322,8 @@ def _citation(mark: Mark) -> tuple[str, int, str]:
 def _in_sequence(marks: list[Mark]) -> list[Mark]:
     """Return the marks without units that only cite one.
 
-    Their numbers and the print of the others decide. Where units are set as headings, a line of text is none. Elsewhere
-    a number must not go back, unless to the start or to the same number, and an unsure one must come next.
+    If units are set as headings, a line of text is no unit. Else its number must not go back, unless to the start or to
+    the same number, and an unsure one must come next.
     """
     kept: list[Mark] = []
     last: dict[str, tuple[int, str]] = {}
@@ -342,7 +343,7 @@ def _in_sequence(marks: list[Mark]) -> list[Mark]:
 
 
 def _set_as_headings(marks: Sequence[Mark]) -> frozenset[str]:
-    """Return the kinds of units of which nearly all are headings, up to the next annex or decision."""
+    """Return the kinds of units that are nearly all headings, up to the next annex or decision."""
     before = takewhile(lambda mark: mark.kind not in ("annex", "decision"), marks)
     units = [mark for mark in before if mark.kind == "unit"]
     found = Counter(mark.kind_of_noun for mark in units)

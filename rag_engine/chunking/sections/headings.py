@@ -126,7 +126,7 @@ def is_title_line(text: str, place: HeadingLine) -> bool:
 
 
 def _mark(line: str, index: int, place: HeadingLine, rules: Rules, *, fresh: bool) -> Mark | None:
-    """Return what the line heads, None when it is text."""
+    """Return the mark of a line that heads something, None for text."""
     printed = place.kind == "heading"
     recital = _RECITAL.match(line)
     if recital:

@@ -80,7 +80,7 @@ def heading_of(mark: Mark) -> str:
 
 
 def title_below(text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], index: int) -> str:
-    """Return the title on the line below a bare label; empty where there is none."""
+    """Return the title on the line below a bare label; empty without one."""
     mark = marks[index]
     following = mark.place + 1
     if mark.title or mark.runs_on or following >= len(places):
@@ -132,10 +132,10 @@ class Section:
 
 @dataclass(slots=True)
 class _Scope:
-    """The act that is being read: its name, the headings above its units, and how far the reading has got.
+    """The act that is being read: its name, the headings above its units, and the progress.
 
-    `decision` is the heading of the decision that the text is in; `instrument` is an annexed text with units of
-    its own, `bare` one that an "Annex" without a number brought. `recital` is the last one's number, -1 outside.
+    `decision` is the heading of the decision around the text. `instrument` is true in an annexed text with units,
+    `bare` if an "Annex" without a number brought it. `recital` is the last one's number, -1 outside.
     """
 
     act: str
@@ -158,7 +158,7 @@ def read_sections(
     """
     reader = _Reader(text, places, marks, rules, title, act)
     numerals = _numeral_units(places, marks)
-    # Headings of which it is not known yet whether a unit follows them; lines that are titles of the one above.
+    # Headings that a unit may still follow; lines that are titles of the one above.
     run: list[Mark] = []
     titles: set[int] = set()
     for index, mark in enumerate(marks):
@@ -251,13 +251,13 @@ class _Reader:
         """Open a unit with the headings right above it."""
         start = self._above(mark, run)
         place = self._places[mark.place]
-        # What is before a unit inside a line may be its own title.
+        # The text before a unit inside a line may be its own title.
         before = self._text[place.start : start].strip()
         if start == mark.start > place.start and self._rules.dashed and is_marginal_title(before):
             start = place.start
         level: Stack = []
         if not mark.kind_of_noun:
-            # A numbered heading is a unit and is above those of its own: 4 above 4.1.
+            # A numbered heading is a unit and is above its own subheadings: 4 above 4.1.
             put_on(self._stack, [replace(mark, kind="numbered")], self._ranking)
             level = [self._stack.pop()]
         self._add(start, mark.label, heading, numbered=True, label_start=mark.start)

@@ -55,8 +55,8 @@ _TURKISH_REACH = 120
 class Reference:
     """Characters [start, end) of a text that name a section.
 
-    `label` is the section in its normal form ("article 9", see `normal_label`); `act` the other act that it belongs
-    to, empty for the text's own; `document` the symbol of another document ("2/CP.19"), empty where none is named.
+    `label` is the section in its normal form ("article 9", see `normal_label`). `act` is the other act that it belongs
+    to, empty for the text's own. `document` is the symbol of another document ("2/CP.19"), or empty.
     """
 
     start: int
@@ -104,8 +104,8 @@ def find_references(text: str, language: str) -> list[Reference]:
 def named_sections(question: str, language: str) -> list[Reference]:
     """Return the sections that a question names, in order, each place once.
 
-    A question may cite an act in the words of the act's language, so the nouns of all languages are read. Those of
-    `language`, the question's (ISO 639-1), are read first. A number before an abbreviation counts too ("302 IPC").
+    A question may cite an act in the words of the act's language, so the nouns of all languages are read. The nouns of
+    `language`, the question's (ISO 639-1), come first. A number before an abbreviation counts too ("302 IPC").
 
     >>> [one.label for one in named_sections("What does 302 IPC say?", "en")]
     ['section 302']
@@ -127,9 +127,11 @@ def named_sections(question: str, language: str) -> list[Reference]:
 def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[Edge]:
     """Return an edge for each reference to a section of the parents, in order.
 
-    A reference that names no act means the act it is in. A section in several parents is met at its first. Three kinds
-    of reference are left out: from a section to itself, a second one from a parent to the same section, and one from a
-    title page or table of contents.
+    A reference that names no act means the act it is in. A section in several parents is met at its first. These
+    references are left out:
+
+    - one from a section to itself, or a second one from a parent to the same section,
+    - one from a title page or table of contents.
     """
     starts = [parent.start for parent in parents]
     targets: dict[tuple[str, str], int] = {}

@@ -38,7 +38,7 @@ class Rules:
     """The patterns of one language; each noun is a key of `kinds`, in lower case and without its stop.
 
     `unit`, `level`, `annex` and `decision` match a heading's label at the start of a line, with the groups noun and
-    number; `number` is the pattern of one in a reference. `level_ranks` counts from the outermost.
+    number. `number` is the pattern of a number in a reference. `level_ranks` counts from the outermost.
     """
 
     kinds: dict[str, str]
@@ -185,7 +185,6 @@ def choice(words: Iterable[str]) -> str:
 
 
 def _forms(word: str) -> tuple[str, str, str]:
-    """Return the word as it is, in capitals, and in Turkish capitals."""
     return word, word.upper(), word.replace("i", "İ").replace("ı", "I").upper()
 
 

@@ -78,13 +78,13 @@ def without_answers(run: KeptRun, files: Collection[str]) -> KeptRun:
 
 
 def find_accepted(workspace: Path) -> KeptRun | None:
-    """Return the accepted run of a workspace, None where none was accepted."""
+    """Return the accepted run of a workspace, None without one."""
     found = RUNS.read_any(workspace, _ACCEPTED)
     return found.run if found else None
 
 
 def require_accepted(workspace: Path) -> KeptRun:
-    """Return the accepted run of a workspace; InputError where none was accepted."""
+    """Return the accepted run of a workspace; InputError without one."""
     found = find_accepted(workspace)
     if found is None:
         raise InputError("No run was accepted.", help="Accept one first: `sextant eval gate GOLD --accept`.")

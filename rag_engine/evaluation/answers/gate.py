@@ -53,7 +53,7 @@ _KIND = RecordKind("gate", kept_sentence("result of the gate"), TypeAdapter(Gate
 
 
 def find_result(workspace: Path) -> GateResult | None:
-    """Return what the gate of a workspace found last; None before it was first asked."""
+    """Return the latest result of a workspace's gate; None before the first."""
     return _KIND.read_any(workspace, _LAST)
 
 

@@ -138,7 +138,6 @@ class Judge:
         return 0.5 * float(one @ other) + 0.5 * covered
 
     def _supported(self, claims: Sequence[str], passages: Sequence[str]) -> float:
-        """Return the share of the claims that the passages support."""
         if not passages:
             return 0.0
         verdicts = self._verdicts(SUPPORTED_CLAIMS_RULES, supported_claims_message(claims, passages), len(claims))

@@ -35,9 +35,9 @@ def measure_answers(
     progress: RunProgress = lambda *_: None,
     warn: Callable[[Sequence[str]], None] = lambda _: None,
 ) -> RecordedRun:
-    """Return the run of the questions as it is recorded; rows that the same settings left are kept.
+    """Return the run of the questions as it is recorded; earlier rows with the same settings are kept.
 
-    `anew` keeps only those of a run that was stopped. InputError where the questions quote a document that the
+    With `anew` only the rows of a stopped run are kept. InputError if the questions quote a document that the
     collection lacks.
     """
     questions = read_answer_questions(Path(request.gold) if request.gold else SAMPLE)

@@ -22,7 +22,7 @@ from rag_engine.types import Answer
 AskQuestion = Callable[[AnswerQuestion], Answer]
 RunProgress = Callable[[int, int, str], None]
 
-# Figures are kept with so many digits, so that a run read from its file equals the run itself.
+# Digits of kept figures, so that a run read from its file equals the run itself.
 _DIGITS = 6
 # Characters of the question that progress names.
 _NAMED = 100
@@ -91,7 +91,7 @@ def run_answers(
 
 
 def answer_of(parts: Iterable[object]) -> Answer:
-    """Return the answer at the end of what the engine yields."""
+    """Return the answer, the last of the parts that the engine yields."""
     *_, last = parts
     assert isinstance(last, Answer), "an answer always ends with itself"
     return last

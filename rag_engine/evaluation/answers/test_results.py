@@ -30,7 +30,7 @@ _HASHES = {
     "model_digest": "model (hash)",
 }
 _DIGITS = 12
-# What the passages found must hold of the expected ones.
+# The share of the expected passages that the found ones must hold.
 _HALF = 0.5
 # A difference that chance brings about in fewer cases than this is more than chance.
 _SIGNIFICANT = 0.05
@@ -143,6 +143,9 @@ def least_difference(questions: int) -> int | None:
 
     Both have `questions` questions. Below it not even questions that all turned one way are more than chance. None if
     no difference can be.
+
+    >>> least_difference(20)
+    30
     """
     turned = next(number for number in count(1) if sign_p(number, 0) < _SIGNIFICANT)
     return ceil(100 * turned / questions) if questions >= turned else None

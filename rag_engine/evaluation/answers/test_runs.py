@@ -55,13 +55,13 @@ def measure_test(
     run = measure_questions(engine, asked, request, "test", progress=progress)
     with RUNS.changing(workspace):
         kept = keep_run(workspace, run.id, datetime.now(UTC).strftime(_MOMENT))
-        # Only now: what is asked next is another run.
+        # Only now: the next questions are another run.
         RUNS.delete(workspace, run.id)
     return kept, tuple(one for one in questions if one not in asked)
 
 
 def testable(questions: Sequence[AnswerQuestion], files: Collection[str]) -> tuple[AnswerQuestion, ...]:
-    """Return the questions that expect no answer, or a passage of a document that is there."""
+    """Return the questions that expect no answer, or a passage of a document in the collection."""
     return tuple(
         one for one in questions if not one.answerable or any(quote.document in files for quote in one.passages)
     )
@@ -74,7 +74,7 @@ def list_test_runs(workspace: Path) -> list[RunSummary]:
 
 
 def read_test_run(workspace: Path, id: str) -> RecordedRun:
-    """Return a run that ended; InputError where there is none of this id."""
+    """Return a run that ended; InputError without one of this id."""
     found = RUNS.read_any(workspace, id) if id.endswith("Z") else None
     if found is None:
         raise InputError("There is no run {id!r}.", help="`sextant eval own runs` lists them.", id=id)
