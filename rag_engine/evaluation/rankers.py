@@ -120,5 +120,5 @@ def _retrievers(corpus: IndexedCorpus, configuration: Configuration, reranker: L
 
 
 def _no_approximation() -> VectorIndex:
-    """Raise, so that passages that an approximate index leaves out do not count against it."""
+    """Raise: passages that an approximate index leaves out would count against the configuration."""
     raise BackendError(_NEVER)
