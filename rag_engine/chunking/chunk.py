@@ -17,14 +17,14 @@ from rag_engine.protocols import Vectors
 from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.types import Block, Line, Parent
 
-# Sections decide where they are most of the text, for a report that quotes three articles is no statute, and where
-# titles part it no finer: in a guide that numbers its chapters, the titles inside them say more.
+# Sections decide if they are most of the text: a report that quotes three articles is no statute. Titles must not part
+# it finer: in a guide that numbers its chapters, the titles inside them say more.
 _FEWEST_SECTIONS = 3
 _LEAST_SECTIONED = 0.6
 # A text that is a single section is cited by its number.
 _ALL_SECTIONED = 0.9
 _TITLES_PER_SECTION = 2
-# Titles decide where they are many enough, for the text below them, to say what it is about.
+# Titles decide if they are enough to say what the text below them is about.
 _FEWEST_TITLES = 4
 _LEAST_TITLED = 0.5
 _PARENTS_PER_TITLE = 4
@@ -41,7 +41,10 @@ _WORD_END = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """The parents of a document, the strategy that cut them (never "auto"), and in one sentence why that one."""
+    """The parents of a document, the strategy that cut them, and why that one, in a sentence.
+
+    The strategy is never "auto".
+    """
 
     parents: list[Parent]
     strategy: Strategy
@@ -85,7 +88,10 @@ def chunk(
 
 
 def _whole(text: str, language: str, title: str, blocks: Sequence[Block], sizes: ChunkSizes) -> list[Parent]:
-    """Return the text as one parent; a lone section keeps its number, for it is cited by it however short it is."""
+    """Return the text as one parent.
+
+    A lone section keeps its number, by which it is cited.
+    """
     whole = parents_of(text, [(0, len(text))], sentence_spans(text, language), sizes)
     sections = section_chunks(text, language, title=title, blocks=blocks, config=sizes)
     if len(whole) == len(sections) == 1:
@@ -135,7 +141,7 @@ def _titled(text: str, title: str, blocks: Sequence[Block], lines: Sequence[Line
         return _Structure(0, "no titles", enough=False)
     levels = max(len(one.path) for one in found)
     share = 1 - found[0].start / len(text)
-    # Each row of a table says by itself what it is about.
+    # Each row of a table needs no title to say what it is about.
     prose = len(text) - sum(block.end - block.start for block in blocks if block.kind == "table")
     dense = prose <= len(found) * _PARENTS_PER_TITLE * sizes.parent_size
     words = f"{_counted(len(found), 'title')} on {_counted(levels, 'level')} over {share:.0%} of the text"
@@ -147,9 +153,9 @@ def _counted(count: int, noun: str) -> str:
 
 
 def fixed_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
-    """Return parents of `fixed_words` words, each beginning with the last `fixed_overlap` words of the one before.
+    """Return parents of `fixed_words` words, with `fixed_overlap` words of the one before.
 
-    Words stand for tokens: how many tokens a word has depends on the encoder, and a text is to be cut alike for all.
+    Words stand for tokens. The number of tokens in a word depends on the encoder, and a text is cut alike for all.
     """
     size, overlap = config.fixed_words, config.fixed_overlap
     if not 0 <= overlap < size:
@@ -166,18 +172,17 @@ def fixed_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent
 
 
 def newline_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
-    """Return a parent for every line of the text, however short: paragraphs, headings, rows of tables."""
+    """Return a parent for every line of the text: paragraphs, headings, rows of tables."""
     lines = [found.span() for found in _LINE.finditer(text)]
     return parents_of(text, lines, sentence_spans(text, language), config)
 
 
 def sentence_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
-    """Return chunks of whole sentences in reading order, each a parent of its own, of at most `maximum_words` words.
+    """Return parents of whole sentences, of at most `maximum_words` words, in reading order.
 
-    A parent is one chunk and not several, so that the bound holds for what is read as for what is searched; it has
-    one child, or several where it is longer than a child of `config` may be. Together the chunks hold every
-    character but white space, and none crosses a gap as `solid` knows them. `sentence_ranges` says which sentences make
-    a chunk.
+    A parent is one chunk and not several, so that the bound holds for reading and for searching alike. It has one
+    child, or several if it is longer than a child of `config` may be. Together the chunks hold every character but
+    white space, and none crosses a gap of `solid`. `sentence_ranges` chooses the sentences of a chunk.
     """
     maximum, minimum, overlap = config.maximum_words, config.minimum_words, config.overlap_words
     if not (0 < minimum <= maximum and overlap > 0):
@@ -197,12 +202,15 @@ def sentence_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Par
 
 
 def sentence_ranges(words: Sequence[int], maximum: int, minimum: int, overlap: int) -> Iterator[Span]:
-    """Yield ranges [first, beyond) of the sentences that make a chunk, given the number of words of each sentence.
+    """Yield ranges [first, beyond) of the sentences in a chunk, given the words of each sentence.
 
     A chunk is closed before the sentence that would take it over `maximum` words. If it has at least `minimum`, the
-    next begins with the fewest of its last sentences that have `overlap` words together, else with nothing. Of these
-    as many are left out again, from the front, as the next sentence needs to fit. Only a sentence that is longer
-    than `maximum` alone exceeds it, in a chunk of its own.
+    next begins with its last sentences, the fewest that have `overlap` words together. Repeated sentences are left out
+    again, from the front, until the next sentence fits. A sentence longer than `maximum` is a chunk by itself, and the
+    only one that exceeds it.
+
+    >>> list(sentence_ranges([4, 4, 4, 4], maximum=8, minimum=4, overlap=2))
+    [(0, 2), (1, 3), (2, 4)]
     """
     first = held = 0
     for place, count in enumerate(words):
@@ -228,8 +236,8 @@ def sentence_ranges(words: Sequence[int], maximum: int, minimum: int, overlap: i
 def recursive_chunks(text: str, language: str, *, config: ChunkSizes) -> list[Parent]:
     """Return parents of at most `parent_size` characters, without overlap.
 
-    A text that is too long is cut where its paragraphs end, a piece that still is where its lines end, then its
-    sentences, then its words, at last anywhere; neighbouring pieces stay together as far as they fit.
+    A text that is too long is cut where its paragraphs end. A longer piece is cut at lines, then sentences, then words,
+    at last anywhere. Neighbouring pieces stay together as far as they fit.
     """
     sentences = sentence_spans(text, language)
     levels = [

@@ -1,4 +1,4 @@
-"""The titles of a document and the path of titles that leads to each, from sizes of type and numbering."""
+"""The titles of a document and the path of titles to each, by type size and numbering."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from rag_engine.types import Block, Line
 
-# What is smaller than the body is a caption or a cell of a table, however bold.
+# A line in type smaller than the body is a caption or a cell of a table, however bold.
 _SMALLEST = 0.95
 _LONGEST_TITLE = 250
 _LONGEST_CAPITALS = 120
@@ -30,7 +30,7 @@ _LABEL = re.compile(
     re.VERBOSE,
 )
 _LEADER = re.compile(r"\.{4}|…{2}|(?:\.\s){4}")
-# What is above or below a table or a figure is no title of the text after it.
+# A line above or below a table or a figure is no title of the text after it.
 _CAPTION = re.compile(r"(?:tab|fig|abb|graf|graph|gráf|tablo|şekil|quadro|cuadro|box)\w*\.?\s+[A-Z]{0,3}[-.]?\d", re.I)
 _BULLET = re.compile(r"[•▪●○■□◦‣–—*-]\s")
 _WORD = re.compile(r"[^\W\d_]{3}")
@@ -50,7 +50,10 @@ class Title:
 
 @dataclass(frozen=True, slots=True)
 class _HeadingLevel:
-    """One title of a path, as it is weighed against the next: type size in points, numbering style and number."""
+    """One title of a path, to be compared with the next.
+
+    `size` is its type size in points, `style` that of its numbering.
+    """
 
     words: str
     size: float
@@ -61,9 +64,9 @@ class _HeadingLevel:
 def titles(text: str, blocks: Sequence[Block], lines: Sequence[Line], document_title: str) -> list[Title]:
     """Return the titles among the blocks, in reading order.
 
-    A title is a heading set no smaller than the body of the text, or a short line that its number and its capitals
-    make one. It is under the last title in larger type and, in the same type, under the one whose numbering it
-    refines: "2.1" under "2", "1." under "A.". What is part of the document's own title is on no path.
+    A title is a heading set no smaller than the body of the text, or a short line with a number and capitals. It is
+    under the last title in larger type. In the same type it is under the one whose numbering it refines: "2.1" under
+    "2", "1." under "A.". Parts of the document's own title are on no path.
     """
     body = body_size(blocks)
     marked = any(block.kind == "heading" for block in blocks)
@@ -79,11 +82,11 @@ def titles(text: str, blocks: Sequence[Block], lines: Sequence[Line], document_t
             continue
         between, on_cover = text[above.end : block.start], above.page == blocks[0].page
         if on_cover and _plain(words) in name and block.page == above.page:
-            # What is above it, the sender or the series, leads to nothing.
+            # The lines above it, the sender or the series, lead to nothing.
             stack, path = [], ()
         else:
             if _LEADER.search(between):
-                # What a list of contents is below has only that below it.
+                # The title of a list of contents has only the list below it.
                 stack = stack[:-1]
             elif on_cover and block.page > above.page and len(between) < _COVER and stack and not stack[-1].numbers:
                 stack = []
@@ -101,7 +104,7 @@ def titles(text: str, blocks: Sequence[Block], lines: Sequence[Line], document_t
 
 
 def body_size(blocks: Sequence[Block]) -> float:
-    """Return the type size, in points, that most characters of running text are set in; 0 where no size is known."""
+    """Return the type size, in points, of most characters of running text; 0 if no size is known."""
     sizes: Counter[float] = Counter()
     for block in blocks:
         if block.kind == "text" and block.font_size:
@@ -157,7 +160,7 @@ def _level(words: str, block: Block, stack: Sequence[_HeadingLevel], body: float
 def _above(
     level: _HeadingLevel, stack: list[_HeadingLevel], numbered: dict[tuple[str, ...], list[_HeadingLevel]]
 ) -> list[_HeadingLevel]:
-    """Return the titles that a new one is under, given those that the one before it was under."""
+    """Return the titles that a new one is under, given the path of the one before it."""
     if level.style == "decimal" and level.numbers[:-1] in numbered:
         # Labels of a figure, in larger type, may be between a section and its subsection.
         return numbered[level.numbers[:-1]]

@@ -1,8 +1,8 @@
-"""Texts that the two indexes read of a child: its own, and what a person would cite it by.
+"""Texts that the two indexes read of a child: its own text and its place.
 
-A child that is in the middle of Article 9 does not say so, yet people ask for "Article 9 of the Paris
-Agreement". What the child's own text says already is not repeated, and long titles are cut: every word put
-before a child makes its other words count for less.
+A child in the middle of Article 9 does not say so, yet people ask for "Article 9 of the Paris Agreement". Every word
+before a child makes its other words count for less. So words that the child has already are not repeated, and long
+titles are cut.
 """
 
 from __future__ import annotations
@@ -67,7 +67,10 @@ class Placed(Protocol):
 
 
 def context_header(metadata: Metadata) -> str:
-    """Return one line for the encoder of what is known: title | authority | hazard | geography | type | language."""
+    """Return one line of metadata for the encoder.
+
+    It reads title | authority | hazard | geography | type | language, without the unknown parts.
+    """
     geography = " - ".join(filter(None, (metadata.geographical_level, ", ".join(metadata.countries))))
     fields = (
         metadata.title,
@@ -81,15 +84,18 @@ def context_header(metadata: Metadata) -> str:
 
 
 def under_header(header: str, text: str) -> str:
-    """Return the text with web and e-mail addresses masked, below a header and a blank line where there is a header."""
+    """Return the text with its addresses masked, below the header and a blank line.
+
+    Without a header it is the masked text alone.
+    """
     return f"{header}\n\n{masked(text)}" if header else masked(text)
 
 
 def encoder_text(header: str, parent: Sectioned, child: Placed) -> str:
-    """Return what the encoder reads for a child: the document's header, where in it the child is, the child's text.
+    """Return the encoder's text for a child: the document's header, the child's place, its text.
 
-    The second line is act | headings | section and clause | opening words of its enumeration, without what the header
-    or the beginning of the child says already; of the headings the innermost two.
+    The place is act | headings | section and clause | opening words of its enumeration. Parts that the header or the
+    beginning of the child has are left out; of the headings the innermost two stay.
     """
     label = _new([cited(parent.section, child.clause)], child.text[:_BEGINNING])
     titles = unnumbered(parent.section, parent.headings)[-2:]
@@ -99,10 +105,10 @@ def encoder_text(header: str, parent: Sectioned, child: Placed) -> str:
 
 
 def keyword_text(title: str, parent: Sectioned, child: Placed) -> str:
-    """Return what the keyword index reads for a child: a line of its place, then its text.
+    """Return the keyword index's text for a child: a line of its place, then its text.
 
     The line has section and clause, act (else the document's title), innermost heading and the opening words of its
-    enumeration, as far as the child's text does not hold them.
+    enumeration. Parts that the child's text has are left out.
     """
     opening = opening_of(parent.text, child.start)
     titles = unnumbered(parent.section, parent.headings)[-1:]
@@ -111,26 +117,40 @@ def keyword_text(title: str, parent: Sectioned, child: Placed) -> str:
 
 
 def child_id(sha256: str, parent: int, child: int) -> str:
-    """Return the id of a child: first twelve digits of its document's hash, index of its parent, its own index."""
+    """Return the id of a child.
+
+    It has the first twelve digits of its document's hash, the index of its parent and its own index.
+
+    >>> child_id("0123456789abcdef", 2, 0)
+    '0123456789ab_p2_c0'
+    """
     return f"{sha256[:12]}_p{parent}_c{child}"
 
 
 def cited(section: str, clause: str) -> str:
-    """Return a place as it is cited: "Article 9 (3)(e)", "§ 5 Abs. 2", "Art. 7 II"; empty without a section."""
+    """Return a place as it is cited: "Article 9 (3)(e)", "§ 5 Abs. 2"; "" without a section.
+
+    >>> cited("Article 9", "3(e)")
+    'Article 9 (3)(e)'
+    """
     if not section or not clause:
         return section
     return f"{section} " + _BARE_NUMBER.sub(r"(\g<0>)", clause)
 
 
 def unnumbered(section: str, headings: Iterable[str]) -> list[str]:
-    """Return headings without the section that numbers them: "Kosten" of "§ 29 Kosten"."""
+    """Return headings without the section that numbers them: "Kosten" of "§ 29 Kosten".
+
+    >>> unnumbered("§ 29", ["§ 29 Kosten"])
+    ['Kosten']
+    """
     number = re.compile(rf"{re.escape(section)}(?!\w)[\s.:–—-]*")
     titles = (number.sub("", heading, count=1) if number.match(heading) else heading for heading in headings)
     return [title for title in titles if title]
 
 
 def _new(given: Iterable[str], *present: str) -> list[str]:
-    """Return those of the given, each cut to a length, that neither the texts nor another of the given says."""
+    """Return the given parts, shortened, that neither the texts nor an earlier part has."""
     texts = [_folded(text) for text in present]
     parts: list[str] = []
     for part in dict.fromkeys(_cut(" ".join(one.split())) for one in given):
@@ -147,15 +167,14 @@ def _folded(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return the text itself, or its first words where it is too long."""
     return text if len(text) <= _LONGEST else text[: _LONGEST + 1].rpartition(" ")[0] or text[:_LONGEST]
 
 
 def opening_of(text: str, start: int) -> str:
-    """Return the sentence that opens the enumeration in which `start` is in an item, or "".
+    """Return the sentence that opens the enumeration around `start`, or "".
 
-    Lines are walked back from the one that `start` is in, as long as they are items or go on in lower case, to one that
-    ends in a colon.
+    Lines are walked back from the line of `start`, as long as they are items or go on in lower case. The walk ends at a
+    line that ends in a colon.
     """
     begin = text.rfind("\n", 0, start) + 1
     if not _ITEM.match(text, begin):

@@ -1,4 +1,4 @@
-"""Paragraph chunks: a title and the text below it are one parent, as the layout of the pages shows them.
+"""Paragraph chunks: a title and the text below it are one parent, by the layout of the pages.
 
 After Mazzitelli and Zimeo, "Empowering RAG for complex documents with paragraph-based chunking". Ours keeps the path
 of titles above each parent, and neither a page break nor a footnote ends one.
@@ -23,9 +23,9 @@ _PARAGRAPH = re.compile(r"\S(?:.|\n(?!\s*\n))*")
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """Characters [start, end) below a title, and the path to it; `untold` when they are only titles.
+    """Characters [start, end) below a title, and the path to it.
 
-    The titles that it begins with end at `told_from`.
+    `untold` is true if they are only titles. The titles at its beginning end at `told_from`.
     """
 
     start: int
@@ -38,13 +38,13 @@ class _Passage:
 def paragraph_chunks(
     text: str, language: str, *, blocks: Sequence[Block], lines: Sequence[Line], title: str, config: ChunkSizes
 ) -> list[Parent]:
-    """Return parents in reading order: each a title with all that is before the next one, and its heading path.
+    """Return parents in reading order: each a title with its text, and its heading path.
 
-    What is before the first title has an empty path, as has a document without titles. A title with nothing
-    below it joins what follows, and so does a passage shorter than `child_minimum`, unless it ends a chapter: then
-    it joins what precedes. A passage longer than `parent_split * parent_size` is cut where its paragraphs end, into
-    parents of about `parent_size`. Parents do not overlap. `title` is the document's, which is on no path. Without
-    blocks, paragraphs are what blank lines part.
+    Text before the first title has an empty path, as has a document without titles. A title with nothing below it joins
+    the text that follows. So does a passage shorter than `child_minimum`; at the end of a chapter it joins the text
+    before. A passage longer than `parent_split * parent_size` is cut where its paragraphs end, into parents of about
+    `parent_size`. Parents do not overlap. `title` is the document's, which is on no path. Without blocks, blank lines
+    part paragraphs.
     """
     sentences = sentence_spans(text, language)
     blocks = blocks or [Block(*found.span(), 1, "text") for found in _PARAGRAPH.finditer(text)]
@@ -61,7 +61,7 @@ def paragraph_chunks(
 
 
 def _passages(text: str, found: Sequence[Title]) -> Iterator[_Passage]:
-    """Yield what is before the first title, then each title with what is before the next."""
+    """Yield the text before the first title, then each title with the text before the next."""
     starts = [*(one.start for one in found), len(text)]
     if text[: starts[0]].strip():
         yield _Passage(0, starts[0], ())
@@ -92,7 +92,10 @@ def _told(passages: Iterator[_Passage], config: ChunkSizes) -> Iterator[_Passage
 
 
 def _lengthened(passages: Iterator[_Passage], config: ChunkSizes) -> list[_Passage]:
-    """Return the passages; one shorter than `child_minimum` has joined the next, or at a chapter's end the last."""
+    """Return the passages, those shorter than `child_minimum` joined to the next.
+
+    At the end of a chapter a short passage joins the one before.
+    """
     joined: list[_Passage] = []
     short: _Passage | None = None
     for following in passages:
@@ -113,14 +116,14 @@ def _lengthened(passages: Iterator[_Passage], config: ChunkSizes) -> list[_Passa
 
 
 def _together(passages: Sequence[_Passage]) -> _Passage:
-    """Return neighbours as one, below the titles that all of them are under."""
+    """Return neighbours as one passage, below the titles that they share."""
     levels = zip(*(passage.path for passage in passages), strict=False)
     path = tuple(level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels))
     return _Passage(passages[0].start, passages[-1].end, path, told_from=passages[0].told_from)
 
 
 def _parts(passage: _Passage, levels: Sequence[Sequence[int]], config: ChunkSizes) -> list[Span]:
-    """Return the passage, or the parts it is cut into when it is much longer than a parent."""
+    """Return the passage, or its parts if it is much longer than a parent."""
     if passage.end - passage.start <= config.parent_split * config.parent_size:
         return [(passage.start, passage.end)]
     parts: list[Span] = []

@@ -1,4 +1,4 @@
-"""Parents, with their children, of spans that some strategy has chosen."""
+"""Parents, with their children, of the spans that a strategy has chosen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rag_engine.types import Parent
 def parents_of(text: str, spans: Iterable[Span], sentences: Sequence[Span], config: ChunkSizes) -> list[Parent]:
     """Return a parent, with its children, for each of the spans [start, end) as `solid` leaves them.
 
-    `sentences` are those of the whole text; what is beyond a span of one that crosses its edge is left out.
+    `sentences` are those of the whole text. A sentence that crosses the edge of a span is cut there.
     """
     starts, ends = [start for start, _ in sentences], [end for _, end in sentences]
     parents: list[Parent] = []
@@ -29,9 +29,10 @@ def parents_of(text: str, spans: Iterable[Span], sentences: Sequence[Span], conf
 
 
 def solid(text: str, spans: Iterable[Span], config: ChunkSizes) -> Iterator[Span]:
-    """Yield the spans without white space at their ends, parted where white space is as wide as a child's minimum.
+    """Yield the spans without white space at their ends, parted at wide white space.
 
-    Across such a gap children would have next to nothing in them. A span of white space alone vanishes.
+    White space wider than a child's minimum parts a span: a child across it would be nearly empty. A span of white
+    space alone vanishes.
     """
     gap = re.compile(rf"\s{{{config.child_minimum + 1},}}")
     for start, end in spans:
@@ -46,9 +47,12 @@ def solid(text: str, spans: Iterable[Span], config: ChunkSizes) -> Iterator[Span
 def filled(span: Span, levels: Sequence[Sequence[int]], size: int) -> Iterator[Span]:
     """Yield spans of at most `size` characters that together make the span.
 
-    `levels` are sorted places to cut at, the preferred ones first: what is too long is cut at the first level, a
-    piece that still is at the second, and so on. Pieces of one level stay together as far as they fit; the last level
-    must be fine enough for the size.
+    `levels` are sorted places to cut at, the preferred ones first. A span that is too long is cut at the first level, a
+    piece that is still too long at the second, and so on. Pieces of one level stay together as far as they fit. The
+    last level must be fine enough for the size.
+
+    >>> list(filled((0, 10), [[4, 6]], size=6))
+    [(0, 6), (6, 10)]
     """
     start, end = span
     if end - start <= size:

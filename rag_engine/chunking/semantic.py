@@ -1,7 +1,7 @@
-"""Semantic parent-child chunks: parents follow the topics of a document, children are what is searched.
+"""Semantic parent-child chunks: parents follow the topics of a document, children are searched.
 
-After Buriasco 2026, section 5.1. The paper joins slices of words; these are spans of the original text, so a
-child can always be shown where it is.
+After Buriasco 2026, section 5.1. The paper joins slices of words. Here they are spans of the original text, so a child
+can always be shown in its place.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rag_engine.text.sentences import Span, sentence_spans
 from rag_engine.text.url_masking import masked
 from rag_engine.types import Child, Parent
 
-# Vectors are gathered and summed in double precision for so many places at a time.
+# Number of places for which vectors are gathered and summed in double precision at a time.
 _PLACES_AT_ONCE = 8192
 
 _WORD = re.compile(r"\S+")
@@ -70,11 +70,12 @@ def semantic_chunks(
 
 
 def cut_children(text: str, sentences: Sequence[Span], config: ChunkSizes) -> tuple[Child, ...]:
-    """Return overlapping children of a parent's text, in order; `sentences` are spans that cover the same text.
+    """Return overlapping children of a parent's text, in order.
 
-    A child ends at the last sentence end within `child_overlap` of its full size, else at the last word end; only
-    a word that is longer than a child is cut. The next child begins up to `child_overlap` before that, with a
-    sentence if one begins there, else with a word. A tail shorter than `child_minimum` stays with its child.
+    `sentences` are spans that cover the same text. A child ends at the last sentence end within `child_overlap` of its
+    full size, else at the last word end. Only a word that is longer than a child is cut. The next child begins up to
+    `child_overlap` before that, with a sentence if one begins there, else with a word. A tail shorter than
+    `child_minimum` stays with its child.
     """
     pieces = [found.span() for found in _WORD.finditer(text)]
     if not pieces:
@@ -113,8 +114,9 @@ def _topic_turns(
 ) -> list[int]:
     """Return indexes of the sentences with which a new topic begins.
 
-    Those before which the similarity falls below the document's own percentile, `minimum_gap` sentences apart
-    from each other and from the document's ends; every `fallback_stride` sentences where too few fill the windows.
+    A topic begins where the similarity falls below the document's own percentile. Turns are `minimum_gap` sentences
+    apart from each other and from the document's ends. If too few sentences fill the windows, a topic begins every
+    `fallback_stride` sentences.
     """
     if len(sentences) < 2 * config.window:
         return list(range(config.fallback_stride, len(sentences), config.fallback_stride))
@@ -136,10 +138,11 @@ def _topic_turns(
 
 
 def window_similarities(vectors: Vectors, rows: NDArray[np.int64], window: int) -> NDArray[np.float64]:
-    """Return cosines of the mean vectors of the `window` sentences before and after each place between two sentences.
+    """Return cosines of the mean vectors of the `window` sentences before and after each place.
 
-    Sentence i has the vector `vectors[rows[i]]`. The first cosine belongs to the place before sentence `window`,
-    the last to the one before sentence len(rows) - window. Zero vectors have the cosine 0.
+    A place is between two sentences. Sentence i has the vector `vectors[rows[i]]`. The first cosine belongs to the
+    place before sentence `window`, the last to the one before sentence len(rows) - window. Zero vectors have the cosine
+    0.
     """
     places = len(rows) - 2 * window + 1
     cosines = np.empty(places)
@@ -156,7 +159,7 @@ def window_similarities(vectors: Vectors, rows: NDArray[np.int64], window: int) 
 
 
 def _merged(turns: list[int], gaps: set[int], sentences: Sequence[Span], config: ChunkSizes) -> list[Span]:
-    """Return topics as sentence ranges; one shorter than a child's minimum joins its predecessor."""
+    """Return topics as sentence ranges; a topic shorter than a child's minimum joins a neighbour."""
     topics: list[Span] = []
     for topic in pairwise(turns):
         joins = topics and topic[0] not in gaps
@@ -168,7 +171,7 @@ def _merged(turns: list[int], gaps: set[int], sentences: Sequence[Span], config:
 
 
 def _split(topic: Span, sentences: Sequence[Span], config: ChunkSizes) -> list[Span]:
-    """Return the topic, or the parents it is filled into greedily when it is much longer than one."""
+    """Return the topic, or its parts if it is much longer than a parent."""
     if _characters(sentences, topic) <= config.parent_split * config.parent_size:
         return [topic]
     first, beyond = topic

@@ -1,4 +1,4 @@
-"""Cached reranker: reads no passage twice for a question, so that many configurations cost about as much as one."""
+"""Cached reranker: reads a passage only once for a question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from rag_engine.types import PassageReading
 
 
 class CachedReranker:
-    """A Reranker that asks another only for what it was not asked before; times measured with it mean nothing."""
+    """A Reranker that asks another only for new pairs of question and passage.
+
+    Times measured with it mean nothing.
+    """
 
     def __init__(self, reranker: Reranker) -> None:
         self.name, self.execution, self.languages = reranker.name, reranker.execution, reranker.languages
@@ -29,7 +32,7 @@ class CachedReranker:
 
 
 class CachedReader(CachedReranker):
-    """A PassageReader that asks another only for what it was not asked before."""
+    """A PassageReader that asks another only for new pairs of question and passage."""
 
     def __init__(self, reader: PassageReader) -> None:
         super().__init__(reader)
@@ -41,7 +44,7 @@ class CachedReader(CachedReranker):
         return np.array([one.relevance for one in self.read(query, texts)])
 
     def read(self, question: str, passages: Sequence[str]) -> list[PassageReading]:
-        """Return what it reads in each passage."""
+        """Return a reading of each passage."""
         new = list(dict.fromkeys(text for text in passages if (question, text) not in self._readings))
         readings = self._reader.read(question, new)
         self._readings |= {(question, text): reading for text, reading in zip(new, readings, strict=True)}
@@ -49,7 +52,10 @@ class CachedReader(CachedReranker):
 
 
 def cached_loader(load: LoadReranker) -> LoadReranker:
-    """Return a loader of cached rerankers; what cannot be loaded fails each time, as it would without it."""
+    """Return a loader of cached rerankers.
+
+    A reranker that cannot be loaded fails each time, as it would without the cache.
+    """
 
     @cache
     def loaded(language: str) -> Reranker:

@@ -11,16 +11,16 @@ from rag_engine.config import ChunkingConfig, Config, Strategy, changed
 from rag_engine.errors import InputError
 from rag_engine.text.tables import read_table
 
-# Who answers for keywords: the index on disk, or the paper's BM25 over words between spaces, of children or of whole
-# documents, or Lucene's BM25 over whole documents. The last two search by nothing else.
+# The keyword search: the index on disk; the paper's BM25 over words between spaces, of children or of whole documents;
+# or Lucene's BM25 over whole documents. The last two search by keywords alone.
 Keywords = Literal["index", "spaces", "documents", "lucene"]
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A way of searching: what it changes of the configured retrieval and chunking, and what it is in words.
+    """A way of searching: its changes to the settings of retrieval and chunking, and a description.
 
-    Of the query variants that a question is planned into the first `queries` are searched.
+    A question is planned into several queries; the first `queries` are searched.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Configuration:
         return self.keywords in ("documents", "lucene")
 
     def applied(self, config: Config) -> Config:
-        """Return the configuration with its changes made; InputError names a setting that there is not."""
+        """Return the configuration with its changes made; InputError names an unknown setting."""
         try:
             retrieval = changed(config.retrieval, **self.retrieval)
             chunking = changed(config.chunking, **self.chunking)
@@ -55,7 +55,7 @@ CONFIGURATIONS = tuple(configurations_of("retrieval"))
 
 
 def chosen_of(configurations: Sequence[Configuration], names: Sequence[str]) -> list[Configuration]:
-    """Those of the configurations that are named, in that order, all of them where none is."""
+    """Return the named configurations in the order of the names, all of them without a name."""
     known = {one.name: one for one in configurations}
     for name in names:
         if name not in known:
@@ -64,7 +64,7 @@ def chosen_of(configurations: Sequence[Configuration], names: Sequence[str]) -> 
 
 
 def chunking_strategies(names: Sequence[str]) -> list[str]:
-    """Return the named strategies, all of them where none is named; InputError names the known ones."""
+    """Return the named strategies, all of them without a name; InputError names the known ones."""
     known = get_args(Strategy)
     for name in names:
         if name not in known:
@@ -75,7 +75,7 @@ def chunking_strategies(names: Sequence[str]) -> list[str]:
 def by_chunking(
     configurations: Sequence[Configuration], config: Config
 ) -> Mapping[ChunkingConfig, list[Configuration]]:
-    """Return the configurations by how they chunk: those that chunk alike share one collection."""
+    """Return the configurations by their chunking: those that chunk alike share one collection."""
     groups: dict[ChunkingConfig, list[Configuration]] = {}
     for one in configurations:
         groups.setdefault(one.applied(config).chunking, []).append(one)
@@ -83,15 +83,19 @@ def by_chunking(
 
 
 def configurations() -> list[Configuration]:
-    """Return every configuration of the ablation: the default, the published eleven, the factorial, the signals."""
+    """Return every configuration of the ablation.
+
+    They are the default, the published eleven, the factorial and the signals.
+    """
     return [CONFIGURATIONS[0], *configurations_of("published"), *factorial(), *configurations_of("signals")]
 
 
 def factorial() -> list[Configuration]:
-    """Sections or fixed pieces, each with every combination of retrievers, provenance, MMR and reranker.
+    """Return sections and fixed pieces with every combination of the other steps.
 
-    Both retrievers are fused by reciprocal rank as in the paper of the structural pipeline; "dense" and "sparse" are
-    its baselines of one retriever, and "fixed both" without the rest is the usual retrieval-augmented generation.
+    The steps are retrievers, provenance, MMR and reranker. Both retrievers are fused by reciprocal rank as in the paper
+    of the structural pipeline. "dense" and "sparse" are its baselines of one retriever. "fixed both" without the rest
+    is the usual retrieval-augmented generation.
     """
     rows = product(("section", "fixed"), ("both", "dense", "sparse"), (True, False), (True, False), (True, False))
     found = []

@@ -1,4 +1,4 @@
-"""Benchmark data sets in BEIR's form: a corpus, questions, and which documents answer which question.
+"""Benchmark data sets in BEIR's form: a corpus, questions, and the documents that answer each.
 
 A folder holds corpus.jsonl (_id, title, text), queries.jsonl (_id, text) and qrels.tsv (query-id, corpus-id, score, or
 the four columns of TREC). A data set that is cut into splits has queries.SPLIT.jsonl and qrels.SPLIT.tsv instead.
@@ -19,7 +19,7 @@ from rag_engine.text.templates import kept_sentence
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines with something on them and their numbers, counted from 1."""
+    """Yield the lines that are not blank with their numbers, counted from 1."""
     check_file(path)
     try:
         # Only "\n" ends a line: JSON may hold U+2028 and its like as they are.
@@ -36,7 +36,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def read_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the objects with the numbers of their lines; InputError for a line that is none."""
+    """Yield the objects with the numbers of their lines; InputError for any other line."""
     for number, line in read_lines(path):
         try:
             values = json.loads(line)
@@ -53,12 +53,15 @@ def read_objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def line_error(path: Path, number: int, message: str, help: str) -> InputError:
-    """Return the error of a line, of which `message` says the fault in a sentence."""
+    """Return the error of a line; `message` names the fault in a sentence."""
     return InputError(f"{path}, line {number}: {message}", help=help)
 
 
 def text_field(path: Path, number: int, values: Mapping[str, Any], name: str, *, missing: str | None = None) -> str:
-    """Return the text of a field, a number's digits; where it is absent or null `missing`, else InputError."""
+    """Return the text of a field, a number as its digits.
+
+    A field that is absent or null gives `missing`, else InputError.
+    """
     value = values.get(name)
     if value is None:
         if missing is None:
@@ -85,17 +88,17 @@ Split = Literal["dev", "heldout", "all"]
 Qrels = Mapping[str, Mapping[str, int]]
 Identify = Callable[[str], str]
 
-# So many documents tell the language of a corpus; it is one language when so large a share of them agrees.
+# The number of documents that tell the language of a corpus, and the share that must agree for one language.
 _SAMPLE = 40
 _AGREEMENT = 0.9
-# What a language is read from; the beginning of a long text tells it as well as the whole.
+# Characters that a language is read from; the beginning of a long text tells it as well as the whole.
 _SAMPLE_CHARACTERS = 2000
 _MIXED = "mixed"
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusDocument:
-    """A document of a corpus; `language` is an ISO 639-1 code, "" where it is unknown."""
+    """A document of a corpus; `language` is an ISO 639-1 code, "" if it is unknown."""
 
     id: str
     title: str
@@ -104,7 +107,7 @@ class CorpusDocument:
 
     @property
     def whole(self) -> str:
-        """Title, blank line, text; what is there of them."""
+        """Title, blank line, text; without the empty part."""
         return "\n\n".join(part for part in (self.title.strip(), self.text.strip()) if part)
 
 
@@ -118,9 +121,9 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Documents, the judged questions, and the grade of each judged pair (question, then document; 0 or more).
+    """Documents, the judged questions, and the grade of each judged pair.
 
-    `language` is that of the documents, "mixed" where they have several.
+    A pair is question, then document; its grade is 0 or more. `language` is that of the documents, "mixed" for several.
     """
 
     name: str
@@ -133,12 +136,14 @@ class Dataset:
 
 
 def read_dataset(folder: Path, split: Split, *, identify: Identify, queries_from: Path | None = None) -> Dataset:
-    """Return the data set of a folder with the questions of a split; "all" takes every split that is there.
+    """Return the data set of a folder with the questions of a split; "all" takes every split.
 
-    `queries_from` is the folder of another data set whose questions, by the same ids, are asked of this corpus with
-    this corpus's judgements. Questions that nobody judged are left out, and `warnings` gives their number.
-    InputError names file, line and remedy for what cannot be read: a missing file, a line that is no JSON, an id given
-    twice, a judgement of an unknown question or document, a negative grade, no judged question at all.
+    `queries_from` is the folder of another data set. Its questions, by the same ids, are asked of this corpus with this
+    corpus's judgements. Questions that nobody judged are left out, and `warnings` gives their number. InputError names
+    file, line and remedy of each fault:
+
+    - a missing file, a line that is no JSON, an id given twice, a negative grade,
+    - a judgement of an unknown question or document, no judged question at all.
     """
     if split not in get_args(Split):
         raise InputError(f"There is no split {split!r}.", help=f"Use {', '.join(get_args(Split))}.")
@@ -162,7 +167,7 @@ def read_dataset(folder: Path, split: Split, *, identify: Identify, queries_from
 
 
 def pool_datasets(datasets: Sequence[Dataset]) -> Dataset:
-    """One data set of all the documents, where a question has the relevant documents of every data set it is in.
+    """Return one data set of all the documents, each question with the relevant ones of every set.
 
     Document ids get their data set's name in front ("en:p12"), so that the same id in two corpora stays two documents.
     Questions are those of the first data set; a question's text in the others (its translation) is not asked.
@@ -195,12 +200,12 @@ def pool_datasets(datasets: Sequence[Dataset]) -> Dataset:
 
 
 def _distinct_name(name: str, place: int, datasets: Sequence[Dataset]) -> str:
-    """Return the data set's name, numbered where another of the pool has the same."""
+    """Return the data set's name, numbered if another of the pool has the same."""
     return name if [one.name for one in datasets].count(name) == 1 else f"{name}{place + 1}"
 
 
 def _split_files(folder: Path, stem: str, ending: str, split: Split) -> list[Path]:
-    """Return the files of a split; the plain one where the data set is not cut into splits."""
+    """Return the files of a split; the plain one if the data set is not cut into splits."""
     plain = folder / f"{stem}.{ending}"
     cut = sorted(folder.glob(f"{stem}.*.{ending}"))
     if cut and split == "all":
@@ -218,7 +223,7 @@ def _split_files(folder: Path, stem: str, ending: str, split: Split) -> list[Pat
 
 
 def _read_corpus(folder: Path) -> tuple[dict[str, CorpusDocument], list[str]]:
-    """Return the documents by id, and the ids of those that say nothing."""
+    """Return the documents by id, and the ids of empty ones."""
     path = folder / "corpus.jsonl"
     documents: dict[str, CorpusDocument] = {}
     empty: list[str] = []
@@ -255,7 +260,7 @@ def _refuse_second(path: Path, number: int, id: str, known: Mapping[str, object]
 
 
 def _read_qrels(paths: Iterable[Path], documents: set[str], queries: set[str] | None) -> dict[str, dict[str, int]]:
-    """Grades by question and document; the questions are only checked where they are given."""
+    """Return grades by question and document; the questions are checked only if they are given."""
     qrels: dict[str, dict[str, int]] = {}
     for path in paths:
         for number, line in read_lines(path):
@@ -294,7 +299,10 @@ def _grade(path: Path, number: int, reported: str) -> int:
 
 
 def _in_language(documents: list[CorpusDocument], identify: Identify) -> tuple[Iterable[CorpusDocument], str]:
-    """Return the documents with their language, one for all where nearly all of a sample agree, and the corpus's."""
+    """Return the documents with their language, and the language of the corpus.
+
+    All get one language if nearly all of a sample agree.
+    """
 
     def language_of(document: CorpusDocument) -> str:
         return identify(document.whole[:_SAMPLE_CHARACTERS]) if document.whole else ""

@@ -1,4 +1,4 @@
-"""Questions with the passages that answer them, and where in a document's text a passage is."""
+"""Questions with the passages that answer them, and the place of a passage in a document's text."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Quote:
 class GoldQuestion:
     """A question with the quotes that answer it.
 
-    Quotes of one document belong together; another document's are an answer on their own. `kind` is that of the
-    documents, `cross_lingual` true where none is in the question's language.
+    Quotes of one document belong together; the quotes of another document are a second answer. `kind` is that of the
+    documents. `cross_lingual` is true if no document is in the question's language.
     """
 
     id: str
@@ -66,14 +66,17 @@ def read_gold(path: Path, split: Split) -> tuple[GoldQuestion, ...]:
 
 
 def spread(questions: Sequence[GoldQuestion], count: int) -> tuple[GoldQuestion, ...]:
-    """Return at most so many of the questions, evenly spread over their order, which may be by language or document."""
+    """Return at most `count` of the questions, evenly spread over their order.
+
+    The order may be by language or document.
+    """
     if len(questions) <= count:
         return tuple(questions)
     return tuple(questions[place * len(questions) // count] for place in range(count))
 
 
 def locate(quote: Quote, extracted: ExtractedText) -> list[Passage]:
-    """Every place on its page where the quote is found, in order; InputError where it is nowhere on it."""
+    """Return every place on its page where the quote is found, in order; InputError without one."""
     on_page = [line for line in extracted.lines if line.page == quote.page]
     start = min((line.start for line in on_page), default=0)
     end = max((line.end for line in on_page), default=0 if extracted.lines else len(extracted.text))
@@ -94,7 +97,10 @@ def locate(quote: Quote, extracted: ExtractedText) -> list[Passage]:
 
 
 def alternatives(question: GoldQuestion, texts: Mapping[str, ExtractedText]) -> list[list[Passage]]:
-    """Return the complete answers to a question: each document's quotes together, once for each time they repeat."""
+    """Return the complete answers to a question: the quotes of each document together.
+
+    Quotes that a document repeats give an answer for each time.
+    """
     answers: list[list[Passage]] = []
     for document in dict.fromkeys(quote.document for quote in question.quotes):
         if document not in texts:
@@ -130,7 +136,11 @@ def read_quotes(path: Path, number: int, passages: Any) -> tuple[Quote, ...]:
 
 
 def letters_of(text: str) -> tuple[str, list[int]]:
-    """Return letters and digits alone, in one case and form, and the position of each in the text."""
+    """Return letters and digits alone, folded, and the position of each in the text.
+
+    >>> letters_of("A-1")
+    ('a1', [0, 2])
+    """
     letters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):

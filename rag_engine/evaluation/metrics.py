@@ -1,4 +1,4 @@
-"""Rankings of a data set's questions to figures: five metrics with intervals, and the time a question takes."""
+"""Figures of rankings: five metrics with intervals, and the time a question takes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ METRICS = tuple(_MEASURES.values())
 def per_query_metrics(
     rankings: Mapping[str, Sequence[str]], qrels: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, float]]:
-    """For each judged question the five metrics of its ranked documents, 0 where it has no ranking.
+    """Return for each judged question the five metrics of its ranking, 0 without a ranking.
 
-    nDCG takes the grade as the gain (Järvelin and Kekäläinen 2002, as trec_eval); recall counts grades of 1 and more;
+    nDCG takes the grade as the gain (Järvelin and Kekäläinen 2002, as trec_eval). Recall counts grades of 1 and more.
     MAP is over the whole ranking.
     """
     import ir_measures
@@ -40,15 +40,16 @@ def per_query_metrics(
 RankDocuments = Callable[[str], Sequence[tuple[str, float]]]
 
 DEPTH = 100
-# Rankings of so many questions are held at a time.
+# Number of questions whose rankings are held at a time.
 _PORTION = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Results of a configuration: for each metric a value a question, in the order of the data set's questions.
+    """Results of a configuration: for each metric a value for each question, in order.
 
-    `milliseconds` a question exclude the encoding of the question, whose vector may be kept from before.
+    The order is that of the data set's questions. `milliseconds` exclude the encoding of the question, whose vector may
+    be kept from before.
     """
 
     name: str
@@ -56,11 +57,11 @@ class Measured:
     milliseconds: Values
 
     def interval(self, metric: str) -> Interval:
-        """Mean of a metric with its 95% interval."""
+        """Return the mean of a metric with its 95% interval."""
         return mean_interval(self.metrics[metric])
 
     def versus(self, baseline: Measured, metric: str) -> Difference:
-        """How much better this is than the baseline on the same questions."""
+        """Return how much better this is than the baseline on the same questions."""
         return paired_difference(self.metrics[metric], baseline.metrics[metric])
 
 
@@ -101,7 +102,13 @@ def measure(
 
 
 def best_of_documents(children: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """Documents in the order of their best child; children come best first, named by their document."""
+    """Return documents in the order of their best child.
+
+    Children come best first, named by their document.
+
+    >>> best_of_documents([("a", 0.9), ("b", 0.7), ("a", 0.4)])
+    [('a', 0.9), ('b', 0.7)]
+    """
     best: dict[str, float] = {}
     for document, score in children:
         best.setdefault(document, score)

@@ -1,6 +1,7 @@
-"""Coverage of the ideal passages by the retrieved ones, token by token (after the comparison of paragraph chunking).
+"""Coverage of the ideal passages by the retrieved ones, token by token.
 
-A token is a word of a document, known by its place; the same word elsewhere is another token.
+After the comparison of paragraph chunking. A token is a word of a document, known by its place; the same word elsewhere
+is another token.
 """
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ METRICS = PassageScore._fields
 
 
 def word_starts(text: str) -> list[int]:
-    """Where the words of a text begin, in order."""
+    """Return the starts of the words of a text, in order.
+
+    >>> word_starts("Flood risk map")
+    [0, 6, 11]
+    """
     return [found.start() for found in _WORD.finditer(text)]
 
 
@@ -59,9 +64,9 @@ def score_passages(
 ) -> PassageScore:
     """Return the figures of retrieved passages, best first, against ideal ones.
 
-    Each alternative is a complete answer: its passages belong together, and of several alternatives (a translation, a
-    copy) the one that is covered best counts for recall and nDCG, while what belongs to any of them is no fault for
-    precision. `words` holds the word starts of every document named.
+    Each alternative (a translation, a copy) is a complete answer: its passages belong together. The alternative that is
+    covered best counts for recall and nDCG. Tokens of any alternative count as right for precision. `words` holds the
+    word starts of every document named.
     """
     tokens = [_tokens(passage, words) for passage in retrieved]
     ideal = [[_tokens(passage, words) for passage in alternative] for alternative in alternatives]
@@ -95,7 +100,7 @@ def _holds(tokens: set[tuple[str, int]], ideal: Sequence[Sequence[set[tuple[str,
 
 
 def _discounted_gain(ranked: Sequence[set[tuple[str, int]]], whole: set[tuple[str, int]]) -> float:
-    """Shares of the ideal tokens that each rank is the first to hold, over log2(rank + 1)."""
+    """Return the shares of new ideal tokens at each rank, over log2(rank + 1), summed."""
     left, gain = set(whole), 0.0
     for rank, tokens in enumerate(ranked, start=1):
         gain += len(left & tokens) / len(whole) / log2(rank + 1)

@@ -1,8 +1,8 @@
-"""BM25 as the published baselines of the BEIR data sets compute it, to see that data and metrics are read as theirs.
+"""BM25 as in the published baselines of the BEIR data sets, to check data and metrics.
 
 They come from Anserini over Lucene ("flat": title and text as one field), k1 = 0.9, b = 0.4, English analysis with the
-Porter stemmer. Our own keyword leg is another one; a figure of this ranking that differs from the published one says
-that the corpus, the judgements or the metric is not the published.
+Porter stemmer. Our own keyword leg is another one. If a figure of this ranking differs from the published one, the
+corpus, the judgements or the metric differs.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _STOP_WORDS = frozenset(
         "will", "with",
     }
 )  # fmt: skip
-# Words by the Unicode rules (UAX 29) as far as English has them: full stops and the like join letters to letters, and
-# digits to digits.
+# Words by the Unicode rules (UAX 29) for English: full stops and similar signs join letters to letters, and digits to
+# digits.
 _WORD = re.compile(r"\w+(?:(?:(?<=[^\W\d_])[.:·'’](?=[^\W\d_])|(?<=\d)[.,;'’](?=\d))\w+)*")
 _POSSESSIVE = re.compile(r"['’][sS]$")
 
@@ -40,6 +40,9 @@ def lucene_terms(text: str) -> list[str]:
     """Return the terms of an English text in reading order.
 
     Possessives cut, lower case, no stop words, Porter stems.
+
+    >>> lucene_terms("The city's floods")
+    ['citi', 'flood']
     """
     words = (_POSSESSIVE.sub("", word).lower() for word in _WORD.findall(text))
     stemmer = Stemmer.Stemmer("porter")
@@ -54,11 +57,11 @@ def lucene_length(length: int) -> int:
 
 
 def published_bm25(documents: Sequence[CorpusDocument]) -> RankDocuments:
-    """Return the function that ranks the documents for a question, best first, those with a score above 0.
+    """Return the function that ranks documents with a score above 0 for a question, best first.
 
-    A term of a document adds idf * f / (f + k1 * (1 - b + b * length / mean length)), as often as it stands in the
-    question; f is how often it stands in the document and idf = ln(1 + (N - n + 0.5) / (n + 0.5)) for n of N documents
-    that have it (Kamphuis et al. 2020, Lucene's variant). Documents without a term do not count in N.
+    A term of a document adds idf * f / (f + k1 * (1 - b + b * length / mean length)), once for each time it is in the
+    question. f is its count in the document. idf = ln(1 + (N - n + 0.5) / (n + 0.5)) for n of N documents that have it
+    (Kamphuis et al. 2020, Lucene's variant). Documents without a term do not count in N.
     """
     counted = [Counter(lucene_terms(f"{document.title} {document.text}")) for document in documents]
     total = sum(1 for terms in counted if terms)

@@ -63,7 +63,10 @@ def searching(
     planned: Callable[[str], QueryPlan] | None = None,
     **changes: float,
 ) -> Callable[[str], _Answer]:
-    """Return the function that searches the corpus in a way, with further changes of the configuration's settings."""
+    """Return the function that searches the corpus in a way.
+
+    `changes` are further changes of the configuration's settings.
+    """
     view, planned = corpus.engine.collection.view(), planned or planner(corpus, configuration)
     retrievers = _retrievers(corpus, configuration, reranker)
     settings = changed(configuration.applied(corpus.engine.config).retrieval, **changes)
@@ -77,7 +80,10 @@ def searching(
 
 
 def whole_documents(documents: Sequence[CorpusDocument], configuration: Configuration) -> RankDocuments:
-    """Return the function that ranks whole documents by BM25: the published one, or over words between spaces."""
+    """Return the function that ranks whole documents by BM25.
+
+    It is the published BM25, or the one over words between spaces.
+    """
     if configuration.keywords == "lucene":
         return published_bm25(documents)
     index = paper_keywords()
@@ -87,7 +93,10 @@ def whole_documents(documents: Sequence[CorpusDocument], configuration: Configur
 
 
 def planner(corpus: IndexedCorpus, configuration: Configuration) -> Callable[[str], QueryPlan]:
-    """Return the planner of questions: by rules, never a language model, so that a run can be repeated."""
+    """Return the planner of questions by rules.
+
+    It asks no language model, so that a run can be repeated.
+    """
     engine = corpus.engine
 
     def planned(question: str) -> QueryPlan:
@@ -111,5 +120,5 @@ def _retrievers(corpus: IndexedCorpus, configuration: Configuration, reranker: L
 
 
 def _no_approximation() -> VectorIndex:
-    """Raise: what an approximate index leaves out would be counted against the configuration."""
+    """Raise: passages that an approximate index leaves out would count against the configuration."""
     raise BackendError(_NEVER)

@@ -36,9 +36,9 @@ class ReportRow:
 def compare(
     measured: Sequence[Measured], baseline: str, groups: Mapping[str, Sequence[bool]] | None = None
 ) -> tuple[ReportRow, ...]:
-    """Return a row for each group and configuration, with paired differences from the baseline on the same questions.
+    """Return a row for each group and configuration, with paired differences from the baseline.
 
-    `groups` says for each question whether it belongs; without groups all questions are one, "all".
+    `groups` has for each question whether it belongs; without groups all questions are one, "all".
     """
     base = next((one for one in measured if one.name == baseline), None)
     if base is None:
@@ -60,14 +60,14 @@ def compare(
 
 
 _PACKAGES = ("chromadb", "tantivy", "openvino", "ir-measures")
-# Tables for reading and charts show so many groups of questions; of the smaller ones the intervals say nothing.
+# Groups of questions in charts and tables for reading; the intervals of smaller groups are too wide to tell.
 _SHOWN = 2
 # From here on a figure is a count, not a share.
 _COUNT = 2.0
 
 
 def machine(*packages: str) -> str:
-    """Date, machine and versions that a figure was measured with."""
+    """Return the date, machine and versions that a figure was measured with."""
     named = ", ".join(f"{name} {version(name)}" for name in (*_PACKAGES, *packages))
     listed = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
     named_processors = (line.partition(":")[2].strip() for line in listed if line.startswith("model name"))
@@ -77,7 +77,7 @@ def machine(*packages: str) -> str:
 
 
 def markdown_table(rows: Sequence[ReportRow], metrics: Sequence[str], differences: Sequence[str]) -> str:
-    """Return the rows as Markdown: each figure with its interval, then the differences of some metrics with their p."""
+    """Return the rows as Markdown: each figure with its interval, then some differences with their p."""
     baseline = next((row.name for row in rows if not row.versus), "")
     columns = ("configuration", "questions", "n", *metrics, *(f"{one} against {baseline}" for one in differences))
     lines = [_line(columns), _line(["---"] * len(columns))]
@@ -89,7 +89,7 @@ def markdown_table(rows: Sequence[ReportRow], metrics: Sequence[str], difference
 
 
 def foremost(rows: Sequence[ReportRow]) -> list[ReportRow]:
-    """Return the rows of the first two groups of questions; the others are for whoever wants to look closer."""
+    """Return the rows of the first two groups of questions."""
     groups = list(dict.fromkeys(row.group for row in rows))[:_SHOWN]
     return [row for row in rows if row.group in groups]
 
@@ -111,7 +111,7 @@ def csv_table(rows: Sequence[ReportRow]) -> str:
 
 
 def chart(rows: Sequence[ReportRow], metric: str, title: str) -> dict[str, Any]:
-    """Return a Vega-Lite chart of one metric: a point a configuration with its interval, a panel a group."""
+    """Return a Vega-Lite chart of a metric: a point and interval for each row, a panel for each group."""
     drawn: dict[str, Any] = json.loads((DATA / "interval_chart.json").read_text(encoding="utf-8"))
     drawn["title"] = title
     drawn["spec"]["layer"][0]["encoding"]["x"]["title"] = metric
@@ -133,7 +133,10 @@ def write_report(
     notes: Sequence[str],
     charts: Sequence[str] = (),
 ) -> list[Path]:
-    """Return the files written: NAME.md and NAME.METRIC.vl.json for the first two groups, NAME.csv for all of them."""
+    """Write a report into a folder and return its files.
+
+    NAME.md and NAME.METRIC.vl.json have the first two groups, NAME.csv has all of them.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     shown = foremost(rows)
     table = markdown_table(shown, metrics, differences)

@@ -48,10 +48,10 @@ def run_passages(
     cache: Path,
     progress: MeasuringProgress = lambda *_: None,
 ) -> tuple[PassageFigures, ...]:
-    """Return the configurations' figures over every question, in their order, a value a question in each metric.
+    """Return the configurations' figures in their order, a value for each question and metric.
 
-    The sources that would be read are compared with the quoted passages. A document is known by its file's name;
-    InputError names a quote that its page does not say.
+    The sources that would be read are compared with the quoted passages. A document is known by its file's name.
+    InputError names a quote that is not on its page.
     """
     texts = {document.file: document.extracted for document in documents}
     ideal = [alternatives(question, texts) for question in questions]
@@ -83,7 +83,10 @@ def run_passages(
 
 
 def subsets(questions: Sequence[GoldQuestion]) -> Mapping[str, list[bool]]:
-    """Return the questions that a table has rows for: all, those whose answer is in another language, each kind."""
+    """Return the groups of questions that a table has rows for.
+
+    They are all questions, those whose answer is in another language, and each kind.
+    """
     groups = {"all": [True] * len(questions), "cross-lingual": [one.cross_lingual for one in questions]}
     for kind in sorted({one.kind for one in questions if one.kind}):
         groups[kind] = [one.kind == kind for one in questions]

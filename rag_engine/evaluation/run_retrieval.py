@@ -23,13 +23,13 @@ from rag_engine.evaluation.trec_runs import writing_run
 from rag_engine.evaluation.vector_cache import CachedEmbedder
 from rag_engine.protocols import Embedder
 
-# So many questions tell how long one takes to encode.
+# Number of questions by which the time to encode one is measured.
 _ENCODED_QUESTIONS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """Results of all configurations on a data set. The first is what the others are compared with.
+    """Results of all configurations on a data set; the others are compared with the first.
 
     `query_encode_ms` is the median time to encode a question, which the configurations' milliseconds leave out.
     `index_seconds` and `encode_seconds` sum over the collections that the configurations needed (one for each way of
@@ -73,9 +73,8 @@ def run_retrieval(
     """Return a report for each of the data sets, which ask their questions of the same documents.
 
     The documents are indexed into a temporary workspace, once for each way of chunking; vectors are kept in `cache`.
-    `runs` is a folder for run files. Without `times` no passage is read twice by the reranker for a question, and only
-    the milliseconds of the first configuration mean anything.
-    ValueError for data sets with other documents than the first.
+    `runs` is a folder for run files. Without `times` the reranker reads no passage twice for a question, and only the
+    milliseconds of the first configuration mean anything. ValueError for data sets with other documents than the first.
     """
     corpus = datasets[0].documents
     if any(dataset.documents != corpus for dataset in datasets):

@@ -12,7 +12,7 @@ Values = NDArray[np.float64]
 
 _RESAMPLES = 10_000
 _SEED = 20_261_122
-# Random numbers drawn at a time, whatever the number of questions.
+# Random numbers drawn at a time, for any number of questions.
 _DRAWN = 4_000_000
 
 
@@ -27,16 +27,16 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Difference(Interval):
-    """The mean of paired differences with its 95% interval, and the p value of there being none."""
+    """The mean of paired differences with its 95% interval, and the p value of no difference."""
 
     p: float
 
 
 def mean_interval(values: Values) -> Interval:
-    """Return the mean of a figure over questions with its 95% interval by the bootstrap (Efron 1979, percentiles).
+    """Return the mean of a figure over questions with its 95% interval by the bootstrap.
 
-    The seed is fixed: the same values have the same interval. One question has no interval of its own: it is as wide
-    as the figure, 0 to 1.
+    Percentiles of resampled means (Efron 1979). The seed is fixed: the same values have the same interval. The interval
+    of one question is 0 to 1, as wide as the figure.
     """
     if len(values) == 0:
         return Interval(0.0, 0.0, 1.0)
@@ -58,17 +58,20 @@ def share_interval(right: int, count: int) -> Interval:
 
 
 def sign_p(gained: int, lost: int) -> float:
-    """Return the p value of so many questions turning one way and so many the other by chance (McNemar 1947, exact)."""
+    """Return the p value of `gained` questions turning one way and `lost` the other by chance.
+
+    It is the exact test of McNemar 1947.
+    """
     from scipy import stats
 
     return float(stats.binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
 
 
 def paired_difference(values: Values, baseline: Values) -> Difference:
-    """Return how much better the values are than the baseline's on the same questions, in the same order.
+    """Return how much better the values are than the baseline's on the same questions, in order.
 
-    The interval is the bootstrap's over the differences; p is that of the two-sided randomisation test, which turns
-    the sign of each difference at random (Smucker et al. 2007).
+    The interval is the bootstrap's over the differences. p is that of the two-sided randomisation test, which turns the
+    sign of each difference at random (Smucker et al. 2007).
     """
     if len(values) != len(baseline):
         raise ValueError(f"{len(values)} values cannot be paired with {len(baseline)}.")
@@ -91,7 +94,7 @@ def _bootstrap(values: Values) -> tuple[float, float]:
 def _randomisation_p(differences: Values) -> float:
     from scipy import stats
 
-    # Differences of 0 stay 0 whatever their sign.
+    # Differences of 0 stay 0 with any sign.
     signed = differences[differences != 0]
     if len(signed) == 1:
         return 1.0
@@ -99,6 +102,6 @@ def _randomisation_p(differences: Values) -> float:
 
 
 def _sampling(values: Values) -> dict[str, Any]:
-    """Return the options of a resampling, which has the same seed each time."""
+    """Return the options of a resampling, with the same seed each time."""
     batch = max(1, _DRAWN // len(values))
     return {"n_resamples": _RESAMPLES, "batch": batch, "vectorized": True, "rng": np.random.default_rng(_SEED)}

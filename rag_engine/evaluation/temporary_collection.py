@@ -33,7 +33,7 @@ _PREFIX = "sextant-evaluation-"
 class IndexedCorpus:
     """An engine over indexed documents; `names` gives the id of a document by its key.
 
-    `encode_seconds` is the encoder's part of `index_seconds`; both are small where vectors were kept from before.
+    `encode_seconds` is the encoder's part of `index_seconds`. Both are small if vectors were kept from before.
     """
 
     engine: Engine
@@ -46,9 +46,10 @@ class IndexedCorpus:
 def indexed(
     documents: Sequence[tuple[str, Document]], config: Config, embedder: CachedEmbedder, progress: MeasuringProgress
 ) -> Iterator[IndexedCorpus]:
-    """Yield the collection of the documents, given with the ids they are known by; removed at the end whatever happens.
+    """Yield the collection of the documents, and remove it at the end.
 
-    Of `config` the settings count, not the workspace, which is not touched. No language model is asked.
+    Documents are given with their ids. The settings of `config` count; its workspace is not touched. No language model
+    is asked.
     """
     remove_abandoned()
     with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:

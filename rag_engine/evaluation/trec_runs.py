@@ -1,4 +1,7 @@
-"""Run files in TREC's form, so that other programs can score what was ranked: query, Q0, document, rank, score, tag."""
+"""Run files in TREC's form, so that other programs can score a ranking.
+
+A line has query, Q0, document, rank, score and tag.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ RunWriter = Callable[[str, RankedDocuments], None]
 
 @contextmanager
 def writing_run(path: Path, tag: str) -> Iterator[RunWriter]:
-    """Yield what appends the ranked documents of a query, best first; the file has its name only when it is whole."""
+    """Yield a function that appends the ranked documents of a query, best first.
+
+    The file gets its name only when it is whole.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
 
@@ -30,5 +36,11 @@ def writing_run(path: Path, tag: str) -> Iterator[RunWriter]:
 
 
 def escape(id: str) -> str:
-    """Return the id without white space: each such character, and %, as %XX of its UTF-8; `-` for an empty id."""
+    """Return the id without white space, `-` for an empty id.
+
+    Each such character, and %, becomes %XX for each byte of its UTF-8.
+
+    >>> escape("a b")
+    'a%20b'
+    """
     return _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode()), id) or "-"

@@ -26,9 +26,9 @@ _ROUNDING = 1e-2
 class CachedEmbedder:
     """An Embedder that asks another only for texts whose vectors are not in its file.
 
-    The file is named by model, runtime and size; a record is the hash of prefix and text, then the vector. Records are
-    only appended, one process at a time; what a crash left unfinished is cut off or never matched. `seconds` sums what
-    the other embedder took, `encoded` counts the texts that it was given.
+    The file is named by model, runtime and size. A record is the hash of prefix and text, then the vector. Records are
+    only appended, one process at a time. The unfinished record of a crash is cut off or never matched. `seconds` sums
+    the time of the other embedder, `encoded` counts the texts that it was given.
     """
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
@@ -87,7 +87,7 @@ class CachedEmbedder:
             file.write(records.tobytes())
         self._read_new()
         first = whole // self._record.itemsize
-        # Also what is no unit vector and will not be known again, as that of a text without a word.
+        # Also vectors that are no unit vectors and are not read again, such as that of a text without a word.
         self._rows |= {digest: first + place for place, digest in enumerate(digests)}
 
     def _read_new(self) -> None:
@@ -110,5 +110,5 @@ class CachedEmbedder:
 
 
 def vectors_folder() -> Path:
-    """Return where evaluations cache their vectors, next to the exported models."""
+    """Return the folder of the vectors of evaluations, next to the exported models."""
     return cache_folder() / "evaluation"

@@ -24,8 +24,8 @@ _SNOWBALL = {
     "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
 
-# Snowball splits the forms of many Turkish words (yangın, yangınlar) and leaves German compounds whole: their
-# first letters beside the stem hold them together (Can et al. 2008).
+# Snowball splits the forms of many Turkish words (yangın, yangınlar) and leaves German compounds whole. Their first
+# letters, added to the stem, hold them together (Can et al. 2008).
 _OPENING_LETTERS = {"de": 6, "tr": 5}
 
 # Python's \w leaves out vowel signs, so words of Hindi, Thai or pointed Arabic would fall apart without them.
@@ -43,7 +43,7 @@ _CITED = re.compile(
 )
 _PART = re.compile(_LETTERS)
 _DIGIT = re.compile(r"\d")
-# A letter with what is written above or below it, which compatibility form may make one character.
+# A letter with the signs above or below it, which compatibility form may make one character.
 _WITH_ACCENTS = re.compile(rf".[{_MARKS}]*", re.DOTALL)
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:\.\d{3})+")
@@ -65,7 +65,10 @@ _stemming = threading.Lock()
 
 
 def has_analyser(language: str) -> bool:
-    """Return whether words of the language (ISO 639-1) are stemmed; others are searched as they are written."""
+    """Return whether words of the language (ISO 639-1) are stemmed.
+
+    Words of other languages are searched as they are written.
+    """
     return language in _SNOWBALL
 
 
@@ -75,6 +78,11 @@ def analyse(text: str, language: str) -> list[str]:
     A number or hyphenated word gives itself and its parts (2021/1119 also 2021 and 1119), so it is found
     however it is asked for. A word in capitals is an acronym and never a stop word (WHO, IT), unless the
     whole text is in capitals. A language without a stemmer gives its words as they are written.
+
+    >>> analyse("The dykes of the Elbe", "en")
+    ['dyke', 'elb']
+    >>> analyse("Regulation 2021/1119", "en")
+    ['regul', '2021', '1119', '2021/1119']
     """
     prepared = _prepare(text)
     if _is_shouted(prepared):
@@ -83,23 +91,23 @@ def analyse(text: str, language: str) -> list[str]:
 
 
 def surface(text: str) -> list[str]:
-    """Return the words of the text in reading order, without case, accents and signs, the same for every language.
+    """Return the words of the text in reading order, without case, accents and signs.
 
-    A number such as 2021/1119 gives its parts in sequence, so that a phrase of them finds it as written;
-    scripts without spaces give single characters.
+    The words are the same for every language. A number such as 2021/1119 gives its parts in sequence, so that a phrase
+    of them finds it as written. Scripts without spaces give single characters.
     """
     return list(chain.from_iterable(map(_surface_words, _cited(_prepare(text)))))
 
 
 def acronyms(text: str) -> list[str]:
-    """Return the words in capitals as they are written, without accents and points: WHO, CO2, US for U.S."""
+    """Return the words in capitals, without accents and points: WHO, CO2, US for U.S."""
     return [acronym for word in _cited(_prepare(text)) if not word.islower() for acronym in _acronyms_in(word)]
 
 
 def shared_terms(query: str) -> list[str]:
-    """Return what the query names in the same form in every language, as it is written there.
+    """Return the terms of the query that are written alike in every language.
 
-    Numbers, acronyms, symbols (CO2), and words with a capital that do not merely begin a sentence.
+    They are numbers, acronyms, symbols (CO2), and words with a capital that do not merely begin a sentence.
     """
     prepared = _prepare(query)
     shouted = _is_shouted(prepared)
@@ -114,23 +122,32 @@ def shared_terms(query: str) -> list[str]:
 
 
 def cited_words(text: str, language: str) -> list[str]:
-    """Return the words of the text as they are cited, in reading order; a text all in capitals is lowered."""
+    """Return the words of the text as they are cited, in reading order.
+
+    A text all in capitals is lowered.
+    """
     prepared = _prepare(text)
     return list(_cited(_lower(prepared, language) if _is_shouted(prepared) else prepared))
 
 
 def stems_of(word: str, language: str) -> tuple[str, ...]:
-    """Return the stems of one cited word and of its parts, without the first letters that stand beside them."""
+    """Return the stems of one cited word and of its parts.
+
+    The opening letters, which `analyse` adds in languages of long words, are left out.
+    """
     return _terms(language, word, openings=False)
 
 
 def has_long_words(language: str) -> bool:
-    """Return whether a word of the language often goes on where a shorter one ends, in compounds or endings."""
+    """Return whether words of the language often continue a shorter word, in compounds or endings."""
     return language in _OPENING_LETTERS
 
 
 def located_words(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield each cited word of the text as characters [start, end) and the word; pairs of a script without spaces."""
+    """Yield each cited word of the text with its characters [start, end).
+
+    A script without spaces gives pairs of characters.
+    """
     prepared, starts, ends = _located(text)
     for match in _CITED.finditer(prepared):
         at = match.start()
@@ -142,31 +159,32 @@ def located_words(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_named(piece: str, *, first: bool) -> bool:
-    """Return whether a piece of a word is an acronym, or a name by its capital."""
     return bool(_acronyms_in(piece)) or (len(piece) > 1 and piece[0].isupper() and not first)
 
 
 def _is_shouted(text: str) -> bool:
-    """Return whether a text of several words is all in capitals, so that they tell nothing about acronyms."""
+    """Return whether a text of several words is all in capitals, which hides its acronyms."""
     return text.isupper() and text.count(" ") >= 3
 
 
 @lru_cache(maxsize=8)  # terms, surface and acronyms of one child are asked for in a row
 def _cited(prepared: str) -> tuple[str, ...]:
-    """Return the words of a prepared text as they are cited."""
     return tuple(_CITED.findall(prepared))
 
 
 @lru_cache(maxsize=8)
 def _prepare(text: str) -> str:
-    """Return the text in compatibility form (CO₂ is CO2) with one sign for each apostrophe, hyphen and digit."""
+    """Return the text in compatibility form (CO₂ is CO2).
+
+    Each apostrophe, hyphen and digit has one sign.
+    """
     if text.isascii():
         return text.replace("`", "'").replace("_", " ")
     return unicodedata.normalize("NFKC", text).translate(_UNIFY)
 
 
 def _located(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """Return the prepared text, and for each of its characters the start and end of what it was in the text."""
+    """Return the prepared text, and where each of its characters starts and ends in the text."""
     if text.isascii():
         return _prepare(text), range(len(text)), range(1, len(text) + 1)
     prepared, starts, ends = list[str](), list[int](), list[int]()
@@ -179,7 +197,10 @@ def _located(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
 
 
 def _lower(word: str, language: str) -> str:
-    """Return the word in lower case; Turkish keeps its dotless ı apart from i, which its stemmer relies on."""
+    """Return the word in lower case.
+
+    Turkish keeps its dotless ı apart from i, which its stemmer relies on.
+    """
     if language == "tr":
         word = word.replace("I", "ı").replace("İ", "i")
     return word.lower()
@@ -191,7 +212,10 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 
 
 def _stem(word: str, language: str) -> str:
-    """Return the folded stem; words with a digit and words of other languages only folded."""
+    """Return the folded stem.
+
+    Words with a digit and words of languages without a stemmer are only folded.
+    """
     if language not in _SNOWBALL or _DIGIT.search(word):
         return fold(word)
     with _stemming:  # a Snowball stemmer holds one word at a time
@@ -200,7 +224,7 @@ def _stem(word: str, language: str) -> str:
 
 
 def _opening(word: str, language: str, stem: str) -> list[str]:
-    """Return the first letters of a word in a language of long words, where they are not its stem already."""
+    """Return the first letters of a word in a language of long words, unless they are its stem."""
     length = _OPENING_LETTERS.get(language)
     if length is None or _DIGIT.search(word):
         return []
@@ -219,7 +243,10 @@ def _pieces(word: str, language: str) -> list[str]:
 
 
 def _words(piece: str) -> list[str]:
-    """Return the parts between a word's signs: 5(2) in 5 and 2, U.S. in one, scripts without spaces by character."""
+    """Return the parts between a word's signs.
+
+    5(2) gives 5 and 2, U.S. gives one word, scripts without spaces give each run of characters.
+    """
     if piece.isascii() and piece.isalnum():
         return [piece]
     if _INITIALS.fullmatch(piece):
@@ -243,7 +270,10 @@ def _whole(piece: str) -> list[str]:
 
 @lru_cache(maxsize=500_000)  # a collection repeats its words, and stemming is the slow part
 def _terms(language: str, word: str, *, openings: bool = True) -> tuple[str, ...]:
-    """Return terms of one cited word; the opening letters of long words are among them unless they are left out."""
+    """Return the terms of one cited word.
+
+    `openings` adds the first letters of long words.
+    """
     left_out = stopwords(language)
     terms: list[str] = []
     for piece in _pieces(word, language):

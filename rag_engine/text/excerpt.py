@@ -1,4 +1,4 @@
-"""Excerpts of a text around what is quoted in it."""
+"""Excerpts of a text around its quotes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from rag_engine.text.sentences import Span
 
 _MORE = " …"
-# Characters of a word at most: what is longer, as a line of Chinese, is cut anywhere.
+# Characters of a word at most: a longer one, such as a line of Chinese, is cut anywhere.
 _LONGEST_WORD = 64
 _BLANK, _COMMA = re.compile(r"\s"), re.compile("[,;|/、，；。]")
 
@@ -17,21 +17,21 @@ _BLANK, _COMMA = re.compile(r"\s"), re.compile("[,;|/、，；。]")
 def excerpt(text: str, quotes: Sequence[Span], around: int, length: int) -> list[tuple[str, bool]]:
     """Return pieces of about `length` characters of the text, each with whether it is quoted.
 
-    They begin a little before the first quote, or at `around` where there is none; cuts fall between words and
-    show as an ellipsis. A quote is never cut.
+    They begin a little before the first quote; without a quote, at `around`. Cuts fall between words and show as an
+    ellipsis. A quote is never cut.
     """
     pieces = told_apart(text, window(text, quotes, around, length), quotes)
     return [(piece, quoted) for piece, (quoted,) in pieces]
 
 
 def beginning(text: str, length: int) -> str:
-    """Return the first words of a text, about `length` characters of it, with an ellipsis where there are more."""
+    """Return the first words of a text, about `length` characters, with an ellipsis for the rest."""
     end = word_end(text, length)
     return text if end == len(text) else f"{text[:end]}{_MORE}"
 
 
 def shortened(text: str, length: int) -> str:
-    """Return the first words of a text that fit into `length` characters, with an ellipsis where there are more."""
+    """Return the first words of a text in at most `length` characters, with an ellipsis for the rest."""
     if len(text) <= length:
         return text
     most = length - len(_MORE)
@@ -51,9 +51,10 @@ def window(text: str, quotes: Sequence[Span], around: int, length: int) -> Span:
 
 
 def told_apart(text: str, shown: Span, *kinds: Sequence[Span]) -> list[tuple[str, tuple[bool, ...]]]:
-    """Return the pieces of a text within `shown`, each with whether it is among the places of each kind.
+    """Return the pieces of a text within `shown`, each with a flag for each kind of places.
 
-    An ellipsis stands for what is left out before and after.
+    A flag says whether the piece is in a place of that kind. An ellipsis replaces text that is left out before and
+    after.
     """
     start, end = shown
     merged = [merged_spans(places) for places in kinds]
@@ -68,7 +69,7 @@ def told_apart(text: str, shown: Span, *kinds: Sequence[Span]) -> list[tuple[str
 
 
 def merged_spans(spans: Iterable[Span]) -> list[Span]:
-    """Return spans in order, those that overlap or touch as one and empty ones left out."""
+    """Return spans in order, overlapping or touching ones as one, without empty ones."""
     merged: list[Span] = []
     for start, end in sorted(span for span in spans if span[0] < span[1]):
         if merged and start <= merged[-1][1]:
@@ -79,9 +80,9 @@ def merged_spans(spans: Iterable[Span]) -> list[Span]:
 
 
 def word_start(text: str, position: int) -> int:
-    """Return the position itself at a word's start, else that of the word it cuts; far inside a word, itself.
+    """Return the start of the word that a position cuts, else the position.
 
-    A list without blanks is parted at its commas.
+    Far inside a long word it is the position itself. A list without blanks is parted at its commas.
     """
     first = max(0, position - _LONGEST_WORD)
     for signs in (_BLANK, _COMMA):
@@ -92,9 +93,9 @@ def word_start(text: str, position: int) -> int:
 
 
 def word_end(text: str, position: int) -> int:
-    """Return the position itself at a word's end, else that of the word it cuts; far inside a word, itself.
+    """Return the end of the word that a position cuts, else the position.
 
-    A list without blanks is parted at its commas.
+    Far inside a long word it is the position itself. A list without blanks is parted at its commas.
     """
     last = position + _LONGEST_WORD
     for signs in (_BLANK, _COMMA):

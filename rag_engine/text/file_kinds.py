@@ -1,4 +1,4 @@
-"""Kinds of files: those that can be read at all, and the names of their pages; a file of text has none."""
+"""Kinds of files: whether a path can be read, and the names of its pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rag_engine.errors import InputError
 from rag_engine.text.templates import kept_sentence
 from rag_engine.text.wording import ENGLISH, Wording
 
-# Where Linux shows what it knows as files.
+# Folders in which Linux shows its own state as files.
 _OF_SYSTEM = ("/proc", "/sys")
 
 PageName = Literal["page", "slide", "sheet", ""]
@@ -26,12 +26,12 @@ _KIND_OF: dict[str, PageName] = {suffix: kind for kind, suffixes in _KINDS for s
 
 
 def page_kind(file: str) -> PageName:
-    """Return what a page of a file is called by its suffix, "" where its text is not divided into pages."""
+    """Return the name of a file's pages by its suffix, "" for a text without pages."""
     return _KIND_OF.get(file.rpartition(".")[2].lower(), "page")
 
 
 def page_number(file: str, page: int) -> int | None:
-    """Return the number by which a page of a file is cited, None where it has none."""
+    """Return the number by which a page of a file is cited, None for a text without pages."""
     return page if page_kind(file) else None
 
 
@@ -62,19 +62,23 @@ def pages_text(file: str, pages: Iterable[int], words: Wording = ENGLISH) -> str
 
 
 def is_of_system(path: Path) -> bool:
-    """Return whether a path leads to where the system shows itself as files: they have no size, and may never end."""
+    """Return whether a path leads to the folders in which the system shows itself as files.
+
+    Such files have no size, and may never end.
+    """
     return any(Path(os.path.realpath(path)).is_relative_to(folder) for folder in _OF_SYSTEM)
 
 
 def why_no_file(path: Path, folder: Path | None = None) -> str:
-    """Return why a path is nothing to be read as a document, or ""; `folder` is the one that is being walked.
+    """Return why a path cannot be read as a document, or "".
 
-    A device or pipe may never end, and a link out of the folder leads to what nobody asked for.
+    `folder` is the folder that is being walked. A device or pipe may never end, and a link out of the folder leads to
+    files that nobody asked for.
     """
-    # Of os.path: a link to itself makes Path.resolve raise.
+    # From os.path: a link to itself makes Path.resolve raise.
     if folder is not None and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         return kept_sentence("{file} is a link that leads out of the folder", file=path.name)
-    # Neither there nor reachable: what is wrong is reported when it is read.
+    # Missing or out of reach: the fault is reported when it is read.
     if not os.path.exists(path):  # noqa: PTH110 - Path's raises for too long a name
         return ""
     if is_of_system(path):
@@ -91,6 +95,9 @@ def why_no_file(path: Path, folder: Path | None = None) -> str:
 
 
 def check_file(path: Path) -> None:
-    """Raise InputError for a folder, pipe, socket or device; a file that is not there is for who reads it to say."""
+    """Raise InputError for a folder, pipe, socket or device.
+
+    A missing file passes: its reader reports it.
+    """
     if why := why_no_file(path):
         raise InputError(f"{path} cannot be read: {why}.", help="Name a file.")

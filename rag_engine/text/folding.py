@@ -1,4 +1,4 @@
-"""Folding of letters: one spelling for every way of writing a word, with or without capitals and accents."""
+"""Folding of letters: one spelling for each word, without capitals and accents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ _SAME_SIGN = dict.fromkeys("’‘ʼ´", "'") | dict.fromkeys("‐‑‒–—�
 
 
 def fold(text: str) -> str:
-    """Return the text in lower case, without accents and in compatibility form: Łódź and LODZ are both lodz."""
+    """Return the text in lower case, without accents and in compatibility form.
+
+    Łódź and LODZ are both lodz.
+
+    >>> fold("Łódź")
+    'lodz'
+    """
     if text.isascii():
         return text.lower()
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()).casefold())
@@ -30,14 +36,17 @@ def fold_title(title: str) -> str:
 
 
 def fold_case(text: str) -> str:
-    """Return the text in lower case with its accents, which short names need; dotted and dotless i are one."""
+    """Return the text in lower case with its accents, which short names need.
+
+    Dotted and dotless i are one.
+    """
     return unicodedata.normalize("NFC", text).replace("İ", "i").casefold().replace("ı", "i")
 
 
 def fold_in_place(text: str) -> str:
-    """Return the text folded character by character, so that every position is that of the text itself.
+    """Return the text folded character by character, so that every position stays.
 
-    A letter that folds to two (ß, æ) stays one; dashes and apostrophes of all kinds become - and '.
+    A letter that folds to two (ß, æ) stays one. Dashes and apostrophes of all kinds become - and '.
     """
     return text.translate(_in_place)
 

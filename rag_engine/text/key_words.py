@@ -1,4 +1,4 @@
-"""Key words of a search: their stems in each language, phrases as they are written, and where a text holds them."""
+"""Key words of a search: stems, phrases, and the places where a text has them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rag_engine.text.excerpt import merged_spans
 from rag_engine.text.sentences import Span
 
 _PHRASE = re.compile('"([^"\n]{2,200})"|“([^”\n]{2,200})”|„([^“”\n]{2,200})[“”]|«\\s*([^»\n]{2,200}?)\\s*»')
-# In a language of long words a stem this long also stands for the words that begin with it.
+# In a language of long words a stem this long also matches the words that begin with it.
 _LEAST_OPENING = 4
 
 
 @dataclass(frozen=True, slots=True)
 class WantedWords:
-    """Words that a passage is to hold, all of them: their stems by the passage's language, and words in sequence.
+    """The words that a passage must have, all of them: stems by language, and phrases.
 
-    A language in which none of the words says anything is not among `stems`; without stems the phrases are all.
+    `stems` leaves out a language in which every word is a stop word. Without stems the phrases are all.
     """
 
     stems: Mapping[str, tuple[str, ...]]
@@ -30,13 +30,14 @@ class WantedWords:
 
 
 def wanted_words(text: str, language: str, languages: Collection[str]) -> WantedWords:
-    """Return the key words of a query in a language ("" where it is not known), for passages of other languages too.
+    """Return the key words of a query, for passages of several languages.
 
-    Stop words of the query's language are left out; what stands between quotation marks is a phrase.
+    `language` is the query's, "" where it is not known; its stop words are left out. Words between quotation marks are
+    a phrase.
     """
     phrases = tuple(tuple(surface(next(filter(None, match.groups())))) for match in _PHRASE.finditer(text))
     cited = cited_words(_PHRASE.sub(" ", text), language)
-    # As they are found: in a word of two scripts each stands for itself.
+    # As they are found: in a word of two scripts each script is a word.
     words = [
         piece for word in cited for _, _, piece in located_words(word) if not language or stems_of(piece, language)
     ]
@@ -45,12 +46,15 @@ def wanted_words(text: str, language: str, languages: Collection[str]) -> Wanted
 
 
 def stands_for_longer(stem: str, language: str) -> bool:
-    """Return whether the stem also stands for longer words that begin with it: Hochwasser for Hochwasserschutz."""
+    """Return whether the stem also matches longer words: Hochwasser for Hochwasserschutz."""
     return has_long_words(language) and len(stem) >= _LEAST_OPENING and stem.isalpha()
 
 
 def find_key_words(text: str, language: str, wanted: WantedWords) -> tuple[Span, ...]:
-    """Return the places [start, end) of the wanted words and phrases in a text, in order and without overlap."""
+    """Return the places [start, end) of the wanted words and phrases in a text.
+
+    They are in order and do not overlap.
+    """
     words = list(located_words(text))
     stems = wanted.stems.get(language, ())
     exact, opening = frozenset(stems), tuple(stem for stem in stems if stands_for_longer(stem, language))

@@ -19,12 +19,12 @@ _ONE_CODE = {"nb": "no", "nn": "no"}
 
 
 def language_name(code: str) -> str:
-    """Return the English name of an ISO 639-1 code; "" where there is none."""
+    """Return the English name of an ISO 639-1 code; "" for an unknown one."""
     return english_names().get(_ONE_CODE.get(code, code), "")
 
 
 def name_in(code: str, language: str) -> str:
-    """Return the name of an ISO 639-1 code as another language has it; the code itself where there is none."""
+    """Return the name of an ISO 639-1 code in another language, else the code itself."""
     from babel import Locale, UnknownLocaleError
 
     try:
@@ -35,7 +35,13 @@ def name_in(code: str, language: str) -> str:
 
 
 def language_code(given: str) -> str:
-    """Return the ISO 639-1 code of a language given by code, locale (pt-BR) or name, however written; "" for none."""
+    """Return the ISO 639-1 code of a language given by code, locale (pt-BR) or name; "" for none.
+
+    Case and accents do not matter.
+
+    >>> language_code("pt-BR"), language_code("Deutsch")
+    ('pt', 'de')
+    """
     name = fold(given.strip())
     code = re.split("[-_]", name, maxsplit=1)[0]
     found = names_to_codes(_OWN_NAMES).get(name) or _by_english_name().get(name, code)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from rag_engine.text.folding import fold
 from rag_engine.text.tables import read_table
 
-# One unlikely pair is forgiven in each so many letters: names, loan words and the joints of compounds have some.
+# Letters for each unlikely pair that is forgiven: names, loan words and the joints of compounds have some.
 _LETTERS_A_SLIP = 10
 
 
@@ -24,7 +24,11 @@ def usual_pairs() -> dict[str, frozenset[str]]:
 
 
 def is_made_of(word: str, pairs: frozenset[str]) -> bool:
-    """Return whether a word has two letters or more, set as words are, and is made of the given pairs."""
+    """Return whether a word is made of the given pairs of letters.
+
+    It has two letters or more, and no capital after its first letter unless it is all in capitals. One other pair is
+    forgiven in ten letters.
+    """
     folded = fold(word)
     # A capital inside a word, or a digit among small letters, is OCR's; so is a letter alone.
     if len(folded) < 2 or not folded.isalpha() or not (word.isupper() or word[1:].islower()):

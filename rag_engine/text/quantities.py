@@ -1,4 +1,7 @@
-"""Numbers and dates of a text in one form for every language: 1,000 is 1 000 and "mille", 14.11. is 14 November."""
+"""Numbers and dates of a text in one form for every language.
+
+1,000 is 1 000 and "mille"; 14.11. is 14 November.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _THOUSANDS = re.compile(r"\d{1,3}([.,])\d{3}(?:\1\d{3})*")
 _BESIDE = re.compile(r"[\s-]{1,3}")
 _DAY_FIRST = re.compile(r"(?<![\d.,/-])(\d{1,2})([./-])(\d{1,2})\2(\d{4})?(?!\d)")
 _YEAR_FIRST = re.compile(r"(?<![\d-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\d-])")
-# What stands between day, month and year: "14th of", "1er", "15 de", "14.", ", ".
+# The signs between day, month and year: "14th of", "1er", "15 de", "14.", ", ".
 _GAP = r"(?:º|°|er|st|nd|rd|th)?[.,]?\s{0,2}(?:(?:de|del|of)\s|dell?['’])?\s?"
 _TURKISH_COPULA = re.compile(r"[dt][iu]r$")
 _LONGEST_WORD = 60
@@ -28,7 +31,7 @@ _LONGEST_WORD = 60
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number as a text writes it, and the values that it may be read as: 1.000 is a thousand or one."""
+    """A number as a text writes it, and the values that it may have: 1.000 is a thousand or one."""
 
     text: str
     values: frozenset[float]
@@ -44,7 +47,7 @@ class CalendarDate:
     year: int | None
 
     def agrees(self, other: CalendarDate) -> bool:
-        """Return whether both may be the same date: what both of them give is equal."""
+        """Return whether both may be the same date: the parts that both give are equal."""
         pairs = ((self.day, other.day), (self.month, other.month), (self.year, other.year))
         return all(one is None or another is None or one == another for one, another in pairs)
 
@@ -64,7 +67,10 @@ class _Numerals:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A number in digits or an ordinal by what it may be read as, a word by the numerals in it, or an "and"."""
+    """A part of a number.
+
+    It is a number in digits or an ordinal with its possible values, a word with its numerals, or an "and".
+    """
 
     start: int
     end: int
@@ -74,10 +80,11 @@ class _Token:
 
 
 def quantities(text: str, language: str) -> list[Quantity]:
-    """Return the numbers of a text, in digits and, in a language of data/quantities.toml, in words.
+    """Return the numbers of a text, in digits and in words.
 
-    Percentages, the parts of a date and the number of an article are numbers like any other. One and zero are left
-    out: in words they are articles and pronouns. An outline number (6.3.1) is read as its digits.
+    Words are read in the languages of data/quantities.toml. Percentages, the parts of a date and the number of an
+    article are numbers like any other. One and zero are left out: in words they are articles and pronouns. An outline
+    number (6.3.1) is read as its digits.
     """
     found: list[Quantity] = []
     numerals = _numerals(language)
@@ -90,7 +97,13 @@ def quantities(text: str, language: str) -> list[Quantity]:
 
 
 def calendar_dates(text: str, language: str) -> list[CalendarDate]:
-    """Return the dates of a text that name a month: 14.11.2022, 2022-07-30, July 2022, 10 Mart 2019, 24 de julho."""
+    """Return the dates of a text that name a month.
+
+    Examples: 14.11.2022, 2022-07-30, July 2022, 10 Mart 2019, 24 de julho.
+
+    >>> calendar_dates("Adopted in July 2022.", "en")
+    [CalendarDate(text='July 2022', day=None, month=7, year=2022)]
+    """
     found = [
         CalendarDate(match[0], int(match[3]), int(match[2]), int(match[1])) for match in _YEAR_FIRST.finditer(text)
     ]
@@ -142,7 +155,7 @@ def _token(match: re.Match[str], numerals: _Numerals) -> _Token:
 
 
 def _continues(group: Sequence[_Token], token: _Token) -> bool:
-    """Return whether a token beside the last one of a number belongs to it."""
+    """Return whether a token next to the last one of a number belongs to it."""
     if group[0].digits:
         return len(group) == 1 and len(token.atoms) == 1 and token.atoms[0] >= 1000
     before = [atom for one in group for atom in one.atoms][-1]
@@ -159,7 +172,10 @@ def _quantity(text: str, group: Sequence[_Token]) -> Quantity:
 
 
 def _readings(digits: str) -> frozenset[float]:
-    """Return what a number in digits may be read as; a mark before three digits is of thousands or of decimals."""
+    """Return the values that a number in digits may have.
+
+    A mark before three digits is of thousands or of decimals.
+    """
     plain = re.sub(rf"[{_SPACES}'’]", "", digits)
     readings = set()
     marks = re.findall("[.,]", plain)
@@ -180,9 +196,9 @@ def _readings(digits: str) -> frozenset[float]:
 
 
 def _joins(before: int, after: int, *, joined: bool) -> bool:
-    """Return whether a part of a number may follow another: two hundred, twenty four, four twenties, ten seven.
+    """Return whether a part of a number may follow another: two hundred, twenty four.
 
-    After "and" only what is below a hundred belongs to the same number.
+    French adds four twenties and ten seven. After "and" only parts below a hundred belong to the same number.
     """
     multiplies = not joined and (after >= 100 or (before, after) == (4, 20))
     adds = (before >= 100 and after < before) or (before >= 20 and after < 20) or (before == 10 > after)
@@ -203,7 +219,7 @@ def _combined(atoms: Sequence[int]) -> int:
 
 
 def _atoms(word: str, numerals: _Numerals) -> tuple[int, ...]:
-    """Return the values that a folded word is put together of; none for a word that states no number."""
+    """Return the values that a folded word is made of; none for a word that states no number."""
     if len(word) > _LONGEST_WORD:
         return ()
     for candidate in dict.fromkeys((word, _TURKISH_COPULA.sub("", word))):
@@ -214,7 +230,10 @@ def _atoms(word: str, numerals: _Numerals) -> tuple[int, ...]:
 
 
 def _split(word: str, numerals: _Numerals) -> Iterator[int | None]:
-    """Yield the values of the numerals in a compound, the longest first, 0 for a joiner and None for anything else."""
+    """Yield the values of the numerals in a compound, 0 for a joiner and None for anything else.
+
+    The longest numeral is tried first.
+    """
     while word:
         part = next((one for one in numerals.values if word.startswith(one)), None)
         if part is None:
@@ -226,7 +245,7 @@ def _split(word: str, numerals: _Numerals) -> Iterator[int | None]:
 
 @cache
 def _numerals(language: str) -> _Numerals:
-    """Return the words of a language that state numbers; none where there is no table of it."""
+    """Return the words of a language that state numbers; none without a table."""
     tables: dict[str, dict[str, str | list[str]]] = read_table("quantities")
     table = tables.get(language, {})
     joiners = frozenset(map(fold, _text(table, "joiners").split()))

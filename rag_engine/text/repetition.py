@@ -1,4 +1,4 @@
-"""The end of a text that repeats itself, as what a small model writes does until its limit of tokens."""
+"""The end of a text that repeats itself, as a small model writes until its limit of tokens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 # Characters at the end of a text in which a repetition is looked for.
 _WINDOW = 4000
-# A repetition is as long as this, whatever is repeated, and has the repeated piece at least so many times.
+# The least length of a repetition, and the least number of times that it has its piece.
 _LEAST_CHARACTERS = 200
 _LEAST_TIMES = 3
 # Characters after which it is worth while to look again at a text that grows.
@@ -16,10 +16,10 @@ _NUMBER_OF_ITEM = re.compile(r"^[ \t]*\d+", re.MULTILINE)
 
 
 def repetition_start(text: str, *, worded: bool = True) -> int | None:
-    """Return the place from which a text does nothing but repeat itself, None where its end is no repetition.
+    """Return the place from which a text only repeats itself, None without a repetition.
 
-    The first of the repeated pieces is before that place. The numbers of a list are no difference; what has no word
-    in it, such as a line of a table, is no repetition unless `worded` is False.
+    The first of the repeated pieces is before that place. The numbers of a list make no difference. A piece without a
+    letter, such as a line of a table, is no repetition unless `worded` is False.
     """
     tail = _NUMBER_OF_ITEM.sub(lambda match: "#" * len(match.group()), text[-_WINDOW:])
     found = None
@@ -36,7 +36,10 @@ def repetition_start(text: str, *, worded: bool = True) -> int | None:
 
 
 def _sentence_end(text: str, place: int, period: int) -> int:
-    """Return the end of the sentence at a place: a round may begin within the full stop and mark before it."""
+    """Return the end of the sentence at a place.
+
+    A round may begin within the full stop and mark before it.
+    """
     before = text[:place].rstrip()
     if not before or _END.search(before, len(before) - 1):
         return place

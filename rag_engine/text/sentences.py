@@ -1,9 +1,8 @@
 """Sentences as spans of the original text, for prose, laws, lists and tables in many languages.
 
-A rule splitter: every full stop, line break and white-space gap is examined once, in one pass, so a thousand
-pages take a second or two and offsets are exact by construction. The words of the rules are in
-data/abbreviations.toml. Own, since syntok finds four of five sentence ends in legal text and takes a hundred times
-as long (benchmarks/results/sentences.md).
+A rule splitter: every full stop, line break and white-space gap is examined once, in one pass. So a thousand pages take
+a second or two, and offsets are exact by construction. The words of the rules are in data/abbreviations.toml. syntok
+finds four of five sentence ends in legal text and takes a hundred times as long (benchmarks/results/sentences.md).
 """
 
 from __future__ import annotations
@@ -80,7 +79,10 @@ class _Rules:
 
 @dataclass(frozen=True, slots=True)
 class _Following:
-    """The text behind a stop: the next word, whether a bracket opens before it, whether it begins sentences."""
+    """The text after a stop.
+
+    It has the next word, whether a bracket opens before it, and whether the word begins sentences.
+    """
 
     word: str
     bracket: bool
@@ -88,17 +90,20 @@ class _Following:
 
     @property
     def counts(self) -> bool:
-        """Whether it is what an abbreviation such as "Art." introduces: 5, IV, a, (2), §, FAA-2020."""
+        """Whether an abbreviation such as "Art." may introduce it: 5, IV, a, (2), §, FAA-2020."""
         return self.bracket or len(self.word) <= 1 or self.word[0].isdecimal() or self.word.isupper()
 
 
 def sentence_spans(text: str, language: str) -> list[Span]:
-    """Return sentences as (start, end) offsets in reading order, none overlapping, none longer than 1,200 characters.
+    """Return sentences as (start, end) offsets in reading order, none longer than 1,200 characters.
 
-    Together they hold every character that is not white space, and neither begin nor end with white space. None
-    crosses a blank line. List items and table rows are sentences of their own. What is longer than 600
-    characters is cut at semicolons, line ends or commas. `language` is an ISO 639-1 code; a language without
-    rules of its own is read with those of all languages.
+    They do not overlap. Together they hold every character that is not white space, and neither begin nor end with
+    white space. None crosses a blank line. List items and table rows are separate sentences. A sentence longer than 600
+    characters is cut at semicolons, line ends or commas. `language` is an ISO 639-1 code; a language without rules is
+    read with the rules of all languages.
+
+    >>> sentence_spans("See Art. 5. It applies.", "en")
+    [(0, 11), (12, 23)]
     """
     rules = _rules(language.lower()[:2])
     return [
@@ -151,7 +156,10 @@ def _sentences(text: str, start: int, end: int, rules: _Rules) -> Iterator[Span]
 
 
 def _ends_at_line(text: str, line: int, cut: int, following: int, rules: _Rules) -> bool:
-    """Return whether the line break at `cut` parts sentences: before a list item, after a semicolon or a dot leader."""
+    """Return whether the line break at `cut` parts sentences.
+
+    It does before a list item, and after a semicolon or a dot leader.
+    """
     before = text[line:cut].rstrip()
     if before.endswith((";", "|")) or (".." in before and _LEADER.search(before)):
         return True
@@ -202,7 +210,7 @@ def _following(text: str, end: int, rules: _Rules) -> _Following:
 
 
 def _is_label(sentence: str, rules: _Rules) -> bool:
-    """Return whether the sentence so far is only the number of what follows: "5.2.", "Art. 10.", "• II."."""
+    """Return whether the sentence so far is only a number: "5.2.", "Art. 10.", "• II."."""
     label = _LABEL.fullmatch(sentence)
     if not label:
         return False
@@ -244,7 +252,10 @@ def _is_abbreviation(tokens: list[str], following: _Following, rules: _Rules, *,
 
 
 def _with_words(text: str, sentences: Iterable[Span]) -> list[Span]:
-    """Return the sentences of a block; those without a letter or digit (a bullet, a table rule) join the next one."""
+    """Return the sentences of a block, each with a letter or digit.
+
+    A piece without one (a bullet, a table rule) joins the next sentence.
+    """
     joined: list[Span] = []
     wordless: Span | None = None
     for start, end in sentences:

@@ -18,6 +18,9 @@ def listed_stopwords() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def stopwords(language: str) -> frozenset[str]:
-    """Return the folded function words of a language; none where there is no list. Both Norwegians share one."""
+    """Return the folded function words of a language; none without a list.
+
+    Both forms of Norwegian share one.
+    """
     listed = listed_stopwords().get("no" if language in ("nb", "nn") else language, ())
     return frozenset(map(fold, listed))

@@ -11,5 +11,8 @@ from rag_engine.config import DATA
 
 @cache
 def read_table(name: str) -> dict[str, Any]:
-    """Return the table of a file in data/, by its name without the ending; it is read once, and stays as it is."""
+    """Return the table of a file in data/, by its name without the ending.
+
+    It is read once, and stays as it is.
+    """
     return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))

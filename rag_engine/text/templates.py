@@ -1,4 +1,4 @@
-"""Sentences that are made from templates: filled in, and known again in a text that was kept."""
+"""Sentences made from templates: filled in, and recognised in a kept text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-# Templates with fewer letters fit what is no example of them.
+# Templates with fewer letters fit sentences that are no example of them.
 _FEWEST_LETTERS = 6
-# A text may hold what a document or a server said: longer ones are left as they are, and a template is looked for in
-# so many sentences together.
+# A text may hold the words of a document or a server: longer ones are left as they are. A template has at most this
+# number of sentences.
 _LONGEST, _MOST_SENTENCES = 1000, 4
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"“<]|https?://)")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
@@ -20,35 +20,38 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 
 @dataclass(frozen=True, slots=True)
 class KnownSentence:
-    """A sentence of a text, or several that are one template, with its values; `template` is "" for an unknown one."""
+    """A sentence of a text with its template and values; `template` is "" for an unknown one.
+
+    Several sentences are one where a template has several.
+    """
 
     text: str
     template: str = ""
     values: Mapping[str, str | int] = field(default_factory=dict)
 
 
-# Each template with its literal parts, all of which an example holds, the first one first and the longest of the others
-# last, and what fits its examples.
+# Each template with its literal parts and the pattern of its examples. An example holds all parts. The first one comes
+# first, the longest of the others last.
 TemplatePatterns = tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]
 
 
 def kept_sentence(template: str, **values: object) -> str:
-    """Return a sentence in English that is kept with an answer or a run; a page knows it again by its template.
+    """Return a sentence in English that is kept with an answer or a run.
 
-    Written out as a literal the template is found by docs/list_messages.py.
+    A page recognises it by its template. docs/list_messages.py finds templates that are written as literals.
     """
     return template.format(**values)
 
 
 def template_patterns(templates: Iterable[str]) -> TemplatePatterns:
-    """Return each template with what fits its examples, those that say most first."""
+    """Return each template with the pattern of its examples, the longest templates first."""
     lettered = [(sum(map(str.isalpha, "".join(_literals(one)))), one) for one in templates]
     ordered = sorted((one for one in lettered if one[0] >= _FEWEST_LETTERS), reverse=True)
     return tuple((template, _literals(template), _pattern(template)) for _letters, template in ordered)
 
 
 def known_sentences(text: str, patterns: TemplatePatterns) -> Iterator[KnownSentence]:
-    """Yield the sentences of a text, each with the template that it is an example of, where there is one."""
+    """Yield the sentences of a text, each with its template, if any."""
     if len(text) > _LONGEST:
         yield KnownSentence(text)
         return
@@ -67,7 +70,10 @@ def known_sentences(text: str, patterns: TemplatePatterns) -> Iterator[KnownSent
 
 
 def fill_template(template: str, values: Mapping[str, object], number: Callable[..., str]) -> str:
-    """Return a template with its values, numbers as `number(value, decimals)` writes them where it has a format."""
+    """Return a template with its values filled in.
+
+    `number(value, decimals)` writes the numbers that have a format.
+    """
     return _Filling(number).vformat(template, (), values)
 
 

@@ -1,6 +1,6 @@
-"""Words for what the engine describes: English, unless whoever shows it to a person gives others.
+"""Words for the engine's descriptions: English, unless a page gives others.
 
-A description takes whole sentences with named places from here and puts none together, so that they can be translated;
+A description takes whole sentences with named places from here and puts none together, so that they can be translated.
 `docs/list_messages.py` finds the sentences in the modules that import this one.
 """
 
@@ -14,12 +14,11 @@ from rag_engine.text.languages import language_name
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How a language says it.
+    """The words and formats of one language.
 
-    `message(text, **values)` fills in a sentence, `counted(one, many, n, **values)` the one that goes with a number,
-    which is {n}; `number` writes one, with as many decimals as are asked for, and `moment` one that is given in ISO
-    form. `facet` names a facet, and `value` one of its values. `kept` says what was written in English before, as far
-    as it knows the sentences.
+    `message(text, **values)` fills in a sentence. `counted(one, many, n, **values)` chooses the sentence for a number,
+    which is {n}. `number` writes a number with the given decimals, `moment` a time in ISO form. `facet` names a facet,
+    and `value` a value of it. `kept` translates a sentence that was kept in English, if it knows it.
     """
 
     message: Callable[..., str]

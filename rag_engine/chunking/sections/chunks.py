@@ -1,7 +1,7 @@
-"""Section-aware chunks: parents are the sections that are cited, children lie within one of them.
+"""Section-aware chunks: parents are the sections that are cited, children lie within one section.
 
-Each section is a parent with its heading; what is above it (act, part, chapter) is kept beside the text. Text
-without a number (preambles, schedules, annexes) has the heading that encloses it.
+Each section is a parent with its heading; the titles above it (act, part, chapter) are kept with the text. Text without
+a number (preambles, schedules, annexes) has the heading that encloses it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RANKS = {"bracketed": 1, "sign": 1, "number": 2, "numeral": 3, "letter": 4}
 _FORMS = {"bracketed": "paragraph", "number": "item", "letter": "letter"}
 # Fewer headings with a number and no noun are a list and not the plan of a document.
 _FEWEST_NUMBERED = 3
-# So many headings without text between them are a table of contents, if they come again later.
+# Number of headings without text between them that are a table of contents, if they come again later.
 _CONTENTS = 3
 _LISTED = ("unit", "level", "annex", "decision", "numbered")
 _TITLE_WORD = re.compile(r"\w{3,}")
@@ -54,10 +54,11 @@ def section_chunks(
 ) -> list[Parent]:
     """Return parents in reading order, each a section or a part of a long one, with its children.
 
-    `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`; every
-    character but white space is in a parent and, within it, in a child; parents do not overlap. A section of more
-    than `section_size` characters is parted at its inner headings, else between clauses, paragraphs or sentences;
-    text that is no section is parted so at `config.parent_size`.
+    - `parent.text == text[parent.start:parent.end]` and `child.text == parent.text[child.start:child.end]`.
+    - Every character but white space is in a parent and, within it, in a child. Parents do not overlap.
+
+    A section of more than `section_size` characters is parted at its inner headings, else between clauses, paragraphs
+    or sentences. Text without a section is parted so at `config.parent_size`.
 
     `language` is an ISO 639-1 code, `title` the document's. Without `blocks` paragraphs are read by blank lines.
     """
@@ -70,10 +71,10 @@ def section_chunks(
 
 
 def _led(sections: Iterable[Section], blocks: Sequence[Block]) -> Iterator[Section]:
-    """Yield the sections, each with the headings before it that have nothing below them: "3 Tasks" leads to "3.1".
+    """Yield the sections, each with the headings before it that have no text: "3 Tasks" before "3.1".
 
     Many such headings in a row that do not lead to the next section are a list of contents, which stays by itself. An
-    article of which a heading is left says that it was repealed.
+    article that is only a heading is never joined to the next: it was repealed.
     """
     held: list[Section] = []
     for section in sections:
@@ -92,7 +93,10 @@ def _led(sections: Iterable[Section], blocks: Sequence[Block]) -> Iterator[Secti
 
 
 def _is_heading(section: Section, blocks: Sequence[Block]) -> bool:
-    """Return whether a numbered chapter, which is no article of a law, has nothing but its heading."""
+    """Return whether a numbered chapter has nothing but its heading.
+
+    An article of a law is no numbered chapter.
+    """
     if not _DECIMAL.fullmatch(section.section):
         return False
     first = bisect_left(blocks, section.start, key=attrgetter("start"))
@@ -101,7 +105,7 @@ def _is_heading(section: Section, blocks: Sequence[Block]) -> bool:
 
 
 def section_coverage(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[int, float]:
-    """Return the number of sections with a number, and the share 0..1 of the characters that lie in one."""
+    """Return the number of numbered sections, and their share 0..1 of the characters."""
     numbered = [section for section in find_outline(text, language, title=title, blocks=blocks) if section.numbered]
     covered = sum(section.end - section.start for section in numbered)
     return len(numbered), covered / len(text) if text else 0.0
@@ -153,7 +157,10 @@ def _parents_of(text: str, language: str, section: Section, lines: Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause that begins at `start`, cited as `label` after the section ("(2)", "§ 1º, II"); rank 1 is outermost."""
+    """A clause that begins at `start`.
+
+    It is cited as `label` after the section ("(2)", "§ 1º, II"). Rank 1 is outermost.
+    """
 
     start: int
     rank: int
@@ -161,10 +168,11 @@ class Clause:
 
 
 def clauses_of(text: str, starts: Sequence[int], headings: Sequence[int], forms: Mapping[str, str]) -> list[Clause]:
-    """Return the clauses of a section's text in reading order; `starts` are the offsets of its lines from its label on.
+    """Return the clauses of a section's text in reading order.
 
-    A heading inside the section, whose offsets are `headings`, belongs to the clause that follows it. `forms` say how
-    a language cites a kind of clause ("Abs. {}"); without one it is cited as it is printed.
+    `starts` are the offsets of its lines from its label on. A heading inside the section, whose offsets are `headings`,
+    belongs to the clause that follows it. `forms` have the words with which a language cites a kind of clause ("Abs.
+    {}"); a kind without words is cited as it is printed.
     """
     found: list[Clause] = []
     stack: list[tuple[int, str]] = []
@@ -184,7 +192,11 @@ def clauses_of(text: str, starts: Sequence[int], headings: Sequence[int], forms:
 
 
 def clause_at(clauses: Sequence[Clause], offset: int) -> str:
-    """Return the label of the last clause that begins at or before the offset; empty before the first."""
+    """Return the label of the last clause that begins at or before the offset; empty before the first.
+
+    >>> clause_at([Clause(0, 1, "(1)"), Clause(40, 1, "(2)")], 50)
+    '(2)'
+    """
     after = next((place for place, clause in enumerate(clauses) if clause.start > offset), len(clauses))
     return clauses[after - 1].label if after else ""
 
@@ -209,9 +221,10 @@ def _joined(parts: list[str], worded: bool) -> str:
 
 
 def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[Block] = ()) -> tuple[Section, ...]:
-    """Return the sections, which cover the text without gaps; one section without a name where no heading was found.
+    """Return the sections, which cover the text without gaps.
 
-    `language` is an ISO 639-1 code. `blocks` tell headings and tables from text; without them paragraphs are read.
+    A text without a heading is one section without a name. `language` is an ISO 639-1 code. `blocks` tell headings and
+    tables from text; without them paragraphs are read.
     """
     rules = rules_of(language)
     places = places_of(text, blocks)
@@ -233,7 +246,10 @@ def find_outline(text: str, language: str, *, title: str = "", blocks: Sequence[
 
 
 def _closed(sections: Sequence[Section], inner: Sequence[tuple[int, str]], end: int) -> Iterator[Section]:
-    """Yield the sections without those that go on, each with its end and the headings inside it."""
+    """Yield the sections, each with its end and the headings inside it.
+
+    A section that only continues the one before is left out.
+    """
     # The same section, printed again in another wording, goes on.
     before = [None, *((one.section, one.act) for one in sections)]
     kept = [
@@ -246,7 +262,7 @@ def _closed(sections: Sequence[Section], inner: Sequence[tuple[int, str]], end: 
 
 
 def _chosen(marks: list[Mark], rules: Rules) -> list[Mark]:
-    """Return the marks that stand for what they seem: no tables of contents, no citations, one kind of unit."""
+    """Return the marks that are headings: no tables of contents, no citations, one kind of unit."""
     marks = _without_contents(marks)
     units = Counter(mark.kind_of_noun for mark in marks if mark.kind == "unit")
     for kind in list(units):
@@ -304,10 +320,10 @@ def _citation(mark: Mark) -> tuple[str, int, str]:
 
 
 def _in_sequence(marks: list[Mark]) -> list[Mark]:
-    """Return the marks without units that only cite one, judged by their numbers and by how the others are printed.
+    """Return the marks without units that only cite one.
 
-    Where units are set as headings, a line of text is none. Elsewhere its number must not go back, unless to the
-    start or to the same number, and an unsure one must come next.
+    If units are set as headings, a line of text is no unit. Else its number must not go back, unless to the start or to
+    the same number, and an unsure one must come next.
     """
     kept: list[Mark] = []
     last: dict[str, tuple[int, str]] = {}
@@ -327,7 +343,7 @@ def _in_sequence(marks: list[Mark]) -> list[Mark]:
 
 
 def _set_as_headings(marks: Sequence[Mark]) -> frozenset[str]:
-    """Return the kinds of units that are set as headings, nearly all of them, up to the next annex or decision."""
+    """Return the kinds of units that are nearly all headings, up to the next annex or decision."""
     before = takewhile(lambda mark: mark.kind not in ("annex", "decision"), marks)
     units = [mark for mark in before if mark.kind == "unit"]
     found = Counter(mark.kind_of_noun for mark in units)
@@ -342,7 +358,7 @@ def _follows(before: tuple[int, str], key: tuple[int, str]) -> bool:
 
 
 def _numbered_units(marks: list[Mark]) -> list[Mark]:
-    """Return numbered headings as units, where there are enough of them in ascending order."""
+    """Return numbered headings as units, if enough of them are in ascending order."""
     ascending: list[Mark] = []
     for mark in takewhile(lambda mark: mark.kind != "annex", marks):
         if mark.kind == "numbered":

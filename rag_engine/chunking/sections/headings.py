@@ -1,6 +1,6 @@
-"""The lines of a text that head something: units, levels, annexes, decisions, preambles and the like.
+"""The lines of a text that head something: units, levels, annexes, decisions, preambles.
 
-Each line is classified by itself here; what depends on the lines before and after it is decided in outline.py.
+Each line is classified by itself here. reader.py decides what depends on the lines around it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ _ENDS = (".", ";", ",", ":")
 
 @dataclass(frozen=True, slots=True)
 class HeadingLine:
-    """A line of the text: characters [start, end). `first` is the first line of its block."""
+    """A line of the text: characters [start, end).
+
+    `first` is true for the first line of its block.
+    """
 
     start: int
     end: int
@@ -52,11 +55,12 @@ class HeadingLine:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line that heads something. `place` is its index; `start` its first character, within the line if inside it.
+    """A line that heads something.
 
-    `label` is what is cited ("§ 5"), `kind_of_noun` its noun's kind, `number` what is printed after it, `title` the
-    rest of the heading. `printed` says that it is set as a heading; `runs_on` that text follows on the same line,
-    `unsure` that it counts only if its number comes next.
+    `place` is its index. `start` is its first character, or that of a unit inside the line. `label` is the cited part
+    ("§ 5"), `kind_of_noun` its noun's kind, `number` the number printed after it, `title` the rest of the heading.
+    `printed` is true if it is set as a heading, `runs_on` if text follows on the same line. An `unsure` one counts only
+    if its number comes next.
     """
 
     kind: MarkKind
@@ -92,7 +96,7 @@ def places_of(text: str, blocks: Sequence[Block]) -> list[HeadingLine]:
 
 
 def marks_of(text: str, places: Sequence[HeadingLine], rules: Rules) -> list[Mark]:
-    """Return everything that may be a heading, in reading order; some of it will turn out to be none."""
+    """Return every line that may be a heading, in reading order; some will turn out to be text."""
     marks: list[Mark] = []
     for index, place in enumerate(places):
         line = text[place.start : place.end]
@@ -122,7 +126,7 @@ def is_title_line(text: str, place: HeadingLine) -> bool:
 
 
 def _mark(line: str, index: int, place: HeadingLine, rules: Rules, *, fresh: bool) -> Mark | None:
-    """Return what the line heads, None when it is text."""
+    """Return the mark of a line that heads something, None for text."""
     printed = place.kind == "heading"
     recital = _RECITAL.match(line)
     if recital:
@@ -163,7 +167,7 @@ def _other(line: str, index: int, place: HeadingLine, rules: Rules, *, printed: 
 
 
 def _numbered(line: str, bare: str, rules: Rules, mark: Callable[..., Mark], *, printed: bool) -> Mark | None:
-    """Return headings that have a numeral, a number or nothing but their print to be recognised by."""
+    """Return a heading that is known by its numeral, its number or its print alone."""
     numeral = _NUMERAL.fullmatch(line)
     if (
         numeral
@@ -214,7 +218,10 @@ def _labelled(
 
 
 def _heads(line: str, end: int, rules: Rules, *, printed: bool) -> bool:
-    """Return whether a line that begins with a label, up to `end`, is a heading and not a sentence that cites it."""
+    """Return whether a line that begins with a label is a heading, not a sentence that cites it.
+
+    The label ends at `end`.
+    """
     rest = line[end:]
     bare = _MARKS.fullmatch(rest)
     if bare:
@@ -258,12 +265,18 @@ def _inside(line: str, index: int, place: HeadingLine, rules: Rules, begin: int)
 
 
 def is_marginal_title(before: str) -> bool:
-    """Return whether what is before a unit on its line can be its title: short, and no end of a sentence."""
+    """Return whether the words before a unit on its line can be its title.
+
+    They are short, and no end of a sentence.
+    """
     return len(before) <= _LONGEST_MARGINAL_TITLE and before[:1].isupper() and not _SENTENCE_END.search(before)
 
 
 def _ends_paragraph(text: str, places: Sequence[HeadingLine], index: int) -> bool:
-    """Return whether the line begins a paragraph: its block's first, after a line that ends one."""
+    """Return whether the line begins a paragraph.
+
+    It is its block's first line, after a line that ends a paragraph.
+    """
     place, before = places[index], places[index - 1]
     last = text[before.end - 1]
     ended = last in ".;:!?)]”\"»’'…|" or before.kind in ("heading", "table", "note") or before.end - before.start < 60

@@ -1,4 +1,4 @@
-"""The marks of a text read from first to last: which of them open a section, and under what."""
+"""The marks of a text, read from first to last: the sections they open, and under which headings."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def heading_of(mark: Mark) -> str:
 
 
 def title_below(text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], index: int) -> str:
-    """Return the title on the line below a bare label; empty where there is none."""
+    """Return the title on the line below a bare label; empty without one."""
     mark = marks[index]
     following = mark.place + 1
     if mark.title or mark.runs_on or following >= len(places):
@@ -101,7 +101,10 @@ def goes_with_heading(text: str, place: HeadingLine, mark: Mark) -> bool:
 
 
 def _is_continued(mark: Mark, below: Mark, ranking: Ranking) -> bool:
-    """Return whether the heading below is the title of a bare level, or continues one of the same large size."""
+    """Return whether the heading below continues this one.
+
+    It is the title of a bare level, or the next line of a heading in the same large size.
+    """
     if below.kind != "loose" or below.place != mark.place + 1 or _LETTERED.match(below.title):
         return False
     bare = mark.kind in ("level", "numeral") and not mark.title
@@ -110,11 +113,11 @@ def _is_continued(mark: Mark, below: Mark, ranking: Ranking) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Characters [start, end) of the text that are cited together; `section` is empty where nothing is cited.
+    """Characters [start, end) of the text that are cited together.
 
-    `numbered` tells a unit with a number from a preamble, annex or title page. `inner` are the starts of headings
-    inside it, with those headings; `label_start` is where its own label begins, after the headings above it. The
-    reader leaves `end` and `inner` open.
+    `section` is empty for text without a label. `numbered` tells a unit with a number from a preamble, annex or title
+    page. `inner` are the starts of headings inside it, with those headings. `label_start` is the start of its own
+    label, after the headings above it. The reader leaves `end` and `inner` open.
     """
 
     start: int
@@ -129,10 +132,10 @@ class Section:
 
 @dataclass(slots=True)
 class _Scope:
-    """The act that is being read: its name, the headings above its units, and how far the reading has got.
+    """The act that is being read: its name, the headings above its units, and the progress.
 
-    `decision` is the heading of the decision that the text is in; `instrument` is an annexed text with units of
-    its own, `bare` one that an "Annex" without a number brought. `recital` is the last one's number, -1 outside.
+    `decision` is the heading of the decision around the text. `instrument` is true in an annexed text with units,
+    `bare` if an "Annex" without a number brought it. `recital` is the last one's number, -1 outside.
     """
 
     act: str
@@ -149,13 +152,13 @@ class _Scope:
 def read_sections(
     text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], rules: Rules, title: str, act: str
 ) -> tuple[list[Section], list[tuple[int, str]]]:
-    """Return the sections that the marks open, and the headings that open none, with their starts.
+    """Return the sections that the marks open, and the other headings with their starts.
 
     `title` is the document's, the outermost heading, and `act` the name that its units belong to.
     """
     reader = _Reader(text, places, marks, rules, title, act)
     numerals = _numeral_units(places, marks)
-    # Headings of which it is not known yet whether a unit follows them; lines that are titles of the one above.
+    # Headings that a unit may still follow; lines that are titles of the one above.
     run: list[Mark] = []
     titles: set[int] = set()
     for index, mark in enumerate(marks):
@@ -172,7 +175,7 @@ def read_sections(
 
 
 class _Reader:
-    """How far the reading of the marks has got: sections found, headings that open none, and those above."""
+    """The state of reading the marks: sections, headings that open none, and headings above."""
 
     def __init__(
         self, text: str, places: Sequence[HeadingLine], marks: Sequence[Mark], rules: Rules, title: str, act: str
@@ -187,7 +190,7 @@ class _Reader:
         self._ranking = ranking_of(marks, rules)
 
     def counts(self, mark: Mark, index: int) -> bool:
-        """Return whether the mark is where its kind may be."""
+        """Return whether a mark of its kind may be at this place."""
         scope = self._scope
         match mark.kind:
             case "recital":
@@ -248,13 +251,13 @@ class _Reader:
         """Open a unit with the headings right above it."""
         start = self._above(mark, run)
         place = self._places[mark.place]
-        # What is before a unit inside a line may be its own title.
+        # The text before a unit inside a line may be its own title.
         before = self._text[place.start : start].strip()
         if start == mark.start > place.start and self._rules.dashed and is_marginal_title(before):
             start = place.start
         level: Stack = []
         if not mark.kind_of_noun:
-            # A numbered heading is a unit and is above those of its own: 4 above 4.1.
+            # A numbered heading is a unit and is above its own subheadings: 4 above 4.1.
             put_on(self._stack, [replace(mark, kind="numbered")], self._ranking)
             level = [self._stack.pop()]
         self._add(start, mark.label, heading, numbered=True, label_start=mark.start)
@@ -264,9 +267,10 @@ class _Reader:
         self._stack = [level for level in self._stack if level[0] != LOOSE_RANK]
 
     def _annex(self, mark: Mark, index: int, heading: str, title: str) -> None:
-        """Open an annex. One with units of its own is an act of its own, named by its title.
+        """Open an annex.
 
-        A numbered annex after an instrument that a bare "Annex" brought is that instrument's.
+        An annex with units is an act, named by its title. A numbered annex after an instrument that a bare "Annex"
+        brought belongs to that instrument.
         """
         scope = self._scope
         if scope.instrument and scope.bare and mark.number:
@@ -287,7 +291,10 @@ class _Reader:
         self.sections.append(Section(start, label, section, self._scope.act, headings, numbered))
 
     def _above(self, mark: Mark, run: list[Mark]) -> int:
-        """Return the start of the headings right above a mark, which belong to it, else its own; empties the run."""
+        """Return the start of the headings right above a mark, else the mark's own; empty the run.
+
+        These headings belong to the mark.
+        """
         above: list[Mark] = []
         expected = mark.place
         while run and all(
@@ -301,7 +308,10 @@ class _Reader:
         return above[0].start if above else mark.start
 
     def leave(self, run: list[Mark]) -> None:
-        """Close headings that no unit follows: a level or a greater one opens a section, others stay in theirs."""
+        """Close headings that no unit follows.
+
+        A level or a greater heading opens a section; others stay in theirs.
+        """
         scope = self._scope
         for mark in run:
             greater = mark.kind == "loose" and self._ranking.is_greater(mark)
@@ -330,7 +340,10 @@ def _goes_on(following: Iterable[Mark], *, before_notes: bool = True) -> bool:
 
 
 def _numeral_units(places: Sequence[HeadingLine], marks: Sequence[Mark]) -> set[int]:
-    """Return the places of bare numerals that number provisions: in order from the first, and over text, no heading."""
+    """Return the places of bare numerals that number provisions.
+
+    They are in order from the first, and text follows them, no heading.
+    """
     at = {mark.place: mark for mark in marks}
     runs: list[list[Mark]] = [[]]
     for mark in marks:

@@ -1,7 +1,7 @@
-"""References from one section to another: "see Article 9", "§ 12 Abs. 1", "madde 19", "decision 2/CP.19".
+"""References from one section to another: "see Article 9", "madde 19", "decision 2/CP.19".
 
-A reference is found in the text, then resolved to the section it names in the same document. One that names another
-act resolves only where that act is in the document too.
+A reference is found in the text, then resolved to the section it names in the same document. A reference to another act
+resolves only if that act is in the document too.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ _TURKISH_REACH = 120
 class Reference:
     """Characters [start, end) of a text that name a section.
 
-    `label` is the section in its normal form ("article 9", see `normal_label`); `act` the other act that it belongs
-    to, empty for the text's own; `document` the symbol of another document ("2/CP.19"), empty where none is named.
+    `label` is the section in its normal form ("article 9", see `normal_label`). `act` is the other act that it belongs
+    to, empty for the text's own. `document` is the symbol of another document ("2/CP.19"), or empty.
     """
 
     start: int
@@ -68,7 +68,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Parent `origin` refers to parent `target` at characters [start, end) of the document's text, written `label`."""
+    """A reference from parent `origin` to parent `target`.
+
+    It is written as `label` at characters [start, end) of the document's text.
+    """
 
     origin: int
     target: int
@@ -78,10 +81,13 @@ class Edge:
 
 
 def find_references(text: str, language: str) -> list[Reference]:
-    """Return the references in reading order, one for each section that is named ("Articles 4 and 5" gives two).
+    """Return the references in reading order, one for each named section.
 
-    `language` is an ISO 639-1 code; a language without rules is read with the English ones. Headings are found too;
-    resolved, they are references of a section to itself, and vanish.
+    "Articles 4 and 5" gives two. `language` is an ISO 639-1 code; a language without rules is read with the English
+    ones. Headings are found too. Resolved, they are references of a section to itself, and vanish.
+
+    >>> [one.label for one in find_references("see Articles 4 and 5", "en")]
+    ['article 4', 'article 5']
     """
     rules = rules_of(language)
     found = [reference for match in _pattern(language).finditer(text) for reference in _read(text, match, rules)]
@@ -98,8 +104,11 @@ def find_references(text: str, language: str) -> list[Reference]:
 def named_sections(question: str, language: str) -> list[Reference]:
     """Return the sections that a question names, in order, each place once.
 
-    A question may cite an act in the words of the act's language, so the nouns of all languages are read, those of the
-    question's own (ISO 639-1) first, and a number before an abbreviation ("302 IPC").
+    A question may cite an act in the words of the act's language, so the nouns of all languages are read. The nouns of
+    `language`, the question's (ISO 639-1), come first. A number before an abbreviation counts too ("302 IPC").
+
+    >>> [one.label for one in named_sections("What does 302 IPC say?", "en")]
+    ['section 302']
     """
     found: dict[tuple[int, str], Reference] = {}
     for code in dict.fromkeys((language, *READ_LANGUAGES)):
@@ -116,11 +125,13 @@ def named_sections(question: str, language: str) -> list[Reference]:
 
 
 def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[Edge]:
-    """Return an edge for each reference whose section is one of the parents, in the order of the references.
+    """Return an edge for each reference to a section of the parents, in order.
 
-    A reference that names no act means the act it is in. A section in several parents is met at its first; a
-    section's reference to itself is no edge, nor is a second one from a parent to the same section, nor one from a
-    title page or table of contents.
+    A reference that names no act means the act it is in. A section in several parents is met at its first. These
+    references are left out:
+
+    - one from a section to itself, or a second one from a parent to the same section,
+    - one from a title page or table of contents.
     """
     starts = [parent.start for parent in parents]
     targets: dict[tuple[str, str], int] = {}
@@ -146,7 +157,7 @@ def resolve(references: Iterable[Reference], parents: Sequence[Parent]) -> list[
 
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
-    """Return a noun, the numbers after it with their subdivisions, and the parts of a section that follow."""
+    """Return the pattern of a noun, its numbers with subdivisions, and the parts that follow."""
     rules = rules_of(language)
     nouns = choice(form for noun in rules.cited for form in (noun, noun.lower(), noun.capitalize(), noun.upper()))
     number = rules.number + SUBDIVISION
@@ -208,9 +219,10 @@ def _number_first(text: str) -> Iterator[Reference]:
 
 
 def _is_named(name: str, act: str) -> bool:
-    """Return whether the name means the act: its words are in the act's, endings apart ("des Grundgesetzes").
+    """Return whether the name means the act: each of its words is in the act's name.
 
-    The first number is the act's own; those after it belong to acts that it amends.
+    Endings may differ ("des Grundgesetzes"). The first number is the act's own; later ones belong to acts that it
+    amends.
     """
     words, known = ([lower(word) for word in _WORD.findall(one)] for one in (name, act))
     number, own = (next((word for word in those if word[0].isdecimal()), "") for those in (words, known))

@@ -38,7 +38,7 @@ class Rules:
     """The patterns of one language; each noun is a key of `kinds`, in lower case and without its stop.
 
     `unit`, `level`, `annex` and `decision` match a heading's label at the start of a line, with the groups noun and
-    number; `number` is the pattern of one in a reference. `level_ranks` counts from the outermost.
+    number. `number` is the pattern of a number in a reference. `level_ranks` counts from the outermost.
     """
 
     kinds: dict[str, str]
@@ -71,7 +71,7 @@ class Rules:
 
 @cache
 def rules_of(language: str) -> Rules:
-    """Return the rules of a language (ISO 639-1); a language without a table is read with the English one."""
+    """Return the rules of a language (ISO 639-1), the English ones for a language without a table."""
     tables = read_table("sections")
     code = language.lower()[:2]
     return _rules(tables[code if code in tables else "en"])
@@ -79,9 +79,10 @@ def rules_of(language: str) -> Rules:
 
 @dataclass(frozen=True, slots=True)
 class SectionWords:
-    """The words of all languages, in lower case: nouns with their kinds, ordinals and other words with their numbers.
+    """The words of all languages, in lower case.
 
-    Nouns are without their stop; `preambles` are the headings of preambles proper.
+    They are nouns with their kinds, and ordinals and other words with their numbers. Nouns are without their stop;
+    `preambles` are the headings of preambles proper.
     """
 
     kinds: dict[str, str]
@@ -103,7 +104,7 @@ def section_words() -> SectionWords:
 
 
 def lower(word: str) -> str:
-    """Return the word in lower case; the Turkish capitals fall together with their Latin pairs."""
+    """Return the word in lower case, Turkish capitals as their Latin pairs, without a stop at its end."""
     return word.replace("İ", "i").lower().rstrip(".")
 
 
@@ -170,7 +171,10 @@ def _kinds(table: dict[str, Any]) -> dict[str, str]:
 
 
 def _printed(rows: Iterable[list[str]]) -> str:
-    """Return a pattern for the nouns as a heading prints them: with a capital or in capitals, the stop optional."""
+    """Return a pattern for the nouns as a heading prints them.
+
+    They are as listed or in capitals, the stop optional.
+    """
     return choice(form for _kind, *nouns in rows for noun in nouns for form in _forms(noun))
 
 
@@ -181,7 +185,6 @@ def choice(words: Iterable[str]) -> str:
 
 
 def _forms(word: str) -> tuple[str, str, str]:
-    """Return the word as it is, in capitals, and in Turkish capitals."""
     return word, word.upper(), word.replace("i", "İ").replace("ı", "I").upper()
 
 
@@ -190,10 +193,13 @@ def _pattern(source: str | None) -> re.Pattern[str] | None:
 
 
 def normal_label(label: str) -> str:
-    """Return the label as "kind number" in lower case: "section 302" for s. 302, "article 9" for Art. 9 and 9. madde.
+    """Return the label as "kind number" in lower case: "article 9" for Art. 9 and 9. madde.
 
     Roman numbers become Arabic ("annex 2"), letters stay with their number ("article 12a"). A label without a known
     noun comes back in lower case; a number alone is a section's.
+
+    >>> normal_label("Art. 9"), normal_label("9. madde")
+    ('article 9', 'article 9')
     """
     plain = " ".join(unicodedata.normalize("NFC", label).replace("\u2011", "-").split())
     folded = _ORDINAL_SIGN.sub("", lower(plain)).strip(" .:–—-").removeprefix("the ")
@@ -215,14 +221,21 @@ def normal_label(label: str) -> str:
 
 
 def number_key(number: str) -> tuple[int, str]:
-    """Return a number as it sorts: 12a after 12, before 13; (0, itself) for a letter or a word."""
+    """Return a number as it sorts: 12a after 12, before 13; (0, itself) for a letter or a word.
+
+    >>> sorted(["13", "12a", "12"], key=number_key)
+    ['12', '12a', '13']
+    """
     normal = _number(_ORDINAL_SIGN.sub("", number.lower()).strip(" ."))
     found = _ARABIC.fullmatch(normal)
     return (int(found[1]), found[2]) if found else (0, normal)
 
 
 def _number(number: str) -> str:
-    """Return the number in Arabic digits, its letter or addition joined to it ("12a", "117bis"); a symbol as it is."""
+    """Return the number in Arabic digits, its letter or addition joined to it ("12a", "117bis").
+
+    A symbol stays as it is.
+    """
     number = section_words().number_words.get(number, number)
     if number in section_words().ordinals:
         return str(section_words().ordinals[number])

@@ -25,7 +25,7 @@ _SIGNIFICANT = 0.05
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """A run of questions: what it was made with, its rows, its figures over groups of them, and what asks it again."""
+    """A run of questions: its settings, rows and figures, and the request that asks it again."""
 
     settings: Mapping[str, Any]
     rows: tuple[AnswerRow, ...]
@@ -63,7 +63,10 @@ _ACCEPTED = "accepted"
 
 
 def record_run(workspace: Path, id: str, run: KeptRun, begun: str) -> RecordedRun:
-    """Record a run as far as it is, without answers that cite what was erased since a moment, in any process."""
+    """Record a run as far as it is, without answers that cite erased documents.
+
+    Documents count that any process has erased since the moment `begun`.
+    """
     with RUNS.changing(workspace):
         erased = {one.file for one in erased_since(workspace, begun) if one.redact}
         return RUNS.write(workspace, RecordedRun(id, without_answers(run, erased)))
@@ -75,13 +78,13 @@ def without_answers(run: KeptRun, files: Collection[str]) -> KeptRun:
 
 
 def find_accepted(workspace: Path) -> KeptRun | None:
-    """Return the accepted run of a workspace, None where none was accepted."""
+    """Return the accepted run of a workspace, None without one."""
     found = RUNS.read_any(workspace, _ACCEPTED)
     return found.run if found else None
 
 
 def require_accepted(workspace: Path) -> KeptRun:
-    """Return the accepted run of a workspace; InputError where none was accepted."""
+    """Return the accepted run of a workspace; InputError without one."""
     found = find_accepted(workspace)
     if found is None:
         raise InputError("No run was accepted.", help="Accept one first: `sextant eval gate GOLD --accept`.")
@@ -97,7 +100,7 @@ def keep_run(workspace: Path, id: str, under: str = _ACCEPTED) -> RecordedRun:
 
 
 def read_run(path: Path) -> KeptRun:
-    """Return the run in a file of `sextant eval answers`; InputError where there is none or the file is another."""
+    """Return the run in a file of `sextant eval answers`; InputError for a missing or other file."""
     try:
         return _RUN.validate_json(path.read_bytes())
     except OSError as error:
@@ -112,7 +115,10 @@ def read_run(path: Path) -> KeptRun:
 
 
 def require_answers(run: KeptRun) -> None:
-    """Raise BackendError where a question could not be asked: what is missing would count as no difference."""
+    """Raise BackendError if a question could not be asked.
+
+    A missing answer would count as no difference.
+    """
     failed = [row for row in run.rows if row.failed]
     if failed:
         raise BackendError(
@@ -123,9 +129,9 @@ def require_answers(run: KeptRun) -> None:
 
 
 def changes(accepted: KeptRun, current: KeptRun) -> tuple[MetricChange, ...]:
-    """Return how each figure changed on the questions that both runs have it of; InputError where they share none.
+    """Return how each figure changed on the questions of both runs; InputError if they share none.
 
-    A question is the same where its id and its words are.
+    A question is the same if its id and its words are.
     """
     asked = {(row.id, row.question): row for row in accepted.rows}
     pairs = [(asked[row.id, row.question], row) for row in current.rows if (row.id, row.question) in asked]

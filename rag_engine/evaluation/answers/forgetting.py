@@ -1,4 +1,4 @@
-"""Removal of an erased document from the test questions that quote it, and from what was answered to them."""
+"""Removal of an erased document from the test questions and from their answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rag_engine.storage.collection import Collection
 
 
 def forget_in_evaluation(collection: Collection, document_id: str, file: str) -> None:
-    """Remove what the test questions quote of the document of a file, and the answers that cite it, in every run.
+    """Remove a document's quotes from the test questions, and the answers that cite it from all runs.
 
     The figures of the runs stay.
     """
@@ -26,9 +26,9 @@ def forget_in_evaluation(collection: Collection, document_id: str, file: str) ->
 def without_quotes(
     collection: Collection, before: Sequence[AnswerQuestion], document_id: str, file: str
 ) -> Iterator[AnswerQuestion]:
-    """Yield questions without what they quote of a file, but for quotes that another document of its name says.
+    """Yield questions without the quotes of a file that no other document of its name has.
 
-    A question that nothing is left to answer is not among them.
+    A question that loses all its quotes is left out.
     """
 
     @cache

@@ -1,4 +1,4 @@
-"""The gate: answers of the present settings, or of a new generation of the index, held against the accepted run."""
+"""The gate: compares answers of present settings or a new generation with the accepted run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from rag_engine.text.templates import kept_sentence
 
 @dataclass(frozen=True, slots=True)
 class GateResult(SharedRecord):
-    """Figures of one generation of the index against the accepted run's, and the settings in which the two differ."""
+    """Figures of a generation of the index against the accepted run's.
+
+    `differing` are the settings in which the two differ.
+    """
 
     when: str
     generation: int
@@ -50,12 +53,12 @@ _KIND = RecordKind("gate", kept_sentence("result of the gate"), TypeAdapter(Gate
 
 
 def find_result(workspace: Path) -> GateResult | None:
-    """Return what the gate of a workspace found last; None before it was first asked."""
+    """Return the latest result of a workspace's gate; None before the first."""
     return _KIND.read_any(workspace, _LAST)
 
 
 def compare_runs(accepted: KeptRun, run: KeptRun, generation: int) -> GateResult:
-    """Return how a run compares with the accepted one; BackendError where a question of it could not be asked."""
+    """Return how a run compares with the accepted one; BackendError if a question was not asked."""
     require_answers(run)
     found, differing = changes(accepted, run), differing_settings(accepted, run)
     return GateResult(datetime.now(UTC).isoformat(timespec="seconds"), generation, len(run.rows), found, differing)
@@ -78,5 +81,5 @@ def accept_answers(engine: Engine, request: AnswersRequest, progress: RunProgres
 
 
 def keep_result(workspace: Path, result: GateResult) -> None:
-    """Keep what the gate found, for whoever looks later."""
+    """Keep the result of the gate, in place of the last one."""
     _KIND.write(workspace, result)

@@ -1,4 +1,4 @@
-"""Figures of an answer that a second language model judges, at temperature 0, after the metrics of RAGAS."""
+"""Figures of an answer that a second language model judges at temperature 0, after RAGAS."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ _HEADROOM = 1.4  # a language model counts more tokens than the encoder (rag_eng
 
 @dataclass(frozen=True, slots=True)
 class JudgedAnswer:
-    """The figures of a judge: the mean of each over the repeats that gave one, its standard deviation, what failed."""
+    """The figures of a judge: the mean of each over the repeats, its standard deviation, failures.
+
+    A repeat that gave no figure does not count.
+    """
 
     figures: Figures
     spreads: Figures
@@ -58,10 +61,11 @@ class Judge:
         self._embedder, self._seconds = embedder, seconds
 
     def judge(self, question: AnswerQuestion, answer: Answer) -> JudgedAnswer:
-        """Return the judged figures, 0 to 1; None where the judge failed or a metric says nothing of the answer.
+        """Return the judged figures, 0 to 1; None without a figure.
 
-        A question without an answer and an answer that failed are not judged. An answer that refuses what the
-        documents do answer is neither relevant nor correct: 0. What needs a reference answer is None without one.
+        The judge may fail, or a metric may say nothing of the answer. A question without an answer and an answer that
+        failed are not judged. An answer that refuses an answerable question is neither relevant nor correct: 0. Figures
+        that need a reference answer are None without one.
         """
         if not question.answerable or answer.status == "error":
             return JudgedAnswer(dict.fromkeys(JUDGED_METRICS), dict.fromkeys(JUDGED_METRICS), ())
@@ -128,13 +132,12 @@ class Judge:
         return average_precision([float(one) for one in self._verdicts(USEFULNESS_RULES, message, len(contexts))])
 
     def _correctness(self, question: AnswerQuestion, answer: Answer, claims: Sequence[str]) -> float:
-        """Return half the cosine with the reference answer and half the share of its claims that the answer makes."""
+        """Return half the cosine with the reference answer, plus half the share of its claims made."""
         covered = self._supported(claims, [answer.text])
         one, other = self._embedder.encode_passages([answer.text, question.answer])
         return 0.5 * float(one @ other) + 0.5 * covered
 
     def _supported(self, claims: Sequence[str], passages: Sequence[str]) -> float:
-        """Return the share of the claims that the passages support."""
         if not passages:
             return 0.0
         verdicts = self._verdicts(SUPPORTED_CLAIMS_RULES, supported_claims_message(claims, passages), len(claims))
@@ -154,7 +157,10 @@ class Judge:
         return found
 
     def _list(self, rules: str, message: str, name: str, kind: str, least: int, most: int) -> list[object]:
-        """Return the list that the model replies with; BackendError where it gives none or cannot read all of it."""
+        """Return the list in the model's reply, empty without one.
+
+        BackendError if the text does not fit into the model's window or the model fails.
+        """
         needed = ceil(self._embedder.count_tokens(rules + message) * _HEADROOM) + _REPLY_TOKENS
         if needed > self.model.context_window:
             raise BackendError(

@@ -1,4 +1,4 @@
-"""Answers of a workspace measured as it is set: the questions asked, their rows kept, the run summarised."""
+"""Answers of a workspace, measured with its settings: questions asked, rows kept, run summarised."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def measure_answers(
     progress: RunProgress = lambda *_: None,
     warn: Callable[[Sequence[str]], None] = lambda _: None,
 ) -> RecordedRun:
-    """Return the run of the questions as it is recorded; rows that the same settings left are kept.
+    """Return the run of the questions as it is recorded; earlier rows with the same settings are kept.
 
-    `anew` keeps only those of a run that was stopped. InputError where the questions quote a document that the
+    With `anew` only the rows of a stopped run are kept. InputError if the questions quote a document that the
     collection lacks.
     """
     questions = read_answer_questions(Path(request.gold) if request.gold else SAMPLE)
@@ -56,7 +56,10 @@ def measure_questions(
     progress: RunProgress = lambda *_: None,
     warn: Callable[[Sequence[str]], None] = lambda _: None,
 ) -> RecordedRun:
-    """Return the run of questions that were read, as `measure_answers` does; its id is the name and the settings."""
+    """Return the run of the given questions, as `measure_answers` does.
+
+    Its id is the name and the settings.
+    """
     begun = datetime.now(UTC).isoformat(timespec="microseconds")
     compare, warnings = open_text_metrics(open_token_score) if request.text_metrics else (None, ())
     warn(warnings)

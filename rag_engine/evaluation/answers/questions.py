@@ -1,4 +1,4 @@
-"""Questions with known answers, one JSON object a line: each with the passages that answer it, or with none."""
+"""Questions with known answers, one JSON object a line, each with its passages or none."""
 
 from __future__ import annotations
 
@@ -125,7 +125,10 @@ def _question(path: Path, number: int, values: Mapping[str, Any]) -> AnswerQuest
 
 
 def _filters(path: Path, number: int, given: Any) -> Filter:
-    """Return a filter of which each facet has a list of values; which facets there are is known when it is asked."""
+    """Return a filter in which each facet has a list of values.
+
+    The facets are checked when the question is asked.
+    """
     lists = given.values() if isinstance(given, dict) else [None]
     if not all(isinstance(values, list) and all(isinstance(one, str) for one in values) for values in lists):
         raise line_error(

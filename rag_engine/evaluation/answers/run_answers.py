@@ -22,7 +22,7 @@ from rag_engine.types import Answer
 AskQuestion = Callable[[AnswerQuestion], Answer]
 RunProgress = Callable[[int, int, str], None]
 
-# Figures are kept with so many digits, so that a run read from its file equals the run itself.
+# Digits of kept figures, so that a run read from its file equals the run itself.
 _DIGITS = 6
 # Characters of the question that progress names.
 _NAMED = 100
@@ -30,9 +30,10 @@ _NAMED = 100
 
 @dataclass(frozen=True, slots=True)
 class AnswersRequest:
-    """Which questions are asked, and how their answers are judged; without a file of questions those on the sample.
+    """The questions to ask, and how to judge their answers.
 
-    `top_k` None is the configured number of passages; without a `judge` no model judges.
+    Without a file of questions they are those on the sample. `top_k` None is the configured number of passages; without
+    a `judge` no model judges.
     """
 
     gold: str = ""
@@ -59,7 +60,10 @@ class Scorers:
 
 @dataclass(frozen=True, slots=True)
 class MetricSummary:
-    """A figure over a group of questions: its mean with the 95% interval, and the mean spread of repeated judging."""
+    """A figure over a group of questions: its mean and 95% interval, and the spread of judging.
+
+    The spread is the mean over repeated judging.
+    """
 
     group: str
     metric: str
@@ -87,7 +91,7 @@ def run_answers(
 
 
 def answer_of(parts: Iterable[object]) -> Answer:
-    """Return the answer at the end of what the engine yields."""
+    """Return the answer, the last of the parts that the engine yields."""
     *_, last = parts
     assert isinstance(last, Answer), "an answer always ends with itself"
     return last
@@ -106,7 +110,7 @@ def require_documents(questions: Sequence[AnswerQuestion], files: Collection[str
 
 
 def summarise(rows: Sequence[AnswerRow], metrics: Sequence[str]) -> tuple[MetricSummary, ...]:
-    """Return each figure over all questions, each kind, each language and each half of a split, in this order."""
+    """Return each figure over all questions, each kind, each language and each split, in order."""
     groups: dict[str, list[AnswerRow]] = {"all": list(rows)}
     for field in ("kind", "language", "split"):
         for row in rows:

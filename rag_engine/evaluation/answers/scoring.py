@@ -1,4 +1,4 @@
-"""Figures of an answer that ask nothing more: abstention, its words, cited pages, contexts, and supported claims."""
+"""Figures of an answer without a judge: abstention, words, cited pages, contexts, support."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ METRICS = (
 CitedPage = tuple[str, int]
 Figures = Mapping[str, float | None]
 
-# Runs of so many words are compared: two texts on one subject share most single words.
+# Length, in words, of the runs that are compared: two texts on one subject share most single words.
 _RUN = 3
 _WORD = re.compile(r"\w+")
 _STEM = 6  # letters compared of a key word: enough to pass over most endings
 _BETWEEN = 4  # other words that may be between those of a key word
-# Kinds of files whose pages are pages. Of any other a page is the whole document, or a sheet of it.
+# Kinds of files with pages. In any other kind a page is the whole document, or a sheet of it.
 _PAGED = ("application/pdf", "application/vnd.openxmlformats-officedocument.presentationml.presentation")
 _NO_PAGE = 0
-# What a cited passage must hold of a gold sentence where its page says nothing.
+# The share of a gold sentence that a cited passage must hold if its file has no pages.
 _BEARS_OUT = 0.5
 
 
 def score(question: AnswerQuestion, answer: Answer) -> Figures:
-    """Return the figures of an answer, 0 to 1; None where a metric says nothing of it.
+    """Return the figures of an answer, 0 to 1; None for a metric without a figure.
 
-    Of a question without an answer only abstention is measured; of an answer that failed nothing is. An answer that
-    refuses, or cites nothing, has neither words nor citations that are right: 0.
+    For a question without an answer only abstention is measured. For an answer that failed nothing is. An answer that
+    refuses, or cites nothing, has neither right words nor right citations: 0.
     """
     if answer.status == "error":
         return dict.fromkeys(METRICS)
@@ -64,10 +64,10 @@ def score(question: AnswerQuestion, answer: Answer) -> Figures:
 
 
 def supported_share(support: Sequence[SentenceSupport]) -> float | None:
-    """Return the share of an answer's claims that the cited passages support; None where no sentence was labelled.
+    """Return the share of an answer's claims that the cited passages support.
 
-    Quotations are in the passages' own words and are not labelled. The labels are those that the answer comes with: of
-    the second model where one is set, otherwise those whose accuracy stands beside them.
+    Without a labelled sentence it is None. Quotations are in the passages' own words and are not labelled. The labels
+    are those of the second model if one is set, else those that the answer came with.
     """
     labels = [one.label for one in support if one.label != "no claim"]
     return labels.count("supported") / len(labels) if labels else None
@@ -76,7 +76,7 @@ def supported_share(support: Sequence[SentenceSupport]) -> float | None:
 def is_first_right(answer: Answer, passages: Sequence[Quote]) -> bool:
     """Return whether the first quote of an answer bears out a gold sentence of its document.
 
-    One holds half of the other: a gold sentence may be a part of what is quoted, or go on after it.
+    Either holds half of the other: a gold sentence may be a part of the quote, or go on after it.
     """
     first = next(iter(answer.citations), None)
     if first is None:
@@ -95,9 +95,10 @@ def _match(question: AnswerQuestion, answer: Answer, *, abstained: bool) -> floa
 
 
 def cited_pages(answer: Answer, passages: Sequence[Quote]) -> list[CitedPage]:
-    """Return the pages that an answer cites; 0 for a passage without an answer, of a document without pages.
+    """Return the pages that an answer cites.
 
-    Whatever is cited of such a document would be on the page that answers.
+    Any citation of a document without pages would be on the answering page. So its page is 0, unless the cited passage
+    holds the answer.
     """
     sources = {source.n: source for source in answer.evidence.sources}
     cited: list[CitedPage] = []
@@ -113,10 +114,10 @@ def cited_pages(answer: Answer, passages: Sequence[Quote]) -> list[CitedPage]:
 
 
 def answer_match(text: str, question: AnswerQuestion) -> float:
-    """Return 1 for a text that holds the gold sentence of a document, else the share of the key words in it.
+    """Return 1 for a text with the gold sentence of a document, else its share of the key words.
 
-    The words of a key word may be in any order, with a few others between them, for a reference answer is not the only
-    way of putting it; scattered over the text they are not the key word.
+    A reference answer is not the only way of putting it. So the words of a key word may be in any order, with a few
+    others between them. Scattered over the text they are not the key word.
     """
     plain = CHECKED_MARK.sub(" ", text)
     letters, _ = letters_of(plain)
@@ -128,9 +129,13 @@ def answer_match(text: str, question: AnswerQuestion) -> float:
 
 
 def citation_scores(cited: Collection[CitedPage], passages: Sequence[Quote]) -> tuple[float, float]:
-    """Return the share of the cited pages that answer, and the share of a document's answering pages that are cited.
+    """Return precision and recall of the cited pages.
 
-    Recall is that of the document which it is best for. Without citations both are 0.
+    Precision is the share of the cited pages that answer, recall the share of a document's answering pages that are
+    cited. Recall is that of the best document. Without citations both are 0.
+
+    >>> citation_scores([("plan.pdf", 3), ("plan.pdf", 4)], [Quote("plan.pdf", 3, "raised by one metre")])
+    (0.5, 1.0)
     """
     pages = set(cited)
     if not pages:
@@ -142,16 +147,23 @@ def citation_scores(cited: Collection[CitedPage], passages: Sequence[Quote]) -> 
 
 
 def best_match(context: str, passages: Sequence[Quote]) -> float:
-    """Return how much of a gold sentence a context holds, of the one that it holds most of."""
+    """Return the largest share of a gold sentence that a context holds.
+
+    >>> best_match("Dykes are raised by one metre.", [Quote("plan.pdf", 3, "raised by one metre")])
+    1.0
+    """
     runs = _runs(context)
     return max((_held(quote, runs) for quote in passages), default=0.0)
 
 
 def average_precision(relevances: Sequence[float]) -> float:
-    """Return the precision at each rank, weighted by how relevant the context at that rank is.
+    """Return the precision at each rank, weighted by the relevance of the context at that rank.
 
     With relevances of 0 and 1 it is the context precision of RAGAS (Es et al. 2024); a partial match counts in part.
-    0 where nothing is relevant.
+    Without a relevant context it is 0.
+
+    >>> average_precision([0.0, 1.0])
+    0.5
     """
     total = sum(relevances)
     if not total:
@@ -164,7 +176,13 @@ def average_precision(relevances: Sequence[float]) -> float:
 
 
 def context_recall(contexts: Sequence[str], passages: Sequence[Quote]) -> float:
-    """Return how much of a document's gold sentences all contexts together hold, of the document they hold most of."""
+    """Return the share of a document's gold sentences that the contexts have together.
+
+    The document with the largest share counts.
+
+    >>> context_recall(["Dykes are raised."], [Quote("plan.pdf", 3, "raised by one metre")])
+    0.0
+    """
     runs = frozenset[tuple[str, ...]]().union(*map(_runs, contexts))
     shares = [sum(_held(quote, runs) for quote in quotes) / len(quotes) for quotes in _answers(passages)]
     return max(shares, default=0.0)
@@ -182,7 +200,7 @@ def _held(quote: Quote, runs: Collection[tuple[str, ...]]) -> float:
 
 
 def _is_together(stems: Sequence[str], written: Sequence[str]) -> bool:
-    """Whether words are found within one stretch of others."""
+    """Return whether the words are found within one stretch of others."""
     wanted, length = set(stems), len(stems) + _BETWEEN
     places = [place for place, stem in enumerate(written) if stem in wanted]
     return any(wanted <= set(written[place : place + length]) for place in places)

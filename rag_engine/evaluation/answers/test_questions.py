@@ -1,4 +1,4 @@
-"""The test questions of a workspace: kept from answers, written by hand or imported, among its records."""
+"""The test questions of a workspace, among its records: kept, written by hand or imported."""
 
 from __future__ import annotations
 
@@ -41,12 +41,15 @@ def change_test_questions(
 
 
 def with_questions(before: Sequence[AnswerQuestion], new: Sequence[AnswerQuestion]) -> list[AnswerQuestion]:
-    """Return the questions with the new ones at their end, those that were there before in the place of their ids."""
+    """Return the questions with the new ones at their end.
+
+    A new one with a known id takes the place of the old one.
+    """
     return list({one.id: one for one in (*before, *new)}.values())
 
 
 def answer_id(conversation: str, asked: str) -> str:
-    """Return the id of the question whose answer is kept; the same for one answer, so that it is kept once."""
+    """Return the id of a kept question; the same for one answer, so that it is kept once."""
     return f"ask-{hashlib.sha256(f'{conversation} {asked}'.encode()).hexdigest()[:12]}"
 
 

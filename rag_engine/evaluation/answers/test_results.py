@@ -30,7 +30,7 @@ _HASHES = {
     "model_digest": "model (hash)",
 }
 _DIGITS = 12
-# What the passages found must hold of the expected ones.
+# The share of the expected passages that the found ones must hold.
 _HALF = 0.5
 # A difference that chance brings about in fewer cases than this is more than chance.
 _SIGNIFICANT = 0.05
@@ -66,7 +66,7 @@ class QuestionChange:
 
 @dataclass(frozen=True, slots=True)
 class ShareChange:
-    """A measure on the questions that both runs have it of: how many were right, turned right, and turned wrong."""
+    """A measure on the questions of both runs: right before and after, gained and lost."""
 
     measure: Measure
     questions: int
@@ -139,9 +139,13 @@ def shares(rows: Sequence[AnswerRow]) -> tuple[MeasuredShare, ...]:
 
 
 def least_difference(questions: int) -> int | None:
-    """Return the least difference in points that can be more than chance between two runs of so many questions.
+    """Return the least difference in points that can be more than chance between two runs.
 
-    Below it not even questions that all turned one way are; None where no difference can be.
+    Both have `questions` questions. Below it not even questions that all turned one way are more than chance. None if
+    no difference can be.
+
+    >>> least_difference(20)
+    30
     """
     turned = next(number for number in count(1) if sign_p(number, 0) < _SIGNIFICANT)
     return ceil(100 * turned / questions) if questions >= turned else None
@@ -177,7 +181,10 @@ def settings_of(run: KeptRun) -> dict[str, str]:
 
 
 def results_table(rows: Sequence[AnswerRow]) -> tuple[list[str], list[list[str | float | None]]]:
-    """Return a run as a table, a row a question: what came out, the answer, what it cites, and every figure."""
+    """Return a run as a table with a row for each question.
+
+    It has the result, the answer, its citations and every figure.
+    """
     metrics = list(dict.fromkeys(metric for row in rows for metric in row.figures))
     headings = ["Id", "Question", "Result", *MEASURES.values(), "Answer", "Cited", "Seconds", *metrics, "Failure"]
     return headings, [

@@ -21,7 +21,7 @@ _MOMENT = "%Y%m%dT%H%M%S%fZ"
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run in a list: when it ended, over how many questions, by which model, on which generation of the index."""
+    """A run in a list: its end, number of questions, model, and generation of the index."""
 
     id: str
     questions: int
@@ -37,10 +37,10 @@ class RunSummary:
 def measure_test(
     engine: Engine, request: AnswersRequest, progress: RunProgress = lambda *_: None
 ) -> tuple[RecordedRun, tuple[AnswerQuestion, ...]]:
-    """Ask the workspace's test questions and record the run; return it with the questions that were left out.
+    """Ask the workspace's test questions and record the run; return it and the questions left out.
 
-    Left out is a question none of whose expected documents is in the collection any more. What a run that was stopped
-    has asked under the same settings is not asked again. InputError where there is nothing to ask.
+    A question is left out if none of its expected documents is in the collection any more. Answers of a stopped run
+    under the same settings are kept. InputError without a question to ask.
     """
     workspace = engine.config.workspace
     questions = read_test_questions(workspace)
@@ -55,13 +55,13 @@ def measure_test(
     run = measure_questions(engine, asked, request, "test", progress=progress)
     with RUNS.changing(workspace):
         kept = keep_run(workspace, run.id, datetime.now(UTC).strftime(_MOMENT))
-        # Only now: what is asked next is another run.
+        # Only now: the next questions are another run.
         RUNS.delete(workspace, run.id)
     return kept, tuple(one for one in questions if one not in asked)
 
 
 def testable(questions: Sequence[AnswerQuestion], files: Collection[str]) -> tuple[AnswerQuestion, ...]:
-    """Return the questions that expect no answer, or a passage of a document that is there."""
+    """Return the questions that expect no answer, or a passage of a document in the collection."""
     return tuple(
         one for one in questions if not one.answerable or any(quote.document in files for quote in one.passages)
     )
@@ -74,7 +74,7 @@ def list_test_runs(workspace: Path) -> list[RunSummary]:
 
 
 def read_test_run(workspace: Path, id: str) -> RecordedRun:
-    """Return a run that ended; InputError where there is none of this id."""
+    """Return a run that ended; InputError without one of this id."""
     found = RUNS.read_any(workspace, id) if id.endswith("Z") else None
     if found is None:
         raise InputError("There is no run {id!r}.", help="`sextant eval own runs` lists them.", id=id)

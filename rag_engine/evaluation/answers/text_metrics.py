@@ -1,4 +1,7 @@
-"""BLEU, ROUGE, METEOR and BERTScore of an answer against the reference answer, by the libraries others measure with."""
+"""BLEU, ROUGE, METEOR and BERTScore of an answer, by the usual libraries.
+
+They compare it with the reference answer.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,10 @@ CompareTexts = Callable[[str, str], Figures]
 def open_text_metrics(
     open_token_score: Callable[[], Callable[[str, str], float]],
 ) -> tuple[CompareTexts, tuple[str, ...]]:
-    """Return the comparison of two texts, and warnings where METEOR or BERTScore is not computed: None is its figure.
+    """Return the comparison of two texts, and warnings for METEOR or BERTScore.
 
-    `open_token_score` gives BERTScore and raises InputError where its library is missing; InputError where the others
-    are.
+    A figure that is not computed is None. `open_token_score` gives BERTScore and raises InputError if its library is
+    missing. InputError if one of the other libraries is missing.
     """
     try:
         import sacrebleu
@@ -66,7 +69,10 @@ class _Words:
 
 
 def _missing_data(meteor_score: Callable[..., Any]) -> str:
-    """Return why METEOR cannot be computed, "" where it can: it looks synonyms up in WordNet, which comes apart."""
+    """Return why METEOR cannot be computed, or "".
+
+    It looks synonyms up in WordNet, which is installed apart.
+    """
     try:
         meteor_score([["one"]], ["two"])
     except LookupError:
