@@ -17,7 +17,7 @@ class KeyedLocks:
 
     @contextmanager
     def held(self, key: str) -> Iterator[None]:
-        """Hold the key's lock; whoever asks for it meanwhile waits."""
+        """Hold the key's lock; other callers with the same key wait."""
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:

@@ -104,7 +104,7 @@ def _fits(name: str, value: object) -> bool:
 
 
 def _language(place: str, given: str) -> str:
-    """Return the ISO 639-1 code of a language given by a code, a locale or a name; InputError for another word."""
+    """Return the ISO 639-1 code of a language given as code, locale or name; InputError for another word."""
     if found := language_code(given):
         return found
     raise InputError(

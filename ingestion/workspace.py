@@ -64,7 +64,7 @@ def work_lock(workspace: Path) -> Iterator[bool]:
 
 
 def await_worker(workspace: Path, seconds: float = 0.0) -> bool:
-    """Whether the workspace has no worker, or none any more after so many seconds."""
+    """Return whether the workspace has no worker, now or within `seconds`."""
     lock = _acquired(workspace, seconds)
     if lock is not None:
         lock.release()

@@ -1,4 +1,4 @@
-"""Backup of a workspace that goes on being used: catalog, originals, vectors and records in one archive."""
+"""Backup of a workspace in use: catalog, originals, vectors and records in one archive."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _LOOKS = 3
 
 @dataclass(frozen=True, slots=True)
 class BackupMade:
-    """A backup, and the originals of which it holds none: lost or changed in the workspace before it was made.
+    """A backup, and the originals that it lacks because they were lost or changed before.
 
-    `without_vectors` counts the passages whose vector was missing or damaged, and is so in the backup.
+    `without_vectors` counts the passages whose vector was missing or damaged; the backup lacks them too.
     """
 
     file: Path
@@ -127,7 +127,7 @@ def _check_place(workspace: Path, file: Path) -> None:
 def _attempt(
     workspace: Path, folder: Path, size: int, progress: Advance
 ) -> tuple[Path, ArchiveManifest, tuple[str, ...], tuple[str, ...], int] | None:
-    """Write the archive into the folder; None where a document was erased meanwhile, whose original is gone."""
+    """Write the archive into the folder; None if the original of a document was erased meanwhile."""
     path = folder / "archive.zip"
     path.unlink(missing_ok=True)
     done = 0
@@ -171,7 +171,10 @@ _Put = Callable[[str, Path], ArchivedFile]
 def _pack_originals(
     workspace: Path, stores: CopiedStores, put: _Put
 ) -> tuple[list[ArchivedFile], tuple[str, ...], tuple[str, ...]] | None:
-    """Return the packed originals with the names of those that are lost or changed; None where one was erased since."""
+    """Return the packed originals with the names of the lost and of the changed ones.
+
+    None if one was erased since the catalog was copied.
+    """
     packed: list[ArchivedFile] = []
     lost: list[tuple[str, str]] = []
     damaged: list[str] = []
@@ -190,7 +193,10 @@ def _pack_originals(
 
 
 def _pack_others(workspace: Path, put: _Put) -> list[ArchivedFile]:
-    """Pack everything else; what is removed meanwhile is left out, and what is moved is found at its new place."""
+    """Pack every other file of the workspace.
+
+    A file that is removed meanwhile is left out; a file that is moved is found at its new place.
+    """
     packed: dict[str, ArchivedFile] = {}
     for _ in range(_LOOKS):
         new = [name for name in other_files(workspace) if name not in packed]

@@ -73,7 +73,7 @@ def copy_stores(workspace: Path, folder: Path, seen: Callable[[str], None]) -> C
 
 
 def read_originals(catalog: Path) -> tuple[tuple[str, str], ...]:
-    """Return the hash and name of every original that a catalog names, in the order in which they were added."""
+    """Return the hash and name of every original of a catalog, in the order of adding."""
     with closing(reading(catalog)) as connection:
         return tuple((str(sha256), str(file)) for sha256, file in connection.execute(_ORIGINALS))
 
@@ -120,7 +120,10 @@ def _copy_vectors(workspace: Path, folder: Path) -> tuple[Path, ...] | None:
 
 
 def _has_forgotten(catalog: Path, copy: Path) -> bool:
-    """Return whether a vector that the copy names is no longer named: what was copied of it may be something else."""
+    """Return whether the catalog has dropped a vector that the copy still names.
+
+    Its copied bytes may then belong to another passage.
+    """
     with closing(reading(catalog)) as connection:
         connection.execute("ATTACH ? AS copied", (f"{copy.absolute().as_uri()}?mode=ro",))
         return connection.execute(_CHANGED_NAMES).fetchone() is not None

@@ -1,4 +1,4 @@
-"""Documents whose texts are lost or damaged in the catalog, read again from their originals and indexed in place."""
+"""Documents with lost or damaged texts, read again from their originals and indexed in place."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class ReadAgain:
 def read_documents_again(
     engine: Engine, keys: Iterable[int], progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> ReadAgain:
-    """Read the originals of documents again, oldest first, and index each in the place of what was there of it.
+    """Read the originals of documents again, oldest first, and replace each document in the index.
 
-    Metadata, place among versions and what indexes list of a document stay. A document whose original is lost, changed
-    or refused stays as it is.
+    Metadata, the place among versions and the entries of indexes stay. A document stays as it is if its original is
+    lost, changed or refused.
     """
     wanted = set(keys)
     records = [one for one in engine.catalog.fingerprints() if one[0].key in wanted]

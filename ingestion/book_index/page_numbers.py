@@ -1,4 +1,7 @@
-"""Printed page numbers to pages of the file: by the file's page labels, else by the numbers printed on the pages."""
+"""Printed page numbers as pages of the file.
+
+They come from the page labels of the file, else from the numbers printed on its pages.
+"""
 
 from __future__ import annotations
 

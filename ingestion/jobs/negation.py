@@ -21,7 +21,7 @@ _NEGATIVE_VERB = re.compile(rf"\b(?:{_WORDS['negative_verbs']})(?=\s*(?:[,;:!?.]
 
 @dataclass(frozen=True, slots=True)
 class RequestParts:
-    """Words of a request: those that ask, those that except something from all, those that forbid something."""
+    """The words of a request that ask, that except something from all, and that forbid something."""
 
     asked: str
     excepted: str

@@ -53,7 +53,7 @@ def _picked(numbers: Collection[int]) -> Command | None:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """All that a text names: phases, codes, and whether it speaks of failures, of newer files, of all, or of a run."""
+    """The phases and codes that a text names, and whether it asks for failures, newer files, all or a run."""
 
     phases: tuple[Phase, ...]
     codes: tuple[str, ...]

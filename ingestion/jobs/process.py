@@ -89,7 +89,7 @@ def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None
 
 
 def end_worker(engine: Engine, seconds: float) -> bool:
-    """Cancel the run that a worker is at; return whether no worker is left after so many seconds."""
+    """Cancel the run of the worker; return whether no worker is left within `seconds`."""
     jobs = JobQueue(engine.catalog)
     for run in jobs.runs():
         if run.status == "running":

@@ -100,7 +100,10 @@ def statement_of(sentence: str, before: str = "") -> Statement:
 
 
 def _credits(before: str, sentence: str) -> bool:
-    """Return whether a picture is credited: "Photo by J. Doe. CC BY 2.0", where the credit began a sentence earlier."""
+    """Return whether a statement credits a picture, as in "Photo by J. Doe. CC BY 2.0".
+
+    The credit may begin a sentence before the licence.
+    """
     words = load_licences().phrases
     opening = fold_in_place(before)
     if words["credit_line"].search(f"{opening[-_QUOTE:]} {fold_in_place(sentence)}"):
@@ -109,7 +112,10 @@ def _credits(before: str, sentence: str) -> bool:
 
 
 def _whole_work(plain: str) -> bool:
-    """Return whether the sentence is about all of the document although it names a part: "text and photographs"."""
+    """Return whether the sentence is about the whole document although it also names a part.
+
+    An example is "text and photographs".
+    """
     words = load_licences().phrases
     work, part = words["work"].search(plain), words["part"].search(plain)
     return bool(

@@ -72,9 +72,10 @@ class _Term:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TermTable:
-    """Terms ready for search: `starting` holds for each first word, as the vocabulary writes it, its terms.
+    """Terms ready for search.
 
-    `beginnings` are the words that end in a star, without it; `inner` finds those between stars.
+    `starting` holds the terms by their first word, as the vocabulary writes it. `beginnings` are the words that end in
+    a star, without it. `inner` finds the words between two stars.
     """
 
     starting: Mapping[str, tuple[_Term, ...]]
@@ -134,7 +135,10 @@ def build_table(terms: Iterable[tuple[str, str]]) -> TermTable:
 
 
 def find_terms(words: Sequence[Word], table: TermTable) -> list[Mention]:
-    """Return every mention of a term, in the order of the text; of one label the longer hides the shorter inside it."""
+    """Return every mention of a term, in the order of the text.
+
+    Of two mentions of one label, the longer hides the shorter inside it.
+    """
     forms = {folded: _forms(folded, table) for folded in {word.folded for word in words}}
     mentions: list[Mention] = []
     covered: dict[str, int] = {}
@@ -155,7 +159,7 @@ def find_terms(words: Sequence[Word], table: TermTable) -> list[Mention]:
 
 
 def count_usage(mentions: Iterable[Mention], words: int, length: int) -> dict[str, Usage]:
-    """Return for each label that is mentioned its usage in a text of `words` words and `length` characters."""
+    """Return the usage of each mentioned label in a text of `words` words and `length` characters."""
     grouped: dict[str, list[Mention]] = {}
     for mention in mentions:
         grouped.setdefault(mention.label, []).append(mention)

@@ -158,9 +158,9 @@ def relabel(desk: Desk, sources: Iterable[str]) -> int:
 
 @act("curator", "Restoring corrections")
 def restore_corrections(desk: Desk, sources: Iterable[str] = ()) -> None:
-    """Give documents that were just indexed what people corrected meanwhile, and all what they do not say yet.
+    """Apply the corrections of people to documents that lack them, such as those just indexed.
 
-    A process that was killed when it had entered a correction leaves one that no document says.
+    A process that was killed after it had entered a correction leaves a document without it.
     """
     _apply(desk, {one.code for one in desk.store.corrections()} & set(sources))
 

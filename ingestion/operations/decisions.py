@@ -31,9 +31,10 @@ class Decided:
 
 @act("curator", "Deciding on a source", on_first=True)
 def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str = "") -> Decided:
-    """Record a decision on sources: GREEN or RED on the licence, "restore" for what was rejected or erased, "undo".
+    """Record a decision on sources: GREEN or RED on the licence, "restore" or "undo".
 
-    All but "undo" need a note. Documents that may no longer answer leave the index at once.
+    "restore" brings back rejected and erased sources. All but "undo" need a note. Documents that may no longer answer
+    leave the index at once.
     """
     chosen = choice.strip().upper() if choice.strip().upper() in _LICENCE_STATUSES else choice.strip().lower()
     if chosen not in (*_LICENCE_STATUSES, "restore", "undo"):

@@ -1,4 +1,4 @@
-"""Acts of a person upon the test questions of the workspace: keeping, writing, importing and asking them."""
+"""Acts of a person upon the test questions of a workspace: keep, write, import and ask them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ from rag_engine.text.templates import kept_sentence
 
 @dataclass(frozen=True, slots=True)
 class ImportedQuestions:
-    """How many questions a file added and how many it replaced; `missing` are documents that the collection lacks."""
+    """The numbers of questions that a file added and replaced.
+
+    `missing` are documents that the collection lacks.
+    """
 
     added: int
     replaced: int
@@ -58,7 +61,7 @@ class RemovedQuestion:
 
 @act("curator", "Keeping a test question")
 def keep_answer(desk: Desk, conversation: str, asked: str) -> AnswerQuestion:
-    """Keep the question that was asked at that time as a test question, with what its answer cites as the evidence."""
+    """Keep the question asked at a time as a test question, with the citations of its answer as evidence."""
     return _keep(desk, [(conversation, asked)])[0]
 
 
@@ -70,7 +73,7 @@ def is_kept_answer(desk: Desk, conversation: str, asked: str) -> bool:
 
 @act("reader")
 def share_rating(desk: Desk, conversation: str, asked: str, *, shared: bool) -> None:
-    """Let admins see the person's rating of an answer with the question and the answer, or nobody else any more."""
+    """Let admins see the person's rating of an answer with question and answer, or no longer let them."""
     store.share_rating(desk.workspace, conversation, asked, desk.person, shared=shared)
 
 
@@ -169,7 +172,7 @@ def remove_questions(desk: Desk, ids: Sequence[str]) -> tuple[RemovedQuestion, .
 
 @act("curator", "Restoring test questions")
 def restore_questions(desk: Desk, removed: Sequence[RemovedQuestion]) -> None:
-    """Bring back questions that were removed, each at its place, without what quotes a document erased meanwhile."""
+    """Put removed questions back, each at its place, without quotations of documents erased meanwhile."""
 
     def restored(now: Sequence[AnswerQuestion]) -> list[AnswerQuestion]:
         questions = [one for one in now if one.id not in {back.question.id for back in removed}]
@@ -219,7 +222,10 @@ def exported_results(run: RecordedRun) -> bytes:
 
 
 def write_run(recorded: RecordedRun, folder: Path) -> tuple[Path, Path]:
-    """Write the rows of a run as CSV and all of it as JSON, for `sextant eval gate --against`; return both files."""
+    """Write the rows of a run as CSV and all of it as JSON; return both files.
+
+    `sextant eval gate --against` reads the JSON file.
+    """
     table, whole = (folder / f"{recorded.id}{ending}" for ending in (".csv", ".json"))
     folder.mkdir(parents=True, exist_ok=True)
     write_file(table, to_csv(*rows_table(recorded.run.rows)))
@@ -246,7 +252,10 @@ def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1
 def ask_test_questions(
     desk: Desk, request: AnswersRequest, progress: Callable[[int, int, str], None] = lambda *_: None
 ) -> tuple[RecordedRun, str]:
-    """Ask every test question and keep the run; return it with a warning about questions that were left out."""
+    """Ask every test question and keep the run.
+
+    Return it with a warning about questions that were left out.
+    """
     run, left_out = measure_test(desk.engine, request, progress)
     named = "; ".join(one.question for one in left_out[:3])
     warning = kept_sentence(
@@ -258,7 +267,10 @@ def ask_test_questions(
 
 
 def _keep(desk: Desk, answers: Sequence[tuple[str, str]]) -> list[AnswerQuestion]:
-    """Keep answers, each named by its conversation and the time of its question, and return their test questions."""
+    """Keep answers as test questions, and return these.
+
+    Each answer is named by its conversation and the time of its question.
+    """
     kept = []
     for conversation, asked in answers:
         turn = _turn(desk, conversation, asked)

@@ -36,7 +36,10 @@ _CALL_SECONDS, _DISCOVERY_SECONDS = 20.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Sources taken off the list; `left` were found under them and stay, `run` takes documents out of the index."""
+    """Sources taken off the list.
+
+    `left` are the sources found under them, which stay. `run` takes their documents out of the index.
+    """
 
     codes: tuple[str, ...]
     left: tuple[str, ...]
@@ -170,9 +173,9 @@ def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> 
 
 @act("admin", "Removing sources", on_first=True)
 def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
-    """Take sources off the list with the files that were fetched or uploaded, and their documents out of the index.
+    """Take sources off the list, their files off the disk and their documents out of the index.
 
-    What conversations keep of a document stays; it goes only with one that is erased.
+    Conversations keep their quotations of a document, unless it is erased.
     """
     author = signed(desk, author)
     removed = check_codes(desk.store, codes)
@@ -190,7 +193,7 @@ def remove_sources(desk: Desk, codes: Sequence[str], author: str) -> Removed:
 
 @act("admin", "Removing sources")
 def queue_removal(desk: Desk, codes: Sequence[str], author: str, *, undo_seconds: float = 0) -> Run:
-    """Have the worker take sources off the list; for so many seconds the run can be cancelled first."""
+    """Have the worker take sources off the list, after `undo_seconds` in which it can be cancelled."""
     author = signed(desk, author)
     removed = check_codes(desk.store, codes)
     return queue_action(desk, "remove", {"codes": removed, "author": author, "undo_seconds": undo_seconds})

@@ -1,4 +1,4 @@
-"""Phase "portals": the documents that a portal offers become sources of their own."""
+"""Phase "portals": the documents that a portal offers become sources."""
 
 from __future__ import annotations
 

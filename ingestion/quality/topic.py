@@ -34,7 +34,7 @@ _LEAST_LETTERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The subject that documents must have: in a sentence, and by words of which a folded text's words begin."""
+    """The subject that documents must have: in a sentence, and by the beginnings of folded words."""
 
     about: str
     words: tuple[str, ...]

@@ -65,7 +65,7 @@ def remove_file(workspace: Path, download: Download) -> None:
 
 
 def _paths_of(workspace: Path, path: str) -> tuple[Path, ...]:
-    """Return where the file of a download may be, in its folder and in quarantine; nothing for a path of no file."""
+    """Return the places of a download's file, in its folder and in quarantine; none without a path."""
     if not path:
         return ()
     return inside(workspace, path), inside(folders.quarantine(workspace), Path(path).name)

@@ -1,6 +1,7 @@
-"""Files that broke their reader, and sources that stopped a worker: not tried again unchanged unless somebody asks.
+"""Files that broke their reader and sources that stopped a worker; both are tried again on request.
 
-They are small files of the workspace and no rows of the catalog, so that they are there however their process ended.
+A change of the file also leads to a new try. They are small files outside the catalog, so that they survive the end of
+any process.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ class RefusedFile:
 
 
 class RefusedFiles:
-    """The refusals of one reader of files, in a folder of the workspace; with `again` they are tried once more."""
+    """The refusals of one reader of files, in a folder of the workspace.
+
+    With `again` the refused files are tried once more.
+    """
 
     def __init__(self, folder: Path, reader: str, *, again: bool = False) -> None:
         self._folder = folder
@@ -133,7 +137,7 @@ class WorkerStops:
 
     @contextmanager
     def at(self, name: str, what: str) -> Iterator[None]:
-        """Note that the worker is at `name` for as long as the block lasts; Refusal where it stopped two of them."""
+        """Note that the worker is at `name` while the block lasts; Refusal if it stopped two workers."""
         path = self._folder / f"{hashlib.sha256(name.encode()).hexdigest()}.begun"
         stops = 0 if self._again else int(read_json(path).get("stops", 0))
         if stops >= _MOST_STOPS:

@@ -1,4 +1,4 @@
-"""Seeds that an address proposes: the entries of a sitemap or feed, or of those that a web page leads to."""
+"""Seeds from an address: the entries of its sitemap or feed, or of the lists that its page links to."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class _Search:
 
 
 def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple[str, ...] = ()) -> SeedReport:
-    """Return the proposals from an address, with titles and dates where the lists give them; nothing is added.
+    """Return the proposals from an address, with the titles and dates of its lists; add nothing.
 
-    With `contains`, only entries whose address or title has one of the words, whatever its case and accents. Refusal
-    when the address itself cannot be fetched, InputError when it leads to no list.
+    With `contains`, only entries with one of the words in address or title; case and accents do not count. Refusal if
+    the address itself cannot be fetched, InputError if it leads to no list.
     """
     search = _Search(web, tuple(fold(word) for word in contains))
     body = _fetch(url, search)

@@ -1,4 +1,4 @@
-"""The web addresses in a piece of text, and why something that looks like one is none that can be fetched."""
+"""The web addresses in a piece of text, and the reasons why others cannot be fetched."""
 
 from __future__ import annotations
 
@@ -36,11 +36,13 @@ class Addresses:
 
 
 def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
-    """Return the addresses of a cell, separated by line ends, semicolons, commas, bars or spaces; each once.
+    """Return the addresses of a cell, each once.
 
-    Behind the address of a cell may stand a remark ("see https://... (visited 3 May 2021)"). Other words there mean
-    spaces inside of the address: they are read where it ends in the name of a file, and refused otherwise, never cut
-    off. A line of free text (`with_words`) may go on.
+    They are parted by line ends, semicolons, commas, bars or spaces. A remark may follow the address of a cell, as in
+    "see https://... (visited 3 May 2021)".
+
+    Other words after an address mean that it holds spaces. It is read if it then ends in the name of a file, and
+    refused otherwise. A line of free text (`with_words`) may go on.
     """
     found: list[str] = []
     refused: list[str] = []

@@ -1,4 +1,4 @@
-"""Coverage of a collection: how many documents there are of each value of a facet, of two together, and the gaps."""
+"""Coverage of a collection: numbers of documents by values of one facet or two, and the gaps."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class CoverageGrid:
-    """Number of documents that have a value of one facet (rows) and one of another (columns), the `facets` in turn.
+    """Numbers of documents by a value of one facet (rows) and one of another (columns).
 
-    A column of years is named by its first and last. A document of several countries counts in each of them, in the
-    `totals` of a row once.
+    `facets` names them in this order. A column of years is named by its first and last year. A document of several
+    countries counts in each row, but once in the `totals`.
     """
 
     facets: tuple[str, str]
@@ -119,9 +119,9 @@ def coverage_grid(records: Sequence[DocumentRecord], rows: str, columns: str) ->
 
 
 def filter_of_cell(grid: CoverageGrid, row: int, column: str) -> Filter:
-    """Return the filter for the documents that a cell counts; for its whole row where the grid has no such column.
+    """Return the filter for the documents of a cell, or of its whole row without such a column.
 
-    Empty where there is nothing to filter by: no document, or a value that is not known.
+    It is empty if there is nothing to filter by: no document, or an unknown value.
     """
     value = grid.rows[row]
     whole_row = column not in grid.columns
@@ -165,9 +165,9 @@ def _counted(records: Iterable[DocumentRecord], name: str) -> dict[str, int]:
 
 
 def _missing_years(counts: Mapping[str, int]) -> list[MissingYears]:
-    """Return the runs of years within the collection's own of which there is no document, the latest first.
+    """Return the runs of years without a document between those of the collection, the latest first.
 
-    What is older than most of the collection says little: a constitution of 1949 leaves no gap until 2010.
+    Years older than most of the collection say little: a constitution of 1949 leaves no gap until 2010.
     """
     known = sorted(int(year) for year in counts if year != UNKNOWN)
     if len(known) < _LEAST_YEARS:
@@ -180,7 +180,7 @@ def _missing_years(counts: Mapping[str, int]) -> list[MissingYears]:
 
 
 def _missing_since(records: Sequence[DocumentRecord]) -> list[MissingSince]:
-    """Return the frequent countries and hazards whose newest document is much older than the newest of all."""
+    """Return frequent countries and hazards whose newest document is much older than the newest of all."""
     newest = max((one.metadata.year or 0 for one in records), default=0)
     gaps: list[tuple[int, MissingSince]] = []
     facets: tuple[DatedFacet, ...] = get_args(DatedFacet)

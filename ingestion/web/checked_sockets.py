@@ -1,4 +1,4 @@
-"""Connections that are made to exactly the address that was checked, within a time, until they are called off."""
+"""Connections to exactly the address that was checked, within a time and until called off."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Countdown:
         return self._end - time.monotonic()
 
     def pause(self, seconds: float) -> None:
-        """Take so many seconds out of the count."""
+        """Leave `seconds` out of the count."""
         self._end += seconds
 
 
@@ -149,7 +149,7 @@ class _Stream(httpcore.NetworkStream):
         return self._stream.get_extra_info(info)
 
     def shut_down(self) -> None:
-        """Shut the connection down: whoever reads or writes at the moment sees its end."""
+        """Shut the connection down; a read or write in progress sees its end."""
         connection = self._stream.get_extra_info("socket")
         if isinstance(connection, socket.socket):
             with suppress(OSError):

@@ -90,7 +90,7 @@ class PageWords:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a text or file name as they are compared: lower case, without accents, humps parted."""
+    """Return the words of a text or file name for comparison: lower case, no accents, camel case parted."""
     parted = _HUMP.sub(" ", text[:_LONGEST_TEXT])
     return tuple(word[:_LONGEST_WORD] for word in _WORD.findall(fold(parted)))
 

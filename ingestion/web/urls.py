@@ -1,4 +1,4 @@
-"""An address in its normal form, so that two spellings of one address are equal, in one language or in any."""
+"""An address in its normal form, so that its spellings are equal, in one language or in any."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FILE_SUFFIX = re.compile(r"[-_.]([a-z]{2})(?=(?:\.[a-z]{3,5})?$)")
 
 @dataclass(frozen=True, slots=True)
 class AddressWords:
-    """Parts of addresses in data/addresses.toml; `written_out` are the languages whose names addresses use."""
+    """Parts of addresses from data/addresses.toml; `written_out` are languages that addresses spell out."""
 
     tracking: frozenset[str]
     tracking_prefixes: tuple[str, ...]
@@ -101,7 +101,11 @@ def _joined(host: str, path: str, query: list[tuple[str, str]]) -> str:
 
 
 def registered_name(url: str) -> str:
-    """Return the part of the host's name that one registers: example.org, example.co.uk, a.github.io; "" for none."""
+    """Return the registrable domain of an address, or "" if it has none.
+
+    >>> registered_name("https://www.example.co.uk/a")
+    'example.co.uk'
+    """
     try:
         host = (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:
