@@ -25,6 +25,9 @@ def slug_of(*names: str) -> str:
 
     It has at most 60 characters, cut between words if this leaves most of the name. It is "document" if no name has
     such letters.
+
+    >>> slug_of("Loi sur l'eau: 2019")
+    'loi-sur-l-eau-2019'
     """
     for name in names:
         plain = fold(name[:1000]).replace("þ", "th").encode("ascii", "ignore").decode("ascii")

@@ -141,6 +141,9 @@ def printed_pages(locators: str) -> tuple[str, ...]:
     """Return the page numbers that a list of locators stands for, each once.
 
     "12–5, 20f., xi" is 12 13 14 15 20 21 xi.
+
+    >>> printed_pages("12-14, 203")
+    ('12', '13', '14', '203')
     """
     return tuple(dict.fromkeys(number for found in _ONE.finditer(locators) for number in _expanded(found)))
 

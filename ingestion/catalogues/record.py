@@ -44,6 +44,9 @@ def best_address(distributions: Sequence[Distribution], page: str = "") -> str:
     """Return the address of the best form, or "" if all forms are data.
 
     The order is PDF, other documents, web pages, the record's own page.
+
+    >>> best_address([Distribution("https://e.org/a.csv", "CSV"), Distribution("https://e.org/a.pdf", "PDF")])
+    'https://e.org/a.pdf'
     """
     ranked = [(_group(one), place, one.url) for place, one in enumerate(distributions) if one.url]
     documents = [one for one in ranked if one[0] < len(_GROUPS)]

@@ -63,6 +63,9 @@ def version_of(title: str, file_name: str = "", url: str = "") -> Version:
     Where it names none, the one that the file's name or the address names.
 
     A year in an address is not taken but in its last segment, since folders tell when a file was put there.
+
+    >>> version_of("Flood Guidelines, 2nd edition (2019)").label
+    'edition 2'
     """
     named = _read(fold_title(title))
     if named.marked:

@@ -29,7 +29,11 @@ class RequestParts:
 
 
 def split_request(words: str) -> RequestParts:
-    """Return the parts of a request; the codes in them are as they were written."""
+    """Return the parts of a request; the codes in them are as they were written.
+
+    >>> split_request("extract all except A1").excepted
+    'except A1'
+    """
     folded = fold_in_place(words)
     folded = _NOT_YET.sub(lambda match: " " * len(match[0]), folded)
     excepted = list(_apart(_excepted(folded)))

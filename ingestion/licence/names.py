@@ -119,7 +119,11 @@ def stated_licence(text: str) -> str:
 
 
 def restrictions_of(name: str) -> tuple[str, ...]:
-    """Return NC, ND and SA as far as the licence has them."""
+    """Return NC, ND and SA as far as the licence has them.
+
+    >>> restrictions_of("CC BY-NC-ND 4.0")
+    ('NC', 'ND')
+    """
     if found := _WHOLE_NAME.match(name):
         return tuple(token for token in found[1].split("-") if token)
     if found := _STATED.search(name):

@@ -86,7 +86,11 @@ class TermTable:
 
 
 def cut_words(text: str) -> list[Word]:
-    """Return the words of a text in order."""
+    """Return the words of a text in order.
+
+    >>> [word.folded for word in cut_words("Crème brûlée")]
+    ['creme', 'brulee']
+    """
     # Accents may be characters of their own; putting them together first would move every offset.
     pattern = _WORD if unicodedata.is_normalized("NFC", text) else _DECOMPOSED_WORD
     folded: dict[str, str] = {}

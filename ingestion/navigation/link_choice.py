@@ -69,7 +69,11 @@ def title_similarity(first: str, second: str) -> float:
 
 
 def telling_words(text: str) -> tuple[str, ...]:
-    """Return the distinct words that say what a title is about."""
+    """Return the distinct words that say what a title is about.
+
+    >>> telling_words("The plan of the floods")
+    ('plan', 'floods')
+    """
     words = load_page_words()
     skipped = words.function_words | words.noise.words
     kept = dict.fromkeys(word for word in words_of(text) if len(word) > 1 and word not in skipped)

@@ -43,6 +43,9 @@ def addresses_in(text: str, *, with_words: bool = False) -> Addresses:
 
     Other words after an address mean that it holds spaces. It is read if it then ends in the name of a file, and
     refused otherwise. A line of free text (`with_words`) may go on.
+
+    >>> addresses_in("https://example.org/a; https://example.org/b").found
+    ('https://example.org/a', 'https://example.org/b')
     """
     found: list[str] = []
     refused: list[str] = []

@@ -39,7 +39,11 @@ class RejectedRow:
 
 
 def column_letter(column: int) -> str:
-    """Return the letter of a column that counts from 0: A, B, ... Z, AA."""
+    """Return the letter of a column that counts from 0: A, B, ... Z, AA.
+
+    >>> column_letter(27)
+    'AB'
+    """
     from openpyxl.utils import get_column_letter
 
     return get_column_letter(column + 1)

@@ -53,6 +53,9 @@ def normal_url(url: str) -> str:
     Scheme and host are in lower case, "www.", default ports, user names, fragments, index pages, the last slash,
     tracking and session parameters are left out, the parameters sorted, and percent-encoding is in one form. http and
     https are one. The language stays: two languages are two addresses. This is for comparing, not for fetching.
+
+    >>> normal_url("HTTP://Example.org:80/a/?utm_source=x#top")
+    'https://example.org/a'
     """
     parts = _split(url)
     return _joined(*parts) if parts else ""

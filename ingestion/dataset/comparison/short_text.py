@@ -50,6 +50,9 @@ def shortened(text: str, language: str, answering: int = 0, most: int = MOST_WOR
 
     A longer sentence is cut near that place, and so is the text after a very short sentence or the opening of a list.
     An ellipsis marks each cut.
+
+    >>> shortened("One two. Three four. Five six.", "en", most=4)
+    'One two. Three four. …'
     """
     spans = sentence_spans(text, language)
     if not spans:
