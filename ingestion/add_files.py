@@ -58,7 +58,7 @@ _FULL = 2**25
 class FileOutcome:
     """Outcome of adding one file.
 
-    `reason` says why it was not indexed, or what was not done with one that was.
+    `reason` says why it was not indexed, or which step was left out for an indexed file.
     """
 
     path: str
@@ -94,9 +94,10 @@ def add_paths(
 ) -> list[FileOutcome]:
     """Add every file of the paths, in order; folders are walked, hidden files left out.
 
-    One bad file never stops the others; one that broke its reader before is tried only with `again`, unless it has
-    changed. What was indexed before `cancelled` turned true stays, and nothing of the one it was at. The one file that
-    `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier date.
+    One bad file never stops the others. A file that broke its reader before is tried again if it has changed, or with
+    `again`. Documents indexed before `cancelled` turned true stay; the file in progress leaves nothing. The one file
+    that `replaces` a document becomes its new version; the former one stays and answers questions `as_of` an earlier
+    date.
     """
     files, refused = _listed(paths)
     if replaces is not None and len(files) != 1:
@@ -384,7 +385,7 @@ def _among_versions(
 def _describe(
     reading: FileReading, given: Mapping[str, Any], gazetteer: Gazetteer, path: Path
 ) -> tuple[Metadata, Description]:
-    """Return the description of a file: what was given, and for the rest what rules find."""
+    """Return the description of a file: the given values, and values found by rules for the others."""
     language = given.get("language") or identify_language(reading.extracted.text)
     return describe(given, reading.extracted, language, gazetteer, file=path.name, declared=reading.properties)
 
@@ -407,7 +408,7 @@ def _not_done(extracted: ExtractedText, language: str) -> str:
 
 
 def _shown(path: Path | str) -> str:
-    """Return a path as it can be shown and stored: no marks of direction, and "?" for what is no UTF-8."""
+    """Return a path that can be shown and stored: without marks of direction, "?" for bytes outside UTF-8."""
     return without_direction_marks(os.fsencode(path).decode("utf-8", "replace"))
 
 

@@ -17,10 +17,10 @@ ProfileName = Literal["default", "paper"]
 class WebConfig:
     """Limits of the network: seconds and bytes.
 
-    `host_seconds` is the least time between two requests to one host (robots.txt may ask for more, up to
-    `most_delay`); `intranet` names hosts, addresses or networks (host, host:port, 10.1.0.0/16) that may be fetched
-    although they are not public. `tries` counts requests for what may pass (429, 503, broken connections), with
-    `backoff` seconds before the second one, doubled each time.
+    `host_seconds` is the least time between two requests to one host; robots.txt may ask for more, up to `most_delay`.
+    `intranet` names hosts, addresses or networks (host, host:port, 10.1.0.0/16) that may be fetched although they are
+    not public. `tries` counts requests for what may pass (429, 503, broken connections), with `backoff` seconds before
+    the second one, doubled each time.
     """
 
     user_agent: str = "Sextant/0.1 (document collection for policy analysis)"
@@ -92,8 +92,8 @@ class DeduplicationConfig:
 class IngestionConfig:
     """Settings of all phases.
 
-    `scope` is what documents must be about: a preset's name, or words; empty for anything.
-    `model_seconds` are what a short request to the language model may take; `PacedModel` gives longer ones more.
+    `scope` is what documents must be about: a preset's name, or words; empty for anything. `model_seconds` is the limit
+    of a short request to the language model; `PacedModel` gives longer requests more.
     """
 
     web: WebConfig = field(default_factory=WebConfig)

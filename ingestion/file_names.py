@@ -51,7 +51,7 @@ def download_name(*names: str) -> str:
 def safe_code(code: str) -> str:
     """Return the code as it may be in a file name.
 
-    One that had to be changed ends in a hash, so that no two become one.
+    A changed code ends in a hash, so that no two become one.
     """
     kept = _NOT_CODE.sub("-", code).lstrip(".-")[:_LONGEST_CODE].replace("..", "-")
     if kept and kept == code:
@@ -74,7 +74,7 @@ def place_for(folder: Path, code: str, slug: str, suffix: str, sha256: str) -> P
 
 
 def check_size(path: Path, limits: ExtractionLimits) -> None:
-    """Raise Refusal for a file that is larger than what is read, before it is copied anywhere."""
+    """Raise Refusal for a file larger than the limit of reading, before it is copied anywhere."""
     size = path.stat().st_size
     if size > limits.max_bytes:
         raise Refusal(

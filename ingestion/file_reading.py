@@ -13,11 +13,10 @@ from rag_engine.types import Box, ExtractedText
 class ExtractionLimits:
     """Limits on what one file may cost: sizes in bytes, times in seconds.
 
-    `max_bytes` is the page's maxUploadSize.
-    The time grows with the size of the file, from `least_seconds` to `seconds`. `ocr_seconds` is added to it for every
-    page that is read by OCR, as long as the file is large enough to hold so many scans. `unpacked_bytes` and
-    `archive_entries` bound what a zip-based file may claim to hold, `archive_ratio` how much larger than itself it may
-    grow. Of a text only the first `max_characters` are taken.
+    `max_bytes` is the page's maxUploadSize. The time grows with the size of the file, from `least_seconds` to
+    `seconds`. `ocr_seconds` is added for every page that is read by OCR, as long as the file is large enough for this
+    many scans. `unpacked_bytes` and `archive_entries` bound the contents that a zip-based file may claim;
+    `archive_ratio` bounds its growth. Of a text only the first `max_characters` are taken.
     """
 
     max_bytes: int = 500 * 2**20
@@ -85,8 +84,8 @@ class PlacedLine:
 class PrintedPages:
     """The lines of the pages that were asked for, with what tells how the pages of the file are numbered.
 
-    `labels` has one label a page, or is empty where the file has none; `margins` are the first and last lines of
-    pages, as (page, text); `height` is that of most pages, in points.
+    `labels` has one label a page, or is empty if the file has none. `margins` are the first and last lines of pages, as
+    (page, text). `height` is that of most pages, in points.
     """
 
     labels: tuple[str, ...] = ()
@@ -106,9 +105,9 @@ class PrintedPages:
 class FileProperties:
     """The properties of a file, each empty where it declares none.
 
-    `date` is the day of publication, an ISO date or its prefix; `created` the day on which the file was made, which
-    for a copy or an excerpt is any later day. `margins` are the lines that return at the head or foot of its first
-    pages: extraction leaves them out of the text, and journals print their date there.
+    `date` is the day of publication, an ISO date or its prefix. `created` is the day on which the file was made, which
+    may be any later day for a copy or an excerpt. `margins` are the recurrent lines at the head or foot of its first
+    pages. Extraction leaves them out of the text, and journals print their date there.
     """
 
     title: str = ""
@@ -126,8 +125,7 @@ class FileProperties:
 class FileReading:
     """Result of reading one file: its text, its properties, and the lines of its index or glossary.
 
-    `index_lines` is None where no page looks like one of an index or a glossary, or where `index_error` says why they
-    were not read.
+    `index_lines` is None if no page looks like an index or a glossary, or if `index_error` says why they were not read.
     """
 
     extracted: ExtractedText

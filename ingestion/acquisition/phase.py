@@ -28,7 +28,7 @@ def inputs(record: SourceRecord, tools: Tools) -> Mapping[str, object]:
 
 
 def run(record: SourceRecord, tools: Tools) -> Outcome:
-    """Fetch the file; one that is there already stays where the address no longer gives it."""
+    """Fetch the file; an earlier file stays if the address no longer gives it."""
     before = record.download
     acquired = acquire(record.source, tools, before=before, now=now())
     download = acquired.evidence

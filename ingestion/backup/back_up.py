@@ -50,9 +50,10 @@ class BackupMade:
 
 
 def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
-    """Write a backup of the workspace to a new file; nothing is left of one that is broken off.
+    """Write a backup of the workspace to a new file; an interrupted backup leaves nothing behind.
 
-    Nobody waits for it: what is added or erased meanwhile is in it or not. InputError where the file is there already.
+    Other work does not wait for it: a document added or erased meanwhile may or may not be in it. InputError where the
+    file is there already.
     """
     file = file.expanduser().absolute()
     _check_place(workspace, file)
@@ -215,7 +216,7 @@ def _size(workspace: Path) -> int:
 
 
 def _bytes(path: Path) -> int:
-    """Return the bytes of a file, or of all files in a folder; 0 for what is not there any more."""
+    """Return the bytes of a file, or of all files in a folder; 0 if it is no longer there."""
     total = 0
     for one in path.rglob("*") if path.is_dir() else (path,):
         with suppress(FileNotFoundError):

@@ -18,7 +18,7 @@ _EMPTIED = ("sources", "uploads")
 
 
 def check_foreign_values(connection: sqlite3.Connection, held: Container[str], archive: Path) -> None:
-    """Raise WorkspaceError where what a catalog names, in the tables that it has, lies elsewhere."""
+    """Raise WorkspaceError if the tables of a catalog name a place outside the workspace."""
     for table, column, fits in _NAMED:
         if table in held:
             rows = connection.execute(f'SELECT "{column}" FROM {table}')  # noqa: S608 - of fixed names

@@ -32,8 +32,8 @@ _LOGS = "-wal", "-shm", "-journal"
 class CatalogRenewed:
     """A new catalog with the number of its documents, which have no texts yet.
 
-    `aside` is the damaged file, None if it was missing; `unknown` is the folder of the originals that the log does not
-    know, None where it knows each.
+    `aside` is the damaged file, or None if it was missing. `unknown` is the folder of the originals that are not in the
+    log, or None if all are.
     """
 
     documents: int

@@ -54,11 +54,11 @@ class Applied:
 def apply_index(
     path: Path, engine: Engine, reader: Extractor, *, document: str = "", limits: ExtractionLimits | None = None
 ) -> Applied:
-    """Apply the index in a file to the collection, in place of what a file of this name listed before.
+    """Apply the index in a file to the collection, in place of the former one from a file of this name.
 
-    Its records belong to the documents whose files they name; those that name none to `document` (id, file or title).
-    The numbers of a table are pages of the files, those of a printed index are the printed ones of `document`.
-    InputError when it has nothing for any document; then what was applied before stays.
+    Its records belong to the documents whose files they name; records without a file belong to `document` (id, file or
+    title). The numbers of a table are pages of the files; the numbers of a printed index are printed pages of
+    `document`. InputError if it has nothing for any document; the former index then stays.
     """
     given = engine.catalog.find_document(document) if document else None
     table = index_of_file(path, reader, limits, numbers=_numbers(given, engine, reader) if given else None)

@@ -22,8 +22,8 @@ _LAST_NUMBER = re.compile(r"(\d{1,4})\W*$")
 def index_pages(extracted: ExtractedText) -> tuple[int, ...]:
     """Return the pages of the document's index, or indexes, in order; empty when it has none.
 
-    A page begins an index when it has a title of one and entries, or is half made of entries; in both cases the
-    entries must be in the order of the alphabet, which those of a table of contents are not.
+    A page begins an index if it has entries and the title of an index, or if half of it is entries. In both cases the
+    entries must be in alphabetical order, unlike those of a table of contents.
     """
     lines = lines_by_page(extracted)
     found: list[int] = []

@@ -2,8 +2,7 @@
 
 CKAN, DCAT in JSON, OAI-PMH. Their records, read page by page through the Web.
 
-Clients of these interfaces open connections of their own, past the check of addresses; so what they answer is read
-here.
+Clients of these interfaces open connections past the check of addresses, so the answers are read here.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ _DECIDED_ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True)
 class CorrectionReport:
-    """A person's corrections and decisions, the number of unchanged rows, and what was not taken over."""
+    """A person's corrections and decisions, the number of unchanged rows, and the entries left out."""
 
     corrections: tuple[Correction, ...]
     unchanged: int
@@ -68,13 +68,12 @@ def read_corrections(
     when: str,
     vocabulary: FieldVocabulary | None = None,
 ) -> CorrectionReport:
-    """Return the cells of an edited workbook or CSV of the dataset that differ from what was exported.
+    """Return the changed cells of an edited workbook or CSV of the dataset.
 
-    A cell whose value somebody else has changed since the export is rejected, unless both say the same. A file that
-    does not hold what was exported (every CSV) is compared with the present values. An emptied cell empties its field.
-    Decisions on licences are read from every sheet with a column for them. With a vocabulary, labels are matched
-    without regard to case and accents and everything else is rejected.
-    InputError when the file has no column Document_Code.
+    A cell whose value somebody else has changed since the export is rejected, unless both say the same. A file without
+    the exported values (every CSV) is compared with the present values. An emptied cell empties its field. Decisions on
+    licences are read from every sheet with a column for them. With a vocabulary, labels are matched without regard to
+    case and accents and everything else is rejected. InputError when the file has no column Document_Code.
     """
     everything = list(read_rows(path))
     rows, exported = _sheet_rows(everything)
@@ -297,7 +296,7 @@ def _shown(column: Column, record: SourceRecord) -> str:
 
 
 def _readable(text: str, column: Column) -> dict[FieldName, tuple[str, ...]]:
-    """Return what a cell that we wrote says of its fields; nothing where it could not be read back."""
+    """Return the values of fields in a cell that we wrote; none if it cannot be read back."""
     try:
         return dict(_read_cell(_even(text), column, {}))
     except Wrong:

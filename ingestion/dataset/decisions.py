@@ -35,8 +35,8 @@ def read_decisions(
 ) -> tuple[list[LicenceChoice], list[RejectedRow]]:
     """Return the decisions in all sheets that have a column for them, and what could not be taken.
 
-    `records` and `exported`, what the file held when it was written, are by folded code. A decision that is already
-    made is none; one that somebody has made otherwise since the export stays.
+    `records` are by folded code, and so is `exported`, the content of the file when it was written. A decision that is
+    already made is left out. A decision that another person changed since the export stays.
     """
     columns: dict[str, dict[str, int]] = {}
     made: dict[str, LicenceChoice] = {}

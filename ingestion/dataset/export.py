@@ -116,7 +116,7 @@ def workbook_sheets(
 ) -> list[Sheet]:
     """Return the sheets of the workbook; what had to be cut is added to the warnings.
 
-    What explains it is in the given words; headings and values are read back and stay as they are.
+    Explanations are in the given words; headings and values are read back, so they keep their form.
     """
     main = _sheet(DATASET, tuple((one.name, one.width) for one in COLUMNS))
     for record in documents:

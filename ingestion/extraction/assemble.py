@@ -96,7 +96,7 @@ def within(drafts: Iterable[DraftBlock], most: int) -> tuple[list[DraftBlock], b
 
 
 def too_long(most: int) -> str:
-    """Return the warning of a document of which only the beginning was read."""
+    """Return the warning that only the beginning of a document was read."""
     return f"Only its first {most:,} characters were read and can be found; split it into smaller files."
 
 

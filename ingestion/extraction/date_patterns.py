@@ -68,10 +68,10 @@ class WrittenDate:
 
 
 def written_dates(text: str, *, month_first: bool | None = False, century: int = 2030) -> list[WrittenDate]:
-    """Return the dates of a text in its order; of those that overlap the most precise remains.
+    """Return the dates of a text in its order; of overlapping dates the most precise remains.
 
-    Numbers are read day first unless that is impossible or `month_first` says otherwise; with None, which is for
-    texts that may be of either custom, 2/3/2022 gives its year alone. Two digits mean a year before `century`.
+    Numbers are read day first, unless that is impossible or `month_first` says otherwise. None is for texts of either
+    custom: 2/3/2022 then gives its year alone. Two digits mean a year before `century`.
     """
     taken: list[WrittenDate] = []
     covered = bytearray(len(text))

@@ -46,7 +46,7 @@ def find_dates(
 ) -> list[FieldValue]:
     """Return the dates that may be the document's own, the likeliest first, with the lines that say them.
 
-    Today's and yesterday's are the day of printing or of the visit, never that of publication.
+    The dates of today and yesterday are those of printing or of the visit, never of publication.
     """
     month_first = _month_leads(extracted.text, source, declared, language)
     guesses = [
@@ -129,7 +129,7 @@ def _written(extracted: ExtractedText, today: date, month_first: bool | None) ->
 
 
 def _looked_at(blocks: Sequence[Block], last: int) -> Iterator[tuple[Block, int]]:
-    """Yield the blocks of the first pages, then those of the last, with how much of each is read."""
+    """Yield the blocks of the first pages, then of the last, with the number of characters to read."""
     left = 3 * _OPENING
     for block in blocks:
         if block.page > _FIRST_PAGES or left <= 0:

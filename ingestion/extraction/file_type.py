@@ -1,4 +1,4 @@
-"""Types of files: those that can be added, and what a file is by its bytes and not by its name."""
+"""Types of files: the formats that can be added, and the format of a file by its bytes, not its name."""
 
 from __future__ import annotations
 

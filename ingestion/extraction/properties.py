@@ -171,7 +171,7 @@ def _xmp(packet: str) -> Element:
 
 
 def _texts(root: Element, name: str) -> list[str]:
-    """Return the texts of every element of a name; those of a list (rdf:Alt, rdf:Seq, rdf:Bag) one by one."""
+    """Return the texts of every element of a name; items of a list (rdf:Alt, rdf:Seq, rdf:Bag) singly."""
     pieces = [str(piece).strip() for element in root.iter(name) for piece in element.itertext()]
     return [*filter(None, pieces), *(str(element.get(name)) for element in root.iter() if name in element.attrib)]
 

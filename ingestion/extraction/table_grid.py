@@ -42,9 +42,9 @@ GridRow = tuple[GridCell, ...]
 class TableGrid:
     """A table as a grid: a merged cell is in each of its places.
 
-    The `headers` rows after the first `above` rows name the columns; those above are its title and date. `unit` is
-    what its figures are in, as it is printed near them ("in million euros"). `repeated` where the header is that of
-    the page before and is not printed here.
+    The `headers` rows after the first `above` rows name the columns; those above are its title and date. `unit` is the
+    unit of its figures, as it is printed near them ("in million euros"). `repeated` means that the header is printed on
+    the page before.
     """
 
     grid: tuple[GridRow, ...]
@@ -96,10 +96,10 @@ def _name(texts: Sequence[str]) -> str:
 
 
 def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None, *, aligned: bool = False) -> TableGrid:
-    """Return the table of rows of cells, each of which knows how far it reaches.
+    """Return the table of rows of cells; each cell knows its extent.
 
-    The first `headers` rows name the columns; None where the format does not say. Where the cells are only `aligned`,
-    a row of words above others names nothing unless it is printed in another way.
+    The first `headers` rows name the columns; None where the format does not say. Where the cells are only `aligned`, a
+    row of words above others names nothing unless it is printed in another way.
     """
     grid = _grid(list(rows))
     if headers is not None:
@@ -125,7 +125,7 @@ def continued(table: TableGrid, following: TableGrid) -> TableGrid | None:
 
 
 def texts_of(row: GridRow) -> list[str]:
-    """Return the texts of a row from left to right, that of a merged cell once."""
+    """Return the texts of a row from left to right, the text of a merged cell once."""
     return [cell.text for cell, _ in distinct(row) if cell.text]
 
 
@@ -242,7 +242,7 @@ def without_leader(text: str) -> str:
 
 
 def is_figure(text: str) -> bool:
-    """Return whether a cell holds a number with what may stand around it, or the sign for none."""
+    """Return whether a cell holds a number with its usual signs, or the sign for no number."""
     return _PATTERNS["value"].match(text) is not None
 
 
@@ -297,6 +297,6 @@ def unit_in(caption: str) -> str:
 
 
 def has_unit(name: str) -> bool:
-    """Return whether the name of a column says what it is counted in: "Share (%)", "Difference – Percent"."""
+    """Return whether the name of a column has a unit: "Share (%)", "Difference – Percent"."""
     parts = (part.strip() for part in _NAME_PARTS.split(name))
     return any(_PATTERNS["unit_alone"].fullmatch(part) for part in parts if part)

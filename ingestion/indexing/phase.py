@@ -1,4 +1,4 @@
-"""Phase "indexing": documents into the index, and out of it what no longer belongs there."""
+"""Phase "indexing": add documents to the index, and remove those that no longer belong there."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _Known = Mapping[str, tuple[DocumentRecord, str]]
 
 
 def run_all(run: CollectionRun) -> Iterator[Batch]:
-    """Index every chosen source whose entry is pending, and erase what is no longer to be there.
+    """Index every chosen source with a pending entry, and erase documents that must leave.
 
-    A document whose text is the same only gets its metadata anew. What is in the index already is kept up to date
-    whatever was chosen: a version that is superseded by a chosen one, and what the list no longer lets pass, which
-    leaves it. What has only failed for now stays as it is.
+    A document with unchanged text only gets its new metadata. Documents in the index are kept up to date, chosen or
+    not. A version that a chosen one replaces is superseded, and a document that the list no longer lets pass leaves the
+    index. A document that has only failed for now stays as it is.
     """
     indexed = [(record, print_) for record, print_ in run.engine.catalog.fingerprints() if code_of(record)]
     known = {code_of(record): (record, print_) for record, print_ in indexed if not record.is_former}
@@ -56,7 +56,7 @@ def run_all(run: CollectionRun) -> Iterator[Batch]:
 
 
 def code_of(record: DocumentRecord) -> str:
-    """Return the code of the source that a document came from; "" for one that is not of the list."""
+    """Return the code of the listed source of a document; "" if it is not of the list."""
     return record.origin.removeprefix(FROM_LIST) if record.source.startswith(FROM_LIST) else ""
 
 
@@ -78,9 +78,9 @@ def _fingerprint(record: SourceRecord, engine: Engine) -> str:
 
 
 def described_anew(print_: str, metadata: Metadata) -> str:
-    """Return the fingerprint of a document whose text is that of before and whose metadata is this.
+    """Return the fingerprint of a document with unchanged text and this metadata.
 
-    That of a file, and of a former version, does not hold the metadata.
+    The fingerprint of a file or of a former version does not hold the metadata.
     """
     text, dot, _ = print_.partition(".")
     return f"{text}.{hash_of(metadata_json(metadata))}" if dot else print_

@@ -1,4 +1,4 @@
-"""Job queue in the catalog database: what was asked for, how far it is, what became of it."""
+"""Job queue in the catalog database: requests, their progress and their results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ runs = sql.Table(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A piece of work: what was asked and by whom, how far it is, what came out."""
+    """A piece of work: its request, its person, its progress and its result."""
 
     id: int
     action: str
@@ -164,7 +164,7 @@ class JobQueue:
     def forget_current(self) -> None:
         """Forget what the runs are and were at: it may be the title of a document, or a term of its index.
 
-        What a server said of a failure goes too: it may repeat what it was given to read.
+        A server's word on a failure goes too: it may repeat the text that it was given.
         """
         for row in self._catalog.read(sql.select(runs).where(runs.c.progress != "")):
             run = _run(row)

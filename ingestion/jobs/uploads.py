@@ -21,7 +21,7 @@ _SETTLED = ("indexed", "unchanged", "rejected")
 def keep_upload(workspace: Path, name: str, data: IO[bytes], *, to_add: bool = True) -> Path:
     """Where the upload was written, in portions; visible under its name only when it is whole.
 
-    It has a folder of its own, so that two people may upload different files of one name. One that is not `to_add` is
+    It has a separate folder, so that two people may upload different files of one name. One that is not `to_add` is
     only looked at.
     """
     folder = (folders.uploads if to_add else folders.previews)(workspace) / secrets.token_hex(8)
@@ -56,7 +56,7 @@ def remove_finished(workspace: Path, run: Run) -> None:
 
 
 def remove_leftovers(workspace: Path, jobs: JobQueue) -> None:
-    """Remove what a worker that was killed after a run could not remove."""
+    """Remove leftovers of a worker that was killed after a run."""
     folder = folders.uploads(workspace)
     if folder.is_dir() and any(folder.iterdir()):
         for run in jobs.finished():

@@ -55,7 +55,7 @@ _FAILURES = 3
 class CellsRequest:
     """Request for a run: the cells of a comparison at these questions and columns.
 
-    Only what was not asked or failed is asked; with `since` also what was asked before that moment.
+    Only cells that were not asked or failed are asked; with `since` also those asked before that moment.
     """
 
     comparison: str
@@ -73,7 +73,7 @@ class CellsRequest:
 class AskedCells:
     """Outcome of a run: how many cells were asked, how many failed, and the state of the comparison.
 
-    `counts` are those of its cells by status, none of a comparison that was deleted meanwhile.
+    `counts` gives the number of its cells by status; it is empty if the comparison was deleted meanwhile.
     """
 
     asked: int
@@ -116,8 +116,9 @@ def ask_cells(
 ) -> AskedCells:
     """Ask the cells of a request, and keep each before the next is asked.
 
-    `stopped` ends it after the cell it is at, and so does the removal of the comparison. A cell that fails is kept as
-    such and the next is asked; BackendError where the language model fails three times in a row, or at all of fewer.
+    `stopped` ends it after the cell it is at, and so does the removal of the comparison. A failed cell is kept as
+    failed, and the next is asked. BackendError if the language model fails three times in a row, or at all of fewer
+    cells.
     """
     comparison = store.require(request.comparison)
     labels = {column.key: column.label for column in comparison.columns}

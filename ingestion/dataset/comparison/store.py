@@ -69,7 +69,7 @@ class ComparisonStore:
             COMPARISONS.delete(self._workspace, id)
 
     def restore(self, comparison: Comparison) -> None:
-        """Keep a comparison as it was before a change, without what is of a document erased since."""
+        """Keep a comparison as it was before a change, without parts of documents erased since."""
         with _CELLS.changing(self._workspace):
             self.remove(comparison.id)
             # Erased, and perhaps added again.

@@ -1,4 +1,4 @@
-"""Ruled lines of a page: what is drawn of the frames of tables, joined to whole lines; pure geometry."""
+"""Ruled lines of a page: the drawn pieces of table frames, joined to whole lines; pure geometry."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def _looks_right(word: str, pairs: frozenset[str]) -> float:
 
 
 def _word_share(text: str) -> float:
-    """Return the share of letters in words of one language, the one that has most."""
+    """Return the share of letters in words of the language with the largest share."""
     words = _PART.findall(text)
     right = (sum(len(word) * _looks_right(word, pairs) for word in words) for pairs in usual_pairs().values())
     return max(right) / sum(map(len, words))

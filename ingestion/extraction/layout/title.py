@@ -82,7 +82,7 @@ def is_workbook(blocks: Sequence[Block]) -> bool:
 
 
 def first_line(text: str, blocks: Sequence[Block]) -> str:
-    """Return the first line of the first page that could stand above a text; "" where there is none."""
+    """Return the first line of the first page that could head a text; "" if there is none."""
     if is_workbook(blocks):
         first = next(block for block in blocks if block.kind == "table")
         line = one_line(text[first.start : first.end].partition("\n")[0][:LONGEST_TITLE])
@@ -230,7 +230,7 @@ def _is_addition(group: Sequence[_Piece]) -> bool:
 
 
 def _may_be_title(piece: _Piece, body: float, hanging: bool) -> bool:
-    """Return whether a line stands out and names no body; below a line left hanging it may name one."""
+    """Return whether a line stands out and names no body; after an incomplete line it may name one."""
     prominent = piece.kind == "heading" or piece.size >= 1.1 * body > 0
     continues = _PATTERNS["addition"].match(piece.text) or (piece.text.isupper() and len(piece.text) < 120)
     return (

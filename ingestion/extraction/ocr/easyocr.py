@@ -1,8 +1,8 @@
 """EasyOCR, run on a processor from weights that lie on this machine.
 
 EasyOCR asks torchvision for two things, the layers of VGG-16 and the step from a picture to a tensor. No build of
-torchvision loads beside the torch that everything else needs, and a torchvision that does not load takes
-sentence-transformers down with it; so EasyOCR is installed without it and given those two.
+torchvision loads with the torch that everything else needs. A torchvision that fails to load breaks
+sentence-transformers too. EasyOCR is therefore installed without it and given these two parts.
 """
 
 from __future__ import annotations

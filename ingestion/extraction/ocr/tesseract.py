@@ -31,8 +31,8 @@ _CURE = (
 class TesseractOcr:
     """Tesseract with line boxes, in the language of each document.
 
-    A page is read in the language of the page before it (the first one in English); when what was read
-    turns out to be in another language, it is read again in that one. `seconds` bounds one reading.
+    A page is read in the language of the page before it, the first one in English. If the text turns out to be in
+    another language, the page is read again in that one. `seconds` bounds one reading.
     """
 
     def __init__(self, seconds: float, note: str = "") -> None:

@@ -36,9 +36,9 @@ _CONVERT = "Save it in another format, such as PDF, and add that."
 
 
 class Sandbox:
-    """Child processes that read files, `count` at a time; one that a file breaks is replaced.
+    """Child processes that read files, `count` at a time; a broken child is replaced.
 
-    A child reaches the file that is lent to it, a folder of its own, the programs that it calls, and nothing else. It
+    A child reaches the file that is lent to it, a folder for itself, the programs that it calls, and nothing else. It
     is started when it is first needed, and dies with its parent. Safe from several threads.
     """
 
