@@ -1,4 +1,4 @@
-"""A lock for each key: who works on the same thing waits, and nobody else does."""
+"""A lock for each key: work on one thing waits its turn, other work goes on."""
 
 from __future__ import annotations
 

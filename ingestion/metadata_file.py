@@ -25,7 +25,7 @@ _FIELDS = {field.name for field in fields(Metadata)} - {"quality_score"}
 def read_descriptions(folder: Path) -> dict[str, dict[str, Any]]:
     """Return given metadata by file name, from the folder's metadata.jsonl; empty without one.
 
-    The folder may be anybody's: InputError for what is no file, leads out of the folder, or has no end.
+    The folder may come from anybody: InputError if the file is no regular file, leads out of the folder, or has no end.
     """
     path = folder / NAME
     if why := why_no_file(path, folder):

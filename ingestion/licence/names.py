@@ -104,7 +104,7 @@ def stated_licence(text: str) -> str:
 
     By the one name where that is all it says, else in the person's words.
 
-    Where these name a licence without saying what it forbids, that stands behind them, as in the names of the catalog.
+    If the words name a licence without its restrictions, these are added behind, as in the names of the catalog.
     """
     words = " ".join(text.split())
     if name := name_of_address(words):

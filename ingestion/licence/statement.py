@@ -1,4 +1,4 @@
-"""A sentence about rights: the licences it names, and what it speaks of."""
+"""A sentence about rights: the licences it names, and its subject."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _OPENING = 16
 class Statement:
     """A sentence as the rules see it: `plain` is `folded` without phrases that only sound like a negation.
 
-    `work` and `part` say that it is about the document, or about a part of it such as its photographs;
-    `quoted_before` that it goes on about what the sentence before it quotes.
+    `work` says that it is about the document, `part` about a part of it such as its photographs. `quoted_before`: it is
+    about the quotation in the sentence before.
     """
 
     text: str
@@ -81,7 +81,7 @@ class Statement:
 
 
 def statement_of(sentence: str, before: str = "") -> Statement:
-    """Return the sentence as the rules see it, with what the one before it tells of its subject."""
+    """Return the sentence as the rules see it, with the subject that the one before it names."""
     words = load_licences().phrases
     folded = fold_in_place(sentence)
     quoted = words["quoted_material"].search

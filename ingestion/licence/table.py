@@ -71,7 +71,7 @@ class LicenceTable:
     """The whole of data/licences.toml but its hosts.
 
     `phrases` maps a kind to one pattern for all languages, `rows` to the patterns of its rows by their ids
-    ("it.granted.2"); `rules` maps a group to its rules in order.
+    ("it.granted.2"). `rules` maps a group to its rules in order.
     """
 
     names: tuple[NamePattern, ...]

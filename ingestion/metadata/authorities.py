@@ -120,7 +120,7 @@ def canonical_authority(text: str) -> Authority | None:
 
     By name, alias, acronym, or a misspelt name.
 
-    None for what is not known and for what two authorities might be.
+    None for an unknown name and for a name of two authorities.
     """
     if len(text) > _LONGEST_NAME:
         return None
@@ -183,7 +183,8 @@ def named_authorities(text: str, words: Sequence[Word]) -> list[Naming]:
 def _is_another(text: str, one: Naming) -> bool:
     """Return whether a naming is part of a longer name, or another country's body of the same name.
 
-    "Muster-Bundestag" is not the Bundestag, "Ministry of Health (Ireland)" not that of the country in the table.
+    "Muster-Bundestag" is not the Bundestag. "Ministry of Health (Ireland)" is not the ministry of the country in the
+    table.
     """
     if text[one.start - 1 : one.start] in ("-", "‑") or text[one.end : one.end + 1] in ("-", "‑"):
         return True

@@ -42,7 +42,7 @@ _PRINTED = 0.85
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """The values of a model's answer that the text confirms, and warnings on those that were dropped."""
+    """The values of a model's answer that the text confirms, with warnings on the dropped ones."""
 
     values: tuple[FieldValue, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -137,7 +137,7 @@ def read_answer(
     *,
     today: date,
 ) -> ModelReply:
-    """Return the values of an answer that are allowed and stand up, with a warning for each that does not.
+    """Return the allowed and confirmed values of an answer, with a warning for each other one.
 
     Quotations are looked for in the first `shown` characters of the text.
     """

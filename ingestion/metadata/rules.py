@@ -69,7 +69,7 @@ def describe_by_rules(
 ) -> list[FieldValue]:
     """Return the fields that rules can fill, one value for each single-valued one.
 
-    What is not known is left out.
+    Unknown fields are left out.
     """
     extracted, language = text.extracted, text.language
     values: list[FieldValue] = list(_titles(source, titles)[:1])
@@ -134,7 +134,7 @@ def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldV
 def _authority(
     source: SeedSource, declared: FileProperties, text: DocumentText, title: str
 ) -> tuple[FieldValue | None, Authority | None]:
-    """Return the issuing body under its canonical name; what the analyst's list says comes first."""
+    """Return the issuing body under its canonical name; the analyst's list comes first."""
     if source.authority.strip():
         known = canonical_authority(source.authority)
         name = known.name if known else " ".join(source.authority.split())

@@ -1,8 +1,8 @@
 """A description of 100 to 130 words and a target, made of a document's own whole sentences.
 
-The sentences of the description are those that say most of what the others say and are early; of all sets that fit
-the number of words the one with the greatest sum is taken, so that no sentence has to be cut. The target is what the
-document says of itself: whom it addresses and what for. One that does not say so has none.
+The sentences of the description come early and say most of the content of the others. Of all sets that fit the number
+of words, the one with the greatest sum is taken, so that no sentence is cut. The target is in the document's own words:
+whom it addresses and for which purpose. One that does not say so has none.
 """
 
 from __future__ import annotations

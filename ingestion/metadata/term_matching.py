@@ -1,7 +1,7 @@
 """Terms of a vocabulary found in a text, with their places.
 
-A text is cut into words once; each different word is looked up once in tables of exact words, beginnings and inner
-parts; then the positions are walked. Ten thousand terms cost no more than ten: what counts is the text's length.
+A text is cut into words once. Each different word is looked up once in tables of exact words, beginnings and inner
+parts. Then the positions are walked. Ten thousand terms cost no more than ten: what counts is the text's length.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PARTS = 20
 
 
 class Word(NamedTuple):
-    """A word of a text as it is compared, and where it is; a tuple, as a book has hundreds of thousands."""
+    """A word of a text in folded form, and its place; a tuple, as a book has hundreds of thousands."""
 
     folded: str
     written: str
@@ -43,7 +43,7 @@ class Mention:
 class Usage:
     """The frequency and spread of the terms of a label in a text of `words` words.
 
-    `places` counts those of the twenty equal parts of the text that hold a mention.
+    `places` counts the parts with a mention, of twenty equal parts of the text.
     """
 
     label: str

@@ -88,7 +88,7 @@ class ContentFetcher:
     def look(self, url: str) -> Content:
         """Return the page or catalogue behind an address; of a file only its head, with the suffix "".
 
-        Nothing is known of the licence of what is merely looked at: the body of a file is neither read nor stored.
+        The licence of a page that is only looked at is unknown: the body of a file is neither read nor stored.
         """
         try:
             fetched = self._web.fetch(url, max_bytes=self._config.page_bytes, accept=PAGES_ONLY)

@@ -1,6 +1,6 @@
 """Acts of an admin upon the whole workspace: backing it up, restoring a backup, repairing it.
 
-Backups that the page asks for are kept in a folder beside the workspace, which the worker writes.
+Backups from the page are in a folder next to the workspace, which the worker writes.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class KeptBackup:
 
 @act("admin", "Backing up the workspace", on_first=True)
 def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) -> BackupMade:
-    """Write everything that the workspace holds to a new archive, while it goes on being used.
+    """Write the whole workspace to a new archive, while it remains in use.
 
-    InputError where the file is there already, and where the catalog is in a database elsewhere.
+    InputError if the file exists, or if the catalog is in a database elsewhere.
     """
     _check_catalog(desk.workspace)
     made = back_up(desk.workspace, file, progress)
@@ -175,7 +175,7 @@ def repair_records(desk: ActingPlace) -> RecordsRenewed:
 def read_again(desk: Desk, *, progress: Shown = lambda *_: None) -> ReadAgain:
     """Read again the originals of documents whose texts the catalog lacks or has damaged, and index them.
 
-    What was being erased is erased first, and not read again.
+    Interrupted erasures are finished first, and their documents are not read again.
     """
     finish_erasures(desk)
     restore_corrections(desk)
