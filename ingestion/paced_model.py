@@ -1,7 +1,7 @@
 """A language model with a time limit that follows the length of a request and the model's speed.
 
-A request that hangs is left behind. A limit that suits a page kind is too short for a description: on a processor alone
-the same model reads 4,000 characters in half a minute and 15,000 in five.
+A request that hangs is left behind. A limit for a question about a page is too short for a description. On a processor
+alone the same model reads 4,000 characters in half a minute and 15,000 in five.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ class ModelTimeoutError(BackendError):
 class PacedModel:
     """A model with a limit for each request; safe from several threads.
 
-    The limit grows with the request's length and with the measured speed, doubles after a request that ran out of
-    time, and stays within eight times the seconds that the caller names. After three such requests in a row the model
-    is not asked again.
+    The limit grows with the request's length and with the measured speed. It doubles after a timeout, and stays within
+    eight times the seconds that the caller names. After three such requests in a row the model is not asked again.
     """
 
     model: LanguageModel

@@ -267,7 +267,7 @@ def ask_model(
     """Return the model's mark, the language of its quotation, and a message where it was not believed.
 
     No mark without a model that answers in time. A GREEN needs a quotation that is in the text and has words of
-    licences. The text must neither take anything back nor talk about the quotation. Otherwise the mark is YELLOW.
+    licences. It must take nothing back, and the text must not merely talk about it. Otherwise the mark is YELLOW.
     """
     text = tidy_text("\n\n".join(texts))[:SNIPPET]
     if not text:

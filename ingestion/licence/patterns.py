@@ -1,8 +1,8 @@
 """Licence statements in running text, weighed with their sentences by data/licences.toml.
 
 A sentence frees a document only if it names a licence or grants reproduction. It must be about the document, and not
-about a photograph, a theme or licences in general. It must hold neither a negation nor a condition. A reservation of
-rights needs less: it is better to ask a person than to free a document that is not free.
+about a photograph, a theme or licences in general. It must hold neither a negation nor a condition that takes the grant
+back. A reservation of rights needs less: it is better to ask a person than to free a document that is not free.
 """
 
 from __future__ import annotations

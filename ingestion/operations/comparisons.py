@@ -57,7 +57,7 @@ def begin_comparison(
 
     Its columns are the documents or countries that the filter chooses, `only` some of them where any are named. Without
     a name it is called by its first question. With a form, each cell fills it in. InputError for a filter that no
-    document passes, and for more questions or columns than a table can show; BackendError for a form without a language
+    document passes, and for more questions or columns than a table can show. BackendError for a form without a language
     model.
     """
     if form:
@@ -105,7 +105,7 @@ def continue_comparison(
     name: str = "",
     form: AnswerSchema | None = None,
 ) -> Comparison:
-    """Return the comparison of this name, kind and form, with what it lacks added, else begin one."""
+    """Return the comparison of this name, kind and form with the missing parts added, else begin one."""
     called = _cut_name(name or (questions[0] if questions else ""))
     alike = (called, by, form)
     found = next((one for one in list_comparisons(desk) if (one.name, one.by, one.form) == alike), None)

@@ -1,4 +1,4 @@
-"""Corrections of what is known of documents: a person's value, agreement or undoing."""
+"""Corrections of documents' fields: a person's value, agreement or undoing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AT_ONCE = 2_000
 
 @act("curator", "Correcting a document", on="")
 def correct(desk: Desk, values: NamedValues, author: str, note: str = "") -> tuple[Correction, ...]:
-    """Record a person's values for fields of documents, all or none of them; return what changed.
+    """Record a person's values for fields of documents, all or none of them; return the changes.
 
     They win over every extractor, and filters, references and searches use them from then on.
     """
@@ -72,10 +72,10 @@ def agree(desk: Desk, names: Sequence[str], author: str, fields: Sequence[FieldN
 def undo(
     desk: Desk, names: Sequence[str], author: str, field: FieldName | None = None, *, batch: str = ""
 ) -> tuple[Correction, ...]:
-    """Undo what was last done to the fields of each document, or to one field; return what was undone.
+    """Undo the last correction of each document, or of one field; return the undone corrections.
 
-    What was done together, as with a form of several fields, is undone together. With the `batch` of an act only that
-    one is undone, and not what anybody has done to a field since.
+    Corrections made together, as with a form of several fields, are undone together. With the `batch` of an act only
+    that one is undone, and not what anybody has done to a field since.
     """
     author = signed(desk, author)
     codes = [record.code for record in _find_all(desk, names)]
@@ -166,7 +166,7 @@ def restore_corrections(desk: Desk, sources: Iterable[str] = ()) -> None:
 
 
 def _enter(desk: Desk, given: Sequence[Correction], note: str = "") -> tuple[Correction, ...]:
-    """Enter corrections in the log and have the collection say what they say."""
+    """Enter corrections in the log and apply them to the collection."""
     batch, when = secrets.token_hex(8), now()
     stamped = [replace(one, batch=batch, when=one.when or when) for one in given]
     if stamped:
@@ -181,7 +181,7 @@ def _enter(desk: Desk, given: Sequence[Correction], note: str = "") -> tuple[Cor
 
 
 def _apply(desk: Desk, codes: set[str]) -> None:
-    """Describe these documents, and those that do not say their corrections yet, as the log has it."""
+    """Describe these documents, and all that lack their corrections, as the log has it."""
     catalog = desk.engine.catalog
     said = int(catalog.state(SAID, "0"))
     unsaid = read_lines(desk.workspace, "correction", after=said)

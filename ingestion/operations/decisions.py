@@ -1,4 +1,4 @@
-"""Decisions of a person on sources: on their licence, and on what a phase rejected."""
+"""Decisions of a person on sources: on their licence, and on the rejection by a phase."""
 
 from __future__ import annotations
 

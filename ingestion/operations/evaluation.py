@@ -117,7 +117,7 @@ def good_answers(desk: Desk) -> list[RatedAnswer]:
 
 @act("curator", "Keeping test questions")
 def keep_good_answers(desk: Desk) -> list[AnswerQuestion]:
-    """Keep every answer that was rated as good as a test question; return those that were not kept before."""
+    """Keep every answer that was rated as good as a test question; return the new ones."""
     return _keep(desk, [(one.conversation, one.asked) for one in reversed(good_answers(desk))])
 
 
@@ -126,7 +126,7 @@ def put_question(desk: Desk, question: AnswerQuestion, *, answerable: bool) -> A
     """Keep a question that was written or edited by hand and return it; without an id it is a new one.
 
     Each new passage is looked up in its document: one without a page (0) gets the page that it is found on. InputError
-    for words that no document says, for a question without any, and for one that is `answerable` by no passage.
+    for words that no document says, for a question without words, and for an `answerable` one without a passage.
     """
     words = " ".join(question.question.split())
     if not words:

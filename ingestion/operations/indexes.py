@@ -58,7 +58,7 @@ def rebuild(
 
 
 def _finish_erasures_now(desk: Desk) -> bool:
-    """Finish what was begun to be erased; return False where the indexes are too damaged for it."""
+    """Finish interrupted erasures; return False if the indexes are too damaged for it."""
     try:
         finish_erasures(desk)
     except (BackendError, WorkspaceError):

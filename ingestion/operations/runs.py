@@ -76,7 +76,7 @@ def describe_request(request: RunRequest, named: int = 3, wording: Wording = ENG
 
 
 def describe_unfinished(run: Run, wording: Wording = ENGLISH) -> str:
-    """Return what a run that has not ended does and how far it is."""
+    """Return, in words, the work of an unfinished run and its progress."""
     progress, message = run.progress, wording.message
     standing = {"running": message("At work"), "paused": message("Paused")}.get(run.status, message("Waiting"))
     far = message("{standing}.", standing=standing)

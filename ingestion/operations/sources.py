@@ -1,4 +1,4 @@
-"""Acts of a person upon the list of sources: what is on it, where it begins, and what leaves it."""
+"""Acts of a person upon the list of sources: read it, add to it, change it and remove from it."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Removed:
 
 @act("curator", "Reading a list of sources")
 def read_list(desk: Desk, file: Path) -> SeedReport:
-    """Return what a list of sources or a folder of files would add; nothing is added."""
+    """Return the sources that a list or a folder of files would add; add nothing."""
     return read_seeds(file, desk.store.sources())
 
 
 @act("curator", "Adding sources")
 def add_list(desk: Desk, file: Path) -> SeedReport:
-    """Put what is new in a list of sources, or the files of a folder, on the list; return what was read."""
+    """Put the new sources of a list, or the files of a folder, on the list; return the reading."""
     report = read_list(desk, file)
     # One act through every door.
     with entered_as_begun(desk, add_sources.__name__, ""):
@@ -74,7 +74,7 @@ def add_list(desk: Desk, file: Path) -> SeedReport:
 
 @act("curator", "Adding sources", on="")
 def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
-    """Put sources on the list, and give those that are `corrected` their new addresses.
+    """Put sources on the list, and give `corrected` ones their new addresses.
 
     InputError where somebody else has just given the codes of new ones to others.
     """
@@ -105,7 +105,8 @@ def _codes(new: Sequence[SeedSource], corrected: Sequence[SeedSource]) -> str:
 def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceRecord:
     """Give a source its right address and return it; the next run begins there.
 
-    InputError for an address that cannot be fetched or is another source's, and for what no list gave an address.
+    InputError for an address that cannot be fetched or is another source's, and for a source without an address from a
+    list.
     """
     author = signed(desk, author)
     check_codes(desk.store, [code])
@@ -134,7 +135,7 @@ def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceR
 
 @act("curator", "Adding sources")
 def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedReport:
-    """Keep named files in the workspace and put them on the list; those that cannot be read are not kept."""
+    """Keep named files in the workspace and put them on the list, without unreadable ones."""
     folder = own_files(desk)
     folder.mkdir(exist_ok=True)
     kept = [keep_upload(desk.workspace, name, data).parent for name, data in files]
@@ -200,7 +201,7 @@ def queue_removal(desk: Desk, codes: Sequence[str], author: str, *, undo_seconds
 
 
 def remove_kept_files(source: SeedSource, desk: Desk) -> None:
-    """Remove what the workspace has of a source's files: fetched, uploaded, and read."""
+    """Remove the files of a source from the workspace: fetched, uploaded, and read."""
     remove_files(desk.workspace, desk.store, source.code)
     upload = Path(source.path)
     if source.path and is_inside(own_files(desk), upload.parent):

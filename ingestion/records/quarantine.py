@@ -1,4 +1,4 @@
-"""Quarantine of downloaded files: those of a source that does not pass are kept apart.
+"""Quarantine of downloaded files: files of a source that does not pass are kept apart.
 
 Nothing is deleted: a file moves to quarantine with its source's refusal and back when that is lifted.
 """
@@ -41,9 +41,9 @@ def sort_file(workspace: Path, record: SourceRecord) -> None:
 
 
 def remove_files(workspace: Path, store: SourceStore, code: str, sha256: str = "") -> None:
-    """Remove every file that was ever fetched for the source (with this hash), with what was read from it.
+    """Remove every file that was fetched for the source (with this hash), with its extracted text.
 
-    What another source was fetched as well stays: by its path, and a text by its content.
+    A file that another source shares stays: by its path, and a text by its content.
     """
     files = store.files()
     others = [one for one in files if one.code != code]

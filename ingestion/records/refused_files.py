@@ -64,9 +64,9 @@ class RefusedFiles:
         self._again = again
 
     def read(self, extractor: Extractor, path: Path, sha256: str) -> FileReading:
-        """Return what is read from the file with this hash; Refusal at once where it was refused before.
+        """Return the reading of the file with this hash; Refusal at once if it was refused before.
 
-        One that was too slow gets twice the time of before when it is tried again.
+        A file that was too slow gets twice the former time on a new try.
         """
         known = self._find(sha256)
         if known is not None and not self._again:
@@ -175,8 +175,8 @@ def _mark(path: Path, stops: int) -> None:
 def blame_nobody() -> None:
     """Take back that this process is at something: it ends because it was asked to.
 
-    A mark that another thread is writing is waited for; what the thread of this call was writing, as where a signal
-    broke in, is never finished.
+    A mark that another thread is writing is waited for. A mark that this thread was writing is never finished, as when
+    a signal broke in.
     """
     _ending.set()
     deadline = time.monotonic() + _MARKED_SECONDS
