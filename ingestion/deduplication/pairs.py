@@ -109,8 +109,8 @@ class Pairs:
     def are_versions(self, one: Member, other: Member, similarity: float) -> bool:
         """Return whether two texts are versions of one work.
 
-        A marker (draft, rev. 2, consolidated) needs little similarity of the texts, for it says so itself; years in
-        titles need more; dates alone need most of the text, and so does a law that was amended.
+        A marker (draft, rev. 2, consolidated) needs little similarity of the texts, for it names the version itself.
+        Years in titles need more. Dates alone need most of the text, and so does an amended law.
         """
         if _title_similarity(one, other, max(self._config.title_similarity, 0.9)) == 0:
             return False

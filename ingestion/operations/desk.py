@@ -69,7 +69,7 @@ def queue_action(desk: Desk, action: str, arguments: Mapping[str, object]) -> Ru
 
 @act("curator", "Starting a run")
 def queue_once(desk: Desk, action: str, arguments: Mapping[str, object]) -> Run:
-    """Have the worker carry out an action that keeps what it has done.
+    """Have the worker carry out an action that keeps its finished parts.
 
     A run of the same arguments that is under way serves as well, and continues where it was paused.
     """

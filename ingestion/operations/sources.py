@@ -105,8 +105,7 @@ def _codes(new: Sequence[SeedSource], corrected: Sequence[SeedSource]) -> str:
 def correct_address(desk: Desk, code: str, address: str, author: str) -> SourceRecord:
     """Give a source its right address and return it; the next run begins there.
 
-    InputError for an address that cannot be fetched or is another source's, and for a source without an address from a
-    list.
+    InputError if it cannot be fetched, is another source's, or if no list gave the source an address.
     """
     author = signed(desk, author)
     check_codes(desk.store, [code])

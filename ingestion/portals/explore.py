@@ -282,7 +282,7 @@ def _languages(walk: _Walk, page: Page) -> Sequence[str]:
 
 
 def _visited(walk: _Walk, link: PageLink, above: Page) -> Page | None:
-    """Return the page behind a link, if its own links are to be looked at; what is a document is taken."""
+    """Return the page behind a link, if its links are to be followed; take it if it is a document."""
     walk.visited[normal_url(link.url)] = link.url
     try:
         got = walk.fetcher.look(link.url)

@@ -49,7 +49,7 @@ def correction_line(one: Correction) -> LogLine:
 
 
 def entered_corrections(workspace: Path, code: str = "") -> list[Correction]:
-    """Return what was ever corrected, oldest first: of one document, of all without a code."""
+    """Return all corrections, oldest first: of one document, of all without a code."""
     return [_correction(line) for line in read_lines(workspace, "correction", code)]
 
 
@@ -83,7 +83,7 @@ def undoing(entries: Iterable[Correction], field: str = "", batch: str = "") -> 
 
 
 def corrected(found: Iterable[FieldValue], given: Iterable[Correction]) -> list[FieldValue]:
-    """Return extracted values with people's in the place of those of the same field."""
+    """Return extracted values, with the values of people in place of those of the same field."""
     listed, by_field = list(found), {one.field: one for one in given}
     values = [one for one in listed if one.field not in by_field]
     # What a person agreed with is still justified by the sentence that it was extracted from.

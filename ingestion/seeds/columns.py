@@ -24,10 +24,10 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)\S", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class SeedColumns:
-    """Columns by what they hold, from 0; None or empty where the sheet has none.
+    """Columns by their role, from 0; None or empty if the sheet has none.
 
-    `header` is the number of the row they were named in, 0 where no row names them. `names` are the headings as
-    they stand.
+    `header` is the number of the row they were named in, 0 where no row names them. `names` are the headings as they
+    stand.
     """
 
     urls: tuple[int, ...] = ()

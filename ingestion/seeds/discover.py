@@ -64,7 +64,7 @@ def discover(url: str, web: Web, known: Sequence[SeedSource], *, contains: tuple
 
 
 def _from_page(url: str, body: bytes, search: _Search) -> None:
-    """Follow the lists that the page's head names, else those of robots.txt, else /sitemap.xml."""
+    """Follow the lists named in the page's head, else in robots.txt, else /sitemap.xml."""
     named = [urljoin(url, link) for link in read_page_lists(body)]
     _follow(deque((link, None) for link in named), search)
     if not search.entries:
@@ -82,7 +82,7 @@ def _from_page(url: str, body: bytes, search: _Search) -> None:
 
 
 def _follow(queue: deque[tuple[str, bytes | None]], search: _Search) -> None:
-    """Read the lists in order, and those that an index lists after them."""
+    """Read the lists in order, then the lists of an index."""
     while queue:
         address, body = queue.popleft()
         if body is None and normal_url(address) in search.visited:

@@ -63,7 +63,7 @@ def unpack(body: bytes) -> bytes:
 
 
 def list_kind(body: bytes) -> ListKind:
-    """Return what a list of addresses is, by its outermost element; "" for anything else."""
+    """Return the kind of a list of addresses, by its outermost element; "" for anything else."""
     head = body[:65_536]
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         head = head.decode("utf-16", "replace").encode()
@@ -123,7 +123,7 @@ def read_entries(body: bytes) -> list[FeedEntry] | None:
 
 
 def read_page_lists(body: bytes) -> tuple[str, ...]:
-    """Return the addresses of the feeds and sitemaps that the links of a web page name, as they stand."""
+    """Return the addresses of feeds and sitemaps in the links of a web page, as they are written."""
     root = parse(body)
     links: list[str] = []
     for link in root.iter("link", "a") if root is not None else ():

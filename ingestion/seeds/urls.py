@@ -29,7 +29,7 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Addresses as they would be fetched, and reasons for what was meant as one and is none."""
+    """Addresses as they would be fetched, and reasons for the refused ones."""
 
     found: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()

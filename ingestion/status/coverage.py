@@ -38,7 +38,7 @@ class MissingYears:
 
 @dataclass(frozen=True, slots=True)
 class MissingSince:
-    """A frequent value of a facet of which there is no document after a year, though there are others."""
+    """A frequent value of a facet without documents after a year, though other values have some."""
 
     facet: DatedFacet
     value: str
@@ -56,7 +56,7 @@ class MissingPair:
 
 @dataclass(frozen=True, slots=True)
 class UnknownValues:
-    """Number of documents of which the value of a facet is not known."""
+    """Number of documents with an unknown value of a facet."""
 
     facet: KnownFacet
     documents: int
@@ -104,8 +104,8 @@ def coverage(records: Sequence[DocumentRecord]) -> Coverage:
 def coverage_grid(records: Sequence[DocumentRecord], rows: str, columns: str) -> CoverageGrid:
     """Return how many documents have each value of two facets together, the most frequent values first.
 
-    Years are put together to periods, from the earliest: "2015-2019", of which the first holds all that is older. What
-    is not known of a facet is a value at the end.
+    Years are grouped to periods, from the earliest: "2015-2019". The first period holds all older years. Unknown values
+    come last.
     """
     by_row, by_column = _counted(records, rows), _counted(records, columns)
     periods = _periods(by_column) if columns == "year" else {value: value for value in by_column}
@@ -131,7 +131,7 @@ def filter_of_cell(grid: CoverageGrid, row: int, column: str) -> Filter:
 
 
 def _periods(by_year: Mapping[str, int]) -> dict[str, str]:
-    """Return the period of each year, the years in order, what is not known last."""
+    """Return the period of each year, the years in order, unknown years last."""
     years = [int(year) for year in by_year if year != UNKNOWN]
     if not years:
         return {UNKNOWN: UNKNOWN}
@@ -219,7 +219,7 @@ def _missing_pairs(records: Sequence[DocumentRecord], counts: Mapping[str, Mappi
 
 
 def _unknown(counts: Mapping[str, Mapping[str, int]]) -> list[UnknownValues]:
-    """Return the facets that are not known of every document, the one that lacks most first."""
+    """Return the facets that some documents lack, the most often missing one first."""
     facets: tuple[KnownFacet, ...] = get_args(KnownFacet)
     gaps = [UnknownValues(facet, counts[facet][UNKNOWN]) for facet in facets if UNKNOWN in counts[facet]]
     return sorted(gaps, key=lambda gap: -gap.documents)

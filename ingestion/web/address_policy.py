@@ -165,7 +165,7 @@ def checked(host: str, port: int, addresses: Sequence[str], exemptions: Sequence
 def check_port(
     host: str, port: int, addresses: Sequence[str], exemptions: Sequence[Exemption], named: Collection[HostAndPort] = ()
 ) -> None:
-    """Raise Refusal for a port other than those of the web, unless it is named, or the host is exempted."""
+    """Raise Refusal for a port other than 80 and 443, unless it is named or the host is exempted."""
     if port in PORTS.values() or (host.lower(), port) in named:
         return
     if any(one.covers_host(host.lower(), port) for one in exemptions):
@@ -256,7 +256,7 @@ def _split_port(entry: str) -> tuple[str, int | None]:
 
 
 def _refusable_host(host: str) -> str:
-    """Return what is wrong with the way the host is written, or ""."""
+    """Return the fault in the way the host is written, or ""."""
     if host.endswith("."):
         return kept_sentence("its host is written with a dot at its end")
     if ":" in host or not _NUMERIC.match(host.rpartition(".")[2]):

@@ -1,6 +1,6 @@
 """One visit of Chromium to one address.
 
-Where it goes, what it may not load, and the file it comes upon.
+It follows the address, holds back forbidden loads, and keeps the file that the way leads to.
 """
 
 from __future__ import annotations
@@ -318,7 +318,7 @@ def _become_quiet(page: Page, end: float) -> None:
 
 
 def _await_text(visit: Visit, end: float) -> None:
-    """Wait until the text of the page stays as it is; longer for a page that shows next to nothing so far."""
+    """Wait until the text of the page no longer changes; longer for a page that is nearly empty."""
     started = changed = time.monotonic()
     length = -1
     while not visit.ended and (now := time.monotonic()) < min(end, started + _DRAWING_SECONDS):

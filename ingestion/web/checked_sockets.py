@@ -52,8 +52,8 @@ def counting(countdown: Countdown) -> Iterator[Countdown]:
 class CheckedSockets(httpcore.NetworkBackend):
     """Network backend of httpcore: the name is looked up, checked and connected to in one go.
 
-    Each single read is cut to what is left of the call, so that neither headers nor a body that come byte by byte
-    last longer. `abort` makes all reads and writes, now and later, end at once.
+    Each single read is cut to the remaining time of the call. Headers or a body that come byte by byte thus last no
+    longer. `abort` makes all reads and writes, now and later, end at once.
     """
 
     def __init__(self, exemptions: Sequence[Exemption], resolve: Resolve, named: Collection[HostAndPort] = ()) -> None:

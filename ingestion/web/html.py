@@ -55,9 +55,9 @@ _FEWEST_LETTERS = 20
 def decode(body: bytes, charset: str = "") -> str:
     """Return the text of an HTML document; `charset` is what its server declared.
 
-    The byte order mark decides, then the declared charset, then that of a meta element or XML declaration, then UTF-8.
-    A charset that reads more letters as damaged than as whole is passed over. What none of them reads is identified
-    by its bytes where it is not in Latin letters, and is Windows-1252 otherwise, as browsers have it.
+    The byte order mark decides, then the declared charset, then a meta element or XML declaration, then UTF-8. A
+    charset that reads more letters as damaged than as whole is passed over. A document that none of them reads is
+    identified by its bytes if it is not in Latin letters. Otherwise it is Windows-1252, as browsers have it.
     """
     for mark, name in _BYTE_ORDER_MARKS:
         if body.startswith(mark):

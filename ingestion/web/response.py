@@ -147,7 +147,7 @@ def _decoded_name(value: str | tuple[str | None, str | None, str]) -> str:
 
 
 def head_of(urls: Sequence[str], status: int, media_type: str, charset: str, headers: Mapping[str, str]) -> Fetched:
-    """Return what the head of an answer tells, its body still to come."""
+    """Return the data in the head of an answer; its body is still to come."""
     return Fetched(
         tuple(urls),
         status,

@@ -48,11 +48,12 @@ def address_words() -> AddressWords:
 
 
 def normal_url(url: str) -> str:
-    """Return the address without what does not change what is read; "" for what is not http(s).
+    """Return the address without parts that do not change the page; "" if it is not http(s).
 
-    Scheme and host are in lower case, "www.", default ports, user names, fragments, index pages, the last slash,
-    tracking and session parameters are left out, the parameters sorted, and percent-encoding is in one form. http and
-    https are one. The language stays: two languages are two addresses. This is for comparing, not for fetching.
+    Scheme and host are in lower case, parameters are sorted, and percent-encoding is in one form. "www.", default
+    ports, user names, fragments, index pages, the last slash, tracking and session parameters are left out. The schemes
+    http and https are one. The language stays: two languages are two addresses. This is for comparing, not for
+    fetching.
 
     >>> normal_url("HTTP://Example.org:80/a/?utm_source=x#top")
     'https://example.org/a'
@@ -64,8 +65,8 @@ def normal_url(url: str) -> str:
 def url_of_any_language(url: str) -> str:
     """Return the normal address without its language, equal for the language variants of one page.
 
-    So report.pdf, report_fr.pdf and /fr/report.pdf are one; "" for what is not http(s). All places are looked at, for
-    an address may name its language twice (/en/report_en.pdf).
+    So report.pdf, report_fr.pdf and /fr/report.pdf are one; "" if it is not http(s). All places are looked at, for an
+    address may name its language twice (/en/report_en.pdf).
     """
     parts = _split(url)
     if parts is None:
