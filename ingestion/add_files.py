@@ -157,7 +157,7 @@ def _listed(paths: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
 
 
 class _Lane:
-    """The way of the files of one addition; knows what the collection holds already."""
+    """The way of the files of one addition, with the documents that the collection holds already."""
 
     def __init__(
         self, engine: Engine, files: Sequence[Path], refused: Mapping[Path, str], extractor: Extractor, *, again: bool
@@ -312,7 +312,7 @@ class _Lane:
             shutil.rmtree(read.copy.parent, ignore_errors=True)
 
     def _keep_copy(self, path: Path) -> tuple[Path, str]:
-        """Return a copy of the file under its own name, and the hash of what was copied."""
+        """Return a copy of the file under its name, and the hash of the copied bytes."""
         self.incoming.mkdir(parents=True, exist_ok=True)
         size, free = path.stat().st_size, shutil.disk_usage(self.incoming).free
         if _FULL < free < size:
@@ -352,7 +352,7 @@ def _index(read: _Read, indexer: Indexer, lane: _Lane, replaces: DocumentRecord 
 
 
 def _cause(error: Exception) -> str:
-    """Return what an error says of a file that is named beside it."""
+    """Return the message of an error, to be shown next to the file's name."""
     return getattr(error, "strerror", None) or said_of(error)
 
 
@@ -372,7 +372,7 @@ def _among_versions(
 ) -> Metadata:
     """Return a file's metadata with its place among the versions of its work.
 
-    `known` is what the collection has of its source: a `former` version, else the file read again.
+    `known` is the document of its source in the collection: a `former` version, else the file read again.
     """
     before = replaced or known
     if before is None:
@@ -424,8 +424,8 @@ def read_documents(
 ) -> list[Document]:
     """Return the named files of a folder in alphabetical order, described by its metadata.jsonl.
 
-    InputError names a file that is missing, Refusal one that cannot be read: without it the figures would not be
-    those of the questions.
+    InputError names a missing file, Refusal an unreadable one: without it the figures would be those of other
+    questions.
     """
     wanted = sorted(set(names))
     missing = [name for name in wanted if not (folder / name).is_file() or why_no_file(folder / name, folder)]

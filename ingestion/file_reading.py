@@ -1,4 +1,4 @@
-"""Types of reading one file: its limits, the engine that reads pictures, and what is read."""
+"""Types of reading one file: its limits, the engine that reads pictures, and the result."""
 
 from __future__ import annotations
 

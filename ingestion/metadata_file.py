@@ -1,4 +1,4 @@
-"""The file metadata.jsonl beside documents: what a person says of each, checked line by line."""
+"""The file metadata.jsonl in a folder of documents: a person's values, checked line by line."""
 
 from __future__ import annotations
 

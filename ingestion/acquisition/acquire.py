@@ -287,7 +287,7 @@ def _download(asked: _Request, got: Content, way: Sequence[str], title: str) -> 
 
 
 def _stored(asked: _Request, made: Download, slug: str, suffix: str, content: Path | bytes) -> Outcome:
-    """Return the outcome of a local file; unchanged content keeps what was there before."""
+    """Return the outcome of a local file; unchanged content keeps the former outcome."""
     before = asked.before
     if before is not None and before.sha256 == made.sha256 and _is_there(asked, before):
         return replace(_unchanged(before), message=_joined(_unchanged(before).message, asked.notes))

@@ -1,4 +1,4 @@
-"""Check of what a catalog from anybody names: files that lie in the workspace."""
+"""Check that a catalog of unknown origin names only files in the workspace."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _is_download(value: object) -> bool:
 
 
 def _is_evidence(value: object) -> bool:
-    """Return whether what a phase found out of a source names, if any, a file in the folder of downloads."""
+    """Return whether the evidence of a phase names no file outside the folder of downloads."""
     found = json.loads(value) if isinstance(value, str) and value else {}
     if not isinstance(found, dict):
         return True

@@ -1,7 +1,7 @@
 """Copy of a foreign catalog: our tables, made by us, and in them the rows of the columns that we know.
 
-A catalog from elsewhere may hold triggers, views, virtual tables or generated columns under any name and spelling.
-None of them is judged, and none is used: only what the foreign file keeps in ordinary tables is read.
+A catalog from elsewhere may hold triggers, views, virtual tables or generated columns under any name and spelling. None
+of them is judged or used: only rows of ordinary tables in the foreign file are read.
 """
 
 from __future__ import annotations

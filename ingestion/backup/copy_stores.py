@@ -50,11 +50,11 @@ class CopiedStores:
 
 
 def copy_stores(workspace: Path, folder: Path, seen: Callable[[str], None]) -> CopiedStores:
-    """Copy catalog and vectors into the folder; `seen` gets what is being copied.
+    """Copy catalog and vectors into the folder; `seen` gets the name of each copy.
 
     Vectors are on the disk before the catalog names them, and the catalog forgets a name before its vector is written
-    over. So the vectors are copied after the catalog, and where it has forgotten a name meanwhile, both are
-    copied again.
+    over. So the vectors are copied after the catalog, and where it has forgotten a name meanwhile, both are copied
+    again.
     """
     catalog = folder / CATALOG
     for _ in range(_TRIES):
@@ -79,7 +79,7 @@ def read_originals(catalog: Path) -> tuple[tuple[str, str], ...]:
 
 
 def copy_database(source: Path, target: Path, seen: Callable[[str], None]) -> None:
-    """Copy a database as it is at one moment, while others read and write it."""
+    """Copy the state of a database at one moment, while others read and write it."""
     target.unlink(missing_ok=True)
     with (
         damage_reported(source),

@@ -23,7 +23,7 @@ from rag_engine.types import DocumentRecord
 
 @dataclass(frozen=True, slots=True)
 class ReadAgain:
-    """Files of the documents that were read again, and of those that were not, with the reason."""
+    """Files of the documents read again, and of the other ones with the reason."""
 
     read: tuple[str, ...]
     unread: tuple[tuple[str, str], ...]
@@ -55,7 +55,7 @@ def read_documents_again(
 
 
 def _read(record: DocumentRecord, engine: Engine, extractor: Extractor) -> FileReading:
-    """Return what the original says; the kept reading of the same reader where there is one."""
+    """Return the reading of the original; if the same reader's reading is kept, that one."""
     path: Path = engine.collection.stored_file(record)
     if not path.is_file():
         raise Refusal(

@@ -1,4 +1,4 @@
-"""Repair of a destroyed database: the catalog from the log, the records from what the catalog tells."""
+"""Repair of a destroyed database: the catalog from the log, the records from the catalog."""
 
 from __future__ import annotations
 

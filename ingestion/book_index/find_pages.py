@@ -65,7 +65,7 @@ def entry_share(texts: Sequence[str]) -> float:
 
 
 def _is_alphabetical(texts: Sequence[str], *, few: bool = False) -> bool:
-    """Return whether entries are in the order of the alphabet and not in that of their pages."""
+    """Return whether entries are in alphabetical order, and not in the order of their pages."""
     entries = [text for text in texts if has_locators(text)]
     numbers = [int(found[1]) for text in entries if (found := _LAST_NUMBER.search(text))]
     if len(numbers) >= _FEWEST_LINES // 2 and goes_up(numbers):

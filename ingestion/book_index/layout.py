@@ -55,7 +55,7 @@ class _ColumnLine:
 
 
 def entries_of(lines: Sequence[PlacedLine], height: float) -> list[IndexEntry]:
-    """Return the entries that the lines of index pages make, in reading order; `height` is that of a page.
+    """Return the entries on the lines of index pages, in reading order; `height` is that of a page.
 
     Columns are found by the empty space between them, sub-entries by their indentation. A line continues the line above
     if that ends in a sign that asks for more. It also does if the first word of the line would not have fitted above.

@@ -162,7 +162,7 @@ def _recognised(extracted: ExtractedText, pages: Collection[int]) -> Iterator[Pl
 
 
 def _of_tables(extracted: ExtractedText, path: Path, reader: Extractor) -> list[IndexRecord]:
-    """Return the records of a file's tables of terms, those of a PDF by where its lines are."""
+    """Return the records of a file's tables of terms; a PDF's tables follow from the places of lines."""
     numbers = PageNumbers({}, 0, 10_000, "")
     found: list[IndexRecord] = []
     for block in extracted.blocks:

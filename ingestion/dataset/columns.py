@@ -29,7 +29,7 @@ _ACTIVE = "Active"
 class Column:
     """A column: its heading, width in characters, meaning, value, and the field that an edit corrects.
 
-    `reads` names a part of the record and what is read of it, such as "quality.score".
+    `reads` names a part of the record and its field, such as "quality.score".
     """
 
     name: str

@@ -75,7 +75,7 @@ def export(
 
 
 def _record(record: SourceRecord) -> dict[str, object]:
-    """One document for JSON Lines: its metadata, where it came from, and what the phases found."""
+    """Return one document for JSON Lines: its metadata, its origin, and the findings of the phases."""
     download, extraction, relation = record.download, record.extraction, record.relation
     return {
         "code": record.source.code,
@@ -202,7 +202,7 @@ def _field_evidence(documents: Sequence[SourceRecord]) -> Sheet:
 
 
 def _evidence(source_records: Sequence[SourceRecord], warnings: list[str]) -> Sheet:
-    """One row for each mark that speaks on a source's licence, and one for what a person decided."""
+    """Return one row for each mark on a source's licence, and one for a person's decision."""
     headings = (
         ("Document_Code", 16), ("Licence Light", 12), ("Licence", 24), ("Layer", 12), ("Quote", 70), ("Place", 30),
         ("Score", 8), ("Decided by", 20), ("Note", 50),

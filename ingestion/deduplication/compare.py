@@ -63,10 +63,10 @@ def relate(
 ) -> dict[str, Outcome]:
     """Return the outcome of every candidate by code, with a Relation as evidence, in any order.
 
-    Of copies the best is kept, compared in this order: preferred language, listed by the analyst before found in a
-    portal, publisher, fullest text, highest score, smallest code. Of versions the newest is "done", of translations the
-    preferred language. Without `encode` translations are known by address and document symbol alone; without `text_of`
-    nearly equal texts by their likeness alone.
+    Of copies the best is kept. They are compared in this order: preferred language, listed by the analyst before found
+    in a portal, publisher, fullest text, highest score, smallest code. Of versions the newest is "done", of
+    translations the preferred language. Without `encode` translations are known by address and document symbol alone;
+    without `text_of` nearly equal texts by their likeness alone.
     """
     places = {language: place for place, language in enumerate(config.preferred_languages)}
 
@@ -217,7 +217,7 @@ def _outcome(
 
 
 def _rejection(duplicates: dict[str, _Duplicate], code: str, outcomes: dict[str, Outcome]) -> Outcome:
-    """Return the rejection of a copy, which points to the one that is kept in the end."""
+    """Return the rejection of a copy, which points to the finally kept one."""
     found = duplicates[code]
     kept = found.kept
     while kept in duplicates:

@@ -76,7 +76,7 @@ def member_of(candidate: ComparedSource) -> Member:
 
 
 class Pairs:
-    """Judge of pairs; it reads the texts of those that are nearly alike, each pair once.
+    """Judge of pairs; it reads the texts of nearly equal pairs, each pair once.
 
     Without `text_of` only likeness, titles and dates decide. `dates` gathers by code from when a version is.
     """

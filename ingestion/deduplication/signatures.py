@@ -182,7 +182,7 @@ def _shingles(text: str) -> Iterator[bytes]:
 
 
 def _number_pairs(text: str) -> Iterator[bytes]:
-    """Yield pairs of successive numbers of two digits or more: what a translation keeps.
+    """Yield pairs of successive numbers of two digits or more, which a translation keeps.
 
     A pair in counting order (Art. 15, Art. 16) is left out: every law has it.
     """

@@ -60,7 +60,7 @@ class Version:
 def version_of(title: str, file_name: str = "", url: str = "") -> Version:
     """Return the version that a title names.
 
-    Where it names none, the one that the file's name or the address names.
+    If it names none, the version in the file's name or in the address counts.
 
     A year in an address is not taken but in its last segment, since folders tell when a file was put there.
 

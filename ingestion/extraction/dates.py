@@ -194,7 +194,7 @@ def _place(block: Block, number: int, closing: bool) -> float:
 
 
 def _quote(text: str, block: Block, line: Line | None, found: WrittenDate) -> str:
-    """Return the block when it is short, else the line, else what is around the date."""
+    """Return the block if it is short, else the line, else the text around the date."""
     start, end = block.start + found.start, block.start + found.end
     if block.end - block.start <= _LONGEST_QUOTE:
         return text[block.start : block.end]
@@ -216,7 +216,7 @@ def _closing(extracted: ExtractedText) -> Iterator[FieldValue]:
 def _running(declared: FileProperties, month_first: bool | None) -> Iterator[FieldValue]:
     """Yield the dates in running heads.
 
-    One with the time of day is that of printing, and so is the file's own.
+    A date with the time of day is the day of printing, and so is the file's date.
     """
     for line in declared.margins:
         if _CLOCK.search(line) or "://" in line or _PATTERNS["later"].search(line):
@@ -231,7 +231,7 @@ def _running(declared: FileProperties, month_first: bool | None) -> Iterator[Fie
 def _symbols(extracted: ExtractedText) -> Iterator[FieldValue]:
     """Yield the years inside document symbols such as FCCC/CP/2015/10.
 
-    Those of the session, not of the issue.
+    They are the years of the session, not of the issue.
     """
     for block in extracted.blocks[:40]:
         if block.page == 1:

@@ -67,7 +67,7 @@ def _contradiction(record: SourceRecord, extracted: ExtractedText) -> tuple[Lice
 def _against_its_page(record: SourceRecord, evidence: Extraction) -> Outcome:
     """Return the end of a document that contradicts its page.
 
-    What it reserves wins, anything else is for a person.
+    A reservation in it wins; a person decides on anything else.
     """
     statement = min(evidence.licence_marks, key=lambda mark: ("RED", "YELLOW", "GREEN").index(mark.light))
     # Not `verdict`, which holds this phase's own evidence when it is run again.

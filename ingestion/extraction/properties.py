@@ -351,7 +351,7 @@ def _rtf(path: Path) -> FileProperties:
 
 
 def _people(values: Iterable[str]) -> list[str]:
-    """Return names one by one; a comma may stand inside a name, a semicolon does not."""
+    """Return names one by one, parted by semicolons; a comma may be part of a name."""
     return [name for value in values for name in value[:5_000].split(";") if name.strip().lower() not in _NOBODY]
 
 

@@ -1,7 +1,7 @@
 """Text of a table: a sentence for each row, under the names of its columns.
 
-A figure without the names of its row and its column says nothing: each row repeats the names of its columns, so that
-it can be found, quoted and marked by itself.
+A figure without the names of its row and its column says nothing. Each row therefore repeats the names of its columns,
+and can be found, quoted and marked alone.
 """
 
 from __future__ import annotations

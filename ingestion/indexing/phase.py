@@ -70,7 +70,7 @@ def _is_pending(code: str, run: CollectionRun, known: _Known, prints: Mapping[st
 
 
 def _fingerprint(record: SourceRecord, engine: Engine) -> str:
-    """Return two hashes joined by a dot: what the text is made from, and the metadata."""
+    """Return two hashes joined by a dot: of the inputs of the text, and of the metadata."""
     download, extraction = record.download, record.extraction
     content = [download.sha256 if download else "", extraction.text_hash if extraction else ""]
     content += [repr(engine.config.chunking), Path(download.path).name if download else ""]
@@ -183,7 +183,7 @@ def former_of(known: DocumentRecord | None, sha256: str, since: str, work: str =
 
 
 def keep_original(path: Path, stored: Path, sha256: str) -> None:
-    """Put the file where pages are drawn from, as a link to save its room on the disk where that can be."""
+    """Put the file in the folder from which pages are drawn, as a link if possible, to save room."""
     if stored.exists() and file_hash(stored) == sha256:
         return
     stored.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ class JobKind:
 
     `keeps`: finished parts stay, so an attempt that comes further counts from one again. `reads`: a language model
     reads passages for it. `stop`: it can be paused and cancelled, only cancelled, or undone until its work begins.
-    `counted` says what its progress counts; `title` is "" where pages name what the job is upon. Both are English, and
+    `counted` says what its progress counts; `title` is "" if pages show the name of its object. Both are English, and
     pages translate them.
     """
 

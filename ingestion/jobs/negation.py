@@ -49,7 +49,7 @@ def split_request(words: str) -> RequestParts:
 
 
 def _apart(found: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the spans in their order, each without what the one before it holds."""
+    """Yield the spans in their order, each without its overlap with the one before."""
     last = 0
     for start, end in sorted(found):
         if end > last:

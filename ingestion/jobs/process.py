@@ -57,7 +57,7 @@ def _may_start(workspace: Path) -> bool:
 
 
 def _ended_with_error(workspace: Path) -> list[int]:
-    """Return the process of the last worker started here, if it has ended so; one that was killed is none."""
+    """Return the process of the last worker started here, if it ended with an error and was not killed."""
     process = _started[workspace][0] if workspace in _started else None
     return [process.pid] if process is not None and (process.poll() or 0) > 0 else []
 

@@ -96,7 +96,7 @@ _ENDINGS: Mapping[ControlSignal, RunStatus] = {"": "done", "pause": "paused", "c
 
 
 def _try(run: Run, engine: Engine, pulse: _Pulse) -> list[dict[str, Any]]:
-    """Return what the action gives, begun again while another process writes; empty if cancelled."""
+    """Return the result of the action, begun again while another process writes; empty if cancelled."""
     while not pulse.cancelled.is_set():
         try:
             if run.action != "rebuild" and unfinished_erasures(desk := open_desk(engine, local_person())):
@@ -429,7 +429,7 @@ def _main(workspace: Path, server: int) -> None:
 
 
 def _end_as_asked(number: int, _frame: FrameType | None) -> None:
-    """End as the signal would have, without a mark against what the worker was at."""
+    """End as the signal would have, without a mark against the current source."""
     blame_nobody()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)

@@ -222,10 +222,10 @@ def _outcome(verdict: LicenceVerdict, notes: Sequence[str] = (), *, local: bool 
 def decide(marks: Sequence[LicenceMark]) -> LicenceVerdict:
     """Return the traffic light with everything it rests on.
 
-    A person's word wins. Else whatever reserves rights keeps a document from GREEN, and beside anything that frees it
-    makes a conflict; two licences that allow different things are one as well. A Creative Commons licence of whatever
-    kind is GREEN: a copy for reading, searching and citing inside the house is not commercial, not adapted and not
-    passed on; what it restricts is recorded.
+    A person's word wins. Otherwise any reservation of rights keeps a document from GREEN, and makes a conflict with a
+    mark that frees it. Two licences with different permissions are a conflict too. Any Creative Commons licence is
+    GREEN. A copy for reading, searching and citing inside the house is not commercial, not adapted and not passed on.
+    The restrictions of the licence are recorded.
     """
     kept = tuple(marks)
     if people := [mark for mark in kept if mark.layer == "person"]:

@@ -219,8 +219,8 @@ def _packet_marks(packet: bytes) -> Iterator[LicenceMark]:
 def _json_ld_marks(root: html.HtmlElement, url: str) -> Iterator[LicenceMark | None]:
     """Yield the licences that JSON-LD states of the page's own main thing.
 
-    With an address it is the page's own by that address, of a site by its host; without, where it is the only thing
-    of the page. A picture's, a program's or another article's licence is not the page's.
+    With an address, it belongs to the page of that address or the site of that host. Without one, it belongs to the
+    page if it is the page's only thing. A picture's, a program's or another article's licence is not the page's.
     """
     things = [thing for loaded in _scripts(root) for thing in _things(loaded)]
     about = [thing for thing in things if not _kinds(thing) & (_SITES | _PAGES)]

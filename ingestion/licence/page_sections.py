@@ -137,7 +137,7 @@ def _text(root: html.HtmlElement, without: Sequence[html.HtmlElement] = ()) -> s
 
 
 def _gap(tag: str) -> str:
-    """Return what a reader sees between an element and the next: nothing, a line, or a paragraph."""
+    """Return the visible gap between an element and the next: nothing, a line, or a paragraph."""
     if tag not in BREAKS:
         return ""
     return "\n" if tag == "br" else " " if tag in ("td", "th") else "\n\n"

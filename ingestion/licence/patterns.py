@@ -244,7 +244,7 @@ def _facts_of_name(statement: Statement, one: NamedLicence) -> Facts:
 
 
 def _grants(statement: Statement) -> Iterator[_Finding]:
-    """Find what the sentence permits: anything, being in the public domain, or reproduction."""
+    """Find the permission in a sentence: anything, the public domain, or reproduction."""
     words = load_licences().phrases
     if found := words["public_domain"].search(statement.folded):
         facts = _facts_of_public_domain(statement, found)

@@ -67,7 +67,7 @@ class Statement:
         return bool(load_licences().phrases[kind].search(self.plain))
 
     def holds(self, fact: str) -> bool:
-        """Return whether a fact holds that every statement knows: what it is about, or a kind of phrase in it."""
+        """Return whether a fact of every statement holds: its subject, or a kind of phrase in it."""
         match fact:
             case "work":
                 return self.work

@@ -196,7 +196,7 @@ def _is_another(text: str, one: Naming) -> bool:
 
 
 def _longest(namings: Iterable[Naming]) -> list[Naming]:
-    """Return the namings without those that lie inside another: "WHO Europe" is not "WHO"."""
+    """Return the namings outside any longer one: "WHO Europe" is not "WHO"."""
     kept: list[Naming] = []
     for one in sorted(namings, key=lambda one: (one.start, -one.end)):
         if not kept or one.start >= kept[-1].end:

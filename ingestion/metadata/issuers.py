@@ -1,6 +1,6 @@
-"""Who issued a document.
+"""Issuers of a document.
 
-What it declares, what is on its first page, its symbols, formulas and addresses.
+Their names come from its declarations, its first page, its symbols, formulas and addresses.
 """
 
 from __future__ import annotations

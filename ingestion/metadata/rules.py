@@ -1,6 +1,6 @@
 """Every field of a description without a model.
 
-From what the list and the file declare, and from the text itself.
+They come from the declarations of the list and the file, and from the text itself.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def notes_on(values: Sequence[FieldValue]) -> list[str]:
 def _titles(source: SeedSource, titles: Sequence[FieldValue]) -> Sequence[FieldValue]:
     """Return the title that the analyst's list gives.
 
-    The words of a portal's link only stand in for a doubtful one.
+    The words of a portal's link replace only a doubtful title.
     """
     listed = " ".join(source.title.split())
     if not listed:

@@ -1,4 +1,4 @@
-"""Metadata of a file that is added: from the metadata.jsonl beside it, for the rest by rules."""
+"""Metadata of an added file: from the metadata.jsonl of its folder, for the rest by rules."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def _candidates(extracted: ExtractedText, language: str) -> list[_Candidate]:
 
 
 def _is_begun(text: str, start: int) -> bool:
-    """Return whether what is before a place has ended as a sentence, or there is nothing."""
+    """Return whether the text before a place is empty or ends as a sentence."""
     before = text[:start].rstrip()
     return not before or before[-1] in ".!?"
 

@@ -1,4 +1,4 @@
-"""The controlled taxonomy: labels, what they mean, and the words that speak for them."""
+"""The controlled taxonomy: labels, their meanings, and the words that speak for them."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ CATALOG_TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class KeptBackup:
-    """A backup in the folder beside the workspace, with its bytes and when it was made."""
+    """A backup in the folder next to the workspace, with its bytes and its time."""
 
     file: Path
     size: int
@@ -65,14 +65,14 @@ def backup(desk: ActingPlace, file: Path, *, progress: Shown = lambda *_: None) 
 
 @act("admin", "Backing up the workspace")
 def queue_backup(desk: Desk) -> Run:
-    """Have the worker make a backup beside the workspace; one that is under way serves as well."""
+    """Have the worker make a backup next to the workspace; a run under way serves as well."""
     _check_catalog(desk.workspace)
     return queue_once(desk, "backup", {})
 
 
 @act("admin", "Backing up the workspace")
 def keep_backup(desk: ActingPlace, *, progress: Shown = lambda *_: None) -> BackupMade:
-    """Make a backup beside the workspace, named by the time; WorkspaceError where there can be none."""
+    """Make a backup next to the workspace, named by the time; WorkspaceError if there can be none."""
     folder = folders.backups(desk.workspace)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -101,13 +101,13 @@ def list_backups(desk: ActingPlace) -> list[KeptBackup]:
 
 @act("admin", "Downloading a backup")
 def backup_bytes(desk: ActingPlace, name: str) -> bytes:
-    """Return a backup in the folder beside the workspace, by the name of its file, to be downloaded."""
+    """Return the bytes of a backup next to the workspace, by the name of its file."""
     return (folders.backups(desk.workspace) / Path(name).name).read_bytes()
 
 
 @act("admin", "Deleting a backup", on_first=True)
 def delete_backup(desk: ActingPlace, name: str) -> None:
-    """Delete a backup beside the workspace by the name of its file; InputError where there is none."""
+    """Delete a backup next to the workspace by the name of its file; InputError if there is none."""
     found = next((one for one in list_backups(desk) if one.file.name == name), None)
     if found is None:
         raise InputError(

@@ -103,7 +103,7 @@ def read_edited(desk: Desk, file: Path, author: str) -> CorrectionReport:
 
 @act("curator", "Importing corrections", on_first=True)
 def import_corrections(desk: Desk, file: Path, author: str) -> CorrectionReport:
-    """Record what a person changed and decided in an exported workbook; return what was read."""
+    """Record a person's changes and decisions in an exported workbook; return the report."""
     author = signed(desk, author)
     report = read_edited(desk, file, author)
     _enter(desk, report.corrections)
@@ -142,7 +142,7 @@ def _find_all(desk: Desk, names: Iterable[str]) -> list[SourceRecord]:
 
 @act("reader")
 def describe_records(desk: Desk, records: Sequence[DocumentRecord]) -> list[SourceRecord]:
-    """Return what is known of documents of the collection, and who corrected them, in their order."""
+    """Return the fields of documents of the collection with their correctors, in their order."""
     return desk.store.describe(records)
 
 

@@ -60,7 +60,7 @@ def decide(desk: Desk, codes: Sequence[str], choice: str, author: str, note: str
 
 
 def _decisions(record: SourceRecord, choice: str, author: str, note: str) -> list[Decision]:
-    """Return the decisions that a choice makes; one with an empty choice undoes that of its phase."""
+    """Return the decisions of a choice; an empty choice undoes the decision of its phase."""
     code = record.source.code
     if choice == "undo":
         return [Decision(code, one.phase, "", author, note, now()) for one in record.decisions]

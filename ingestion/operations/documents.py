@@ -229,7 +229,7 @@ def sources_erased_with(desk: Desk, documents: Sequence[DocumentRecord]) -> tupl
 
 @act("curator", "Applying an index")
 def preview_index_table(desk: Desk, file: Path) -> IndexTable:
-    """Return what is read in an index table, a glossary or a book with an index; nothing is applied."""
+    """Return the reading of an index table, a glossary or a book with an index; apply nothing."""
     with open_reader(desk.engine.config.ocr) as reader:
         return index_of_file(file, reader)
 

@@ -117,7 +117,7 @@ def good_answers(desk: Desk) -> list[RatedAnswer]:
 
 @act("curator", "Keeping test questions")
 def keep_good_answers(desk: Desk) -> list[AnswerQuestion]:
-    """Keep every answer that was rated as good as a test question; return the new ones."""
+    """Keep every answer that was rated as good as a test question; return the new questions."""
     return _keep(desk, [(one.conversation, one.asked) for one in reversed(good_answers(desk))])
 
 

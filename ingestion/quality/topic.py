@@ -73,8 +73,8 @@ def judge_topic(
     """Return whether a text is within the scope, with the evidence; what stays in doubt is kept.
 
     A word of the scope in the title, or many in the text, settle it. Else the text is compared with the scope and with
-    other subjects of public papers. It is out only if it has next to none of the words, does not name the scope in its
-    opening, and is far nearer to another subject. The model is asked about the rest.
+    other subjects of public papers. It is out only if three things hold. It has next to none of the words, does not
+    name the scope in its opening, and is far nearer to another subject. The model is asked about the rest.
     """
     found = _words(scope, title)
     if found:

@@ -135,7 +135,7 @@ class SourceRecord:
     def stopped(self) -> tuple[Phase, Outcome] | None:
         """The phase that the source did not pass, with its outcome; None while it passes or is indexed.
 
-        A directory ends at the portals: with the documents found, or with what the portals say.
+        A directory ends at the portals: with the documents found, or with their message.
         """
         ended: tuple[Phase, Outcome] | None = None
         for phase in PHASES:

@@ -165,7 +165,7 @@ def _counted(records: Iterable[DocumentRecord], name: str) -> dict[str, int]:
 
 
 def _missing_years(counts: Mapping[str, int]) -> list[MissingYears]:
-    """Return the runs of years without a document between those of the collection, the latest first.
+    """Return the runs of years without a document, between years with documents, the latest first.
 
     Years older than most of the collection say little: a constitution of 1949 leaves no gap until 2010.
     """

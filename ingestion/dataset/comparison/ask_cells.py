@@ -206,7 +206,7 @@ def _written(engine: Engine, evidence: Evidence) -> Answer:
 
 
 def _with_records(cell: ComparisonCell, form: StructuredAnswer) -> ComparisonCell:
-    """Return the cell with the records of a form, each with what the form holds beside its list."""
+    """Return the cell with the records of a form, each with the fields of the form outside its list."""
     language = form.evidence.plan.language
     if not form.records:
         return replace(cell, short=insufficient(language), text=insufficient(language))

@@ -27,7 +27,7 @@ COUNTRY = "country"
 
 @dataclass(frozen=True, slots=True)
 class SearchEffort:
-    """Extent of the search for a cell: the passages of its documents, and those that were read closely."""
+    """Extent of the search for a cell: the passages of its documents, and the closely read ones."""
 
     documents: int
     passages: int
@@ -74,7 +74,7 @@ class ComparisonCell(SharedRecord):
 
     @property
     def id(self) -> str:
-        """The id of the cell among those of every comparison: neither a question nor a column has two lines."""
+        """The id of the cell among the cells of every comparison: questions and columns have one line."""
         return f"{self.comparison}\n{self.column}\n{self.question}"
 
     @property

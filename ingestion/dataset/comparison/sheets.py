@@ -75,7 +75,7 @@ def _evidence_columns(form: AnswerSchema | None, words: Wording) -> tuple[tuple[
 
 
 def _table(comparison: Comparison, words: Wording) -> Sheet:
-    """Return a row for each question; below what was not found, how much was searched."""
+    """Return a row for each question; below an answer without findings, the extent of the search."""
     headings = [(storable(column.label), _COLUMN_WIDTH) for column in comparison.columns]
     sheet = Sheet(words.message("Comparison"), ((words.message("Question"), 40), *headings))
     for question in comparison.questions:

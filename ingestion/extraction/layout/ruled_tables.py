@@ -213,7 +213,7 @@ def _holds(box: Box, word: PlacedWord) -> bool:
 
 
 def _lines(words: Iterable[PlacedWord]) -> list[_TextLine]:
-    """Return the words by the height at which they stand, each line from left to right."""
+    """Return the words by their height, each line from left to right."""
     lines: list[_TextLine] = []
     words = list(words)
     if len(words) == 1:

@@ -1,4 +1,4 @@
-"""Check of text layers against what the page shows: some fonts name other characters than they draw."""
+"""Check of text layers against the drawn page: some fonts name other characters than they draw."""
 
 from __future__ import annotations
 

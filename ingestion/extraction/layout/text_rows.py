@@ -42,7 +42,7 @@ class TextRow:
 
     `cells` > 1 when wide gaps part it, and then `places` are they.
 
-    `table` is a table whose rules were found, of which this is all.
+    `table` is a table with known rules, which makes up the whole row.
     """
 
     text: str
