@@ -62,7 +62,7 @@ class OcrEngine(Protocol):
         """Return a note for the analyst on the engine that read; "" for none."""
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        """Yield the lines of each picture in reading order; BackendError when the engine is unavailable."""
+        """Yield the lines of each picture in reading order; BackendError if the engine is unavailable."""
         ...
 
 
@@ -103,7 +103,7 @@ class PrintedPages:
 
 @dataclass(frozen=True, slots=True)
 class FileProperties:
-    """The properties of a file, each empty where it declares none.
+    """The properties of a file, each empty if it declares none.
 
     `date` is the day of publication, an ISO date or its prefix. `created` is the day on which the file was made, which
     may be any later day for a copy or an excerpt. `margins` are the recurrent lines at the head or foot of its first

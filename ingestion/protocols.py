@@ -62,11 +62,11 @@ class Extractor(Protocol):
 
 
 class LanguageModel(Protocol):
-    """A language model that fills a JSON schema; BackendError when it does not in time."""
+    """A language model that fills a JSON schema; BackendError if it does not in time."""
 
     @property
     def name(self) -> str:
         """Name of the model."""
 
     def complete_json(self, system: str, user: str, schema: dict[str, object], *, seconds: float) -> dict[str, object]:
-        """Return the reply, valid under the schema; BackendError when there is none in time."""
+        """Return the reply, valid under the schema; BackendError if there is none in time."""

@@ -173,7 +173,7 @@ class LicenceMark:
     `light` is what this mark alone would mean; `score` its weight on the paper's scale (20 decides). `place` is for a
     person: "rel=license", "footer", "page 2", "XMP xmpRights:WebStatement", "trusted domain ec.europa.eu". `licence` is
     the normalised name ("CC BY-NC 4.0", "OGL 3.0", "Public domain", "All rights reserved", ...). `rule` names the rows
-    of data/licences.toml that decided: "granted-for-a-purpose it.granted.2"; "" where a value or a person did. It is no
+    of data/licences.toml that decided: "granted-for-a-purpose it.granted.2"; "" if a value or a person did. It is no
     part of what makes two pieces of evidence one. `subject` is the subject of the statement, "" if it names none. Only
     a statement about the document, or one in a field for its licence, frees the document.
     """
@@ -450,7 +450,7 @@ def check_phases(names: Sequence[str]) -> tuple[Phase, ...]:
 
 
 def check_field(name: str) -> FieldName:
-    """Return the field of this name; InputError where there is none."""
+    """Return the field of this name; InputError if there is none."""
     found = next((field for field in ALL_FIELDS if field == name.strip().lower().replace(" ", "_")), None)
     if found is None:
         raise InputError(

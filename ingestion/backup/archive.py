@@ -224,7 +224,7 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
 
 
 def _checked(manifest: ArchiveManifest) -> ArchiveManifest:
-    """Return the manifest; ValueError where a size in it is none."""
+    """Return the manifest; ValueError if a size in it is none."""
     if not all(0 <= size <= _LARGEST for size in (manifest.index_bytes, *(one.size for one in manifest.files))):
         raise ValueError("a size that is none")
     return manifest

@@ -52,7 +52,7 @@ class BackupMade:
 def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
     """Write a backup of the workspace to a new file; an interrupted backup leaves nothing behind.
 
-    Other work does not wait for it: a document added or erased meanwhile may or may not be in it. InputError where the
+    Other work does not wait for it: a document added or erased meanwhile may or may not be in it. InputError if the
     file is there already.
     """
     file = file.expanduser().absolute()
@@ -91,7 +91,7 @@ def back_up(workspace: Path, file: Path, progress: Advance) -> BackupMade:
 
 
 def require_space(folder: Path, wanted: int, what: str) -> None:
-    """Raise WorkspaceError where a folder has less room than is wanted."""
+    """Raise WorkspaceError if a folder has less room than is wanted."""
     free = shutil.disk_usage(folder).free
     if free < wanted:
         raise WorkspaceError(

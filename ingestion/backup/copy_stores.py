@@ -107,7 +107,7 @@ def check_whole(catalog: Path, named: Path) -> None:
 
 
 def _copy_vectors(workspace: Path, folder: Path) -> tuple[Path, ...] | None:
-    """Return the copies of the files of vectors, None where one was removed meanwhile."""
+    """Return the copies of the files of vectors, None if one was removed meanwhile."""
     source, target = paths.vectors(workspace), folder / "vectors"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(mode=0o700)

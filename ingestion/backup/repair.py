@@ -52,7 +52,7 @@ class RecordsRenewed:
 def renew_catalog(workspace: Path) -> CatalogRenewed:
     """Rebuild the catalog from the log; a destroyed one is kept aside with its logs.
 
-    The indexes go, for they are of what was destroyed. Broken off, it is begun again. WorkspaceError where the log
+    The indexes go, for they are of what was destroyed. Broken off, it is begun again. WorkspaceError if the log
     knows no document or is damaged as well, and while `sextant serve` or a worker is at work.
     """
     with _alone(workspace):

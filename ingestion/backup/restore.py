@@ -130,7 +130,7 @@ def _check_place(workspace: Path) -> None:
 
 
 def _check_version(archive: Path, schema: str) -> None:
-    """Raise WorkspaceError where a catalog has not the tables of this Sextant."""
+    """Raise WorkspaceError if a catalog has not the tables of this Sextant."""
     if schema != str(SCHEMA):
         raise WorkspaceError(
             f"{archive} was made by a newer Sextant: its catalog has schema {schema}, this one restores {SCHEMA}.",

@@ -214,7 +214,7 @@ def _parts(text: str, loose: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]
 def _run_in(text: str, loose: bool) -> list[tuple[str, str, tuple[str, ...]]]:
     """Return the parts of an entry whose sub-entries run on behind semicolons.
 
-    None when these are no sub-entries.
+    None if these are no sub-entries.
     """
     pieces = [piece.strip() for piece in text.split("; ") if piece.strip()]
     parts = [next(_parts(piece, loose)) for piece in pieces]

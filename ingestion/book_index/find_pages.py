@@ -20,7 +20,7 @@ _LAST_NUMBER = re.compile(r"(\d{1,4})\W*$")
 
 
 def index_pages(extracted: ExtractedText) -> tuple[int, ...]:
-    """Return the pages of the document's index, or indexes, in order; empty when it has none.
+    """Return the pages of the document's index, or indexes, in order; empty if it has none.
 
     A page begins an index if it has entries and the title of an index, or if half of it is entries. In both cases the
     entries must be in alphabetical order, unlike those of a table of contents.
@@ -93,7 +93,7 @@ def goes_up(numbers: Sequence[int]) -> bool:
 
 
 def initial_of(text: str) -> str:
-    """Return the first letter of an entry without case and accent; empty where it begins with a number."""
+    """Return the first letter of an entry without case and accent; empty if it begins with a number."""
     for character in text[:4]:
         if character.isdigit():
             return ""

@@ -29,7 +29,7 @@ class PageNumbers:
     """The page of the file that bears each printed number; `told_by` says how that is known.
 
     `pages` maps (is Roman, value) to a page from 1. Numbers that are on no page follow `shift`, the distance that
-    most Arabic numbers have; 0 when nothing was known.
+    most Arabic numbers have; 0 if nothing was known.
     """
 
     pages: Mapping[Printed, int]
@@ -38,7 +38,7 @@ class PageNumbers:
     told_by: str
 
     def page(self, printed: str) -> int | None:
-        """Return the page of the file that bears a printed number; None when the file has no such page."""
+        """Return the page of the file that bears a printed number; None if the file has no such page."""
         number = value_of(printed)
         if number is None:
             return None
@@ -51,7 +51,7 @@ class PageNumbers:
 def page_numbers(labels: Sequence[str], margins: Mapping[int, Sequence[str]], count: int) -> PageNumbers:
     """Return the page numbers of a file of `count` pages.
 
-    `labels` are its page labels, one a page, empty when it has none; `margins` are the lines at the top and bottom of
+    `labels` are its page labels, one a page, empty if it has none; `margins` are the lines at the top and bottom of
     its pages. Labels that the printed numbers contradict are not believed: many programs number from 1 and ignore the
     print.
     """

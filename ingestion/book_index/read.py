@@ -54,7 +54,7 @@ def index_of_file(
     """Return the records of a file that is an index table, a glossary, or a book with an index.
 
     `numbers` are the pages of the book, if the index is in another file: a printed index names printed pages. Refusal
-    when the file cannot be read, InputError when it has nothing of the kind.
+    when the file cannot be read, InputError if it has nothing of the kind.
     """
     if path.suffix.lower() in _DELIMITED:
         return _of_delimited(path, limits or ExtractionLimits())

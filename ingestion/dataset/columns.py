@@ -39,7 +39,7 @@ class Column:
     field: FieldName | None = None
 
     def read(self, record: SourceRecord) -> str | float | None:
-        """Return the value of a cell; None where the record has no such part."""
+        """Return the value of a cell; None if the record has no such part."""
         if self.name == LEVEL_AND_COUNTRIES:
             # The geographical level with the countries behind it, as the paper writes it: National - Italy; France.
             metadata = record.metadata

@@ -73,7 +73,7 @@ def read_corrections(
     A cell whose value somebody else has changed since the export is rejected, unless both say the same. A file without
     the exported values (every CSV) is compared with the present values. An emptied cell empties its field. Decisions on
     licences are read from every sheet with a column for them. With a vocabulary, labels are matched without regard to
-    case and accents and everything else is rejected. InputError when the file has no column Document_Code.
+    case and accents and everything else is rejected. InputError if the file has no column Document_Code.
     """
     everything = list(read_rows(path))
     rows, exported = _sheet_rows(everything)

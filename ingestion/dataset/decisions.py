@@ -58,7 +58,7 @@ def read_decisions(
 
 
 def _header(row: Row) -> dict[str, int]:
-    """Return the places of the columns that a decision needs; nothing where the row does not head them."""
+    """Return the places of the columns that a decision needs; nothing if the row does not head them."""
     headings = [heading_key(cell) for cell in row.cells]
     wanted = {name: heading_key(name) for name in ("Document_Code", DECISION, NOTE, LIGHT)}
     found = {name: headings.index(key) for name, key in wanted.items() if key in headings}

@@ -94,7 +94,7 @@ def _record(record: SourceRecord) -> dict[str, object]:
 
 
 def write_file(path: Path, body: bytes) -> None:
-    """Write the file; InputError where its folder or the file itself does not allow it."""
+    """Write the file; InputError if its folder or the file itself does not allow it."""
     try:
         write_atomic(path, body, durable=True)
     except OSError as error:

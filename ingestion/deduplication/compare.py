@@ -346,7 +346,7 @@ def _aligned(candidates: Sequence[ComparedSource], least: float, encode: EncodeT
 
 
 def _alignment(similarity: NDArray[np.float32], least: float) -> NDArray[np.float32]:
-    """Return how alike the samples of each pair are, place by place; 0 where they do not align.
+    """Return how alike the samples of each pair are, place by place; 0 if they do not align.
 
     `similarity` are cosines of shape (pairs, SAMPLES, SAMPLES). The nearest sample about the same place must be `least`
     near on average, nearer than samples elsewhere, and mostly the nearest of all.

@@ -85,7 +85,7 @@ def written_dates(text: str, *, month_first: bool | None = False, century: int =
 def month_leads(language: str) -> bool | None:
     """Return whether dates in numbers begin with the month, by a language tag.
 
-    None where that is not known.
+    None if that is not known.
     """
     primary, _, region = language.strip().lower().replace("_", "-").partition("-")
     if primary not in ("", "en"):
@@ -96,7 +96,7 @@ def month_leads(language: str) -> bool | None:
 def numeric_order(text: str) -> bool | None:
     """Return whether the dates in numbers of a text begin with the month, by those that are certain.
 
-    None where no date tells, or where they contradict each other.
+    None if no date tells, or if they contradict each other.
     """
     orders = {
         int(match[3]) > _MONTHS_A_YEAR
@@ -155,7 +155,7 @@ def _roman_year(match: re.Match[str]) -> _Parts:
 
 
 def _checked(year: int | str, month: int | str | None, day: int | str | None) -> str:
-    """Return the ISO form; "" when there is no such day."""
+    """Return the ISO form; "" if there is no such day."""
     try:
         whole = date(int(year), 1 if month is None else int(month), 1 if day is None else int(day))
     except ValueError:

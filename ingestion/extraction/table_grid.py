@@ -98,7 +98,7 @@ def _name(texts: Sequence[str]) -> str:
 def table_of(rows: Iterable[Sequence[GridCell]], headers: int | None = None, *, aligned: bool = False) -> TableGrid:
     """Return the table of rows of cells; each cell knows its extent.
 
-    The first `headers` rows name the columns; None where the format does not say. Where the cells are only `aligned`, a
+    The first `headers` rows name the columns; None if the format does not say. Where the cells are only `aligned`, a
     row of words above others names nothing unless it is printed in another way.
     """
     grid = _grid(list(rows))

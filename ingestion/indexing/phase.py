@@ -176,7 +176,7 @@ def index_file(
 
 
 def former_of(known: DocumentRecord | None, sha256: str, since: str, work: str = "") -> FormerVersion | None:
-    """Return what stays of the document of before; None where it is the same file read again."""
+    """Return what stays of the document of before; None if it is the same file read again."""
     if known is None or known.sha256 == sha256:
         return None
     return former_version(known, since, work)

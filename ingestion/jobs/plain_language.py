@@ -31,7 +31,7 @@ def interpret(
 ) -> Command | None:
     """Return the request that the words ask for, by the model when it answers, else by rules.
 
-    Numbers alone pick from the phases in their order. None where the words are not understood. Nothing is run by it.
+    Numbers alone pick from the phases in their order. None if the words are not understood. Nothing is run by it.
     """
     if not words.strip():
         return None

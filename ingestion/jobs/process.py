@@ -65,7 +65,7 @@ def _ended_with_error(workspace: Path) -> list[int]:
 def follow(engine: Engine, id: int, seen: Callable[[Run], None] = lambda _: None) -> Run:
     """Return the run as it ended; `seen` gets it at every look. A worker is started where none is at it.
 
-    WorkspaceError where workers end with an error and cannot report it.
+    WorkspaceError if workers end with an error and cannot report it.
     """
     jobs, workspace = JobQueue(engine.catalog), engine.config.workspace
     broken: set[int] = set()
@@ -98,6 +98,6 @@ def end_worker(engine: Engine, seconds: float) -> bool:
 
 
 def server_of(workspace: Path) -> int:
-    """Return the process id of the `sextant serve` on the workspace, 0 where there is none."""
+    """Return the process id of the `sextant serve` on the workspace, 0 if there is none."""
     serving = paths.find_serving(workspace)
     return serving.process if serving else 0

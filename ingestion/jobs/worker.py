@@ -138,7 +138,7 @@ class _Pulse:
                 self._moved = True
 
     def begin_for_good(self) -> bool:
-        """Take no control signal from now on; return False where one came before."""
+        """Take no control signal from now on; return False if one came before."""
         with self._hearing:
             self._deaf = not self.cancelled.is_set()
         self.progress = Progress(0, 1, 0, 0, "")

@@ -235,7 +235,7 @@ def _json_ld_marks(root: html.HtmlElement, url: str) -> Iterator[LicenceMark | N
 
 
 def _property_marks(root: html.HtmlElement, url: str) -> Iterator[LicenceMark | None]:
-    """Yield the licences in microdata and RDFa; none where several things of the page have one each."""
+    """Yield the licences in microdata and RDFa; none if several things of the page have one each."""
     words = load_licences().html
     found: list[tuple[html.HtmlElement | None, LicenceMark | None]] = []
     for element in root.xpath("//*[@itemprop or @property]"):

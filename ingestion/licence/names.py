@@ -93,7 +93,7 @@ def names_in(text: str) -> list[NamedLicence]:
 
 
 def name_of_text(text: str) -> str:
-    """Return the one licence that a short text names, or "" where it names none or several."""
+    """Return the one licence that a short text names, or "" if it names none or several."""
     named = {one.name for one in names_in(text[:_LONGEST])}
     named = named - {UNSTATED} if len(named) > 1 else named
     return named.pop() if len(named) == 1 else ""

@@ -83,7 +83,7 @@ def _length(element: html.HtmlElement) -> int:
 
 
 def terms_link(root: html.HtmlElement, url: str) -> str:
-    """Return the address of the site's own page of terms, or "" where the page links to none.
+    """Return the address of the site's own page of terms, or "" if the page links to none.
 
     Only pages of the same registrable host count: another site's terms are about its own works.
     """

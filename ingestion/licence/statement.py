@@ -34,7 +34,7 @@ class Statement:
 
     @property
     def subject(self) -> LicenceSubject:
-        """Return the subject of the sentence, "" where it does not say."""
+        """Return the subject of the sentence, "" if it does not say."""
         if self.quoted_before or any(map(self.says, ("quoted_material", "elsewhere", "foreign", "quoting"))):
             return "quoted"
         if self.names and self.of_data(self.names[0].start):

@@ -82,7 +82,7 @@ class AuthorityTable:
 def load_authorities(path: Path = DEFAULT_AUTHORITIES) -> AuthorityTable:
     """Return the table of a TOML file, read once per path.
 
-    InputError when it cannot be read or a name occurs twice.
+    InputError if it cannot be read or a name occurs twice.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -209,7 +209,7 @@ def _longest(namings: Iterable[Naming]) -> list[Naming]:
 def _nearly(key: str, by_key: Mapping[str, Authority]) -> Authority | None:
     """Return the one authority whose name differs by a slip in a word.
 
-    None when there are two or the name is short.
+    None if there are two or the name is short.
     """
     if len(key) < _FUZZY_LENGTH:
         return None

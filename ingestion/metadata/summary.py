@@ -55,7 +55,7 @@ class _Candidate:
 
 
 def summarise(extracted: ExtractedText, language: str) -> tuple[Guess, Guess]:
-    """Return the description and the target of a document; empty where no sentences fit."""
+    """Return the description and the target of a document; empty if no sentences fit."""
     candidates = _candidates(extracted, language)
     best = sorted(candidates, key=lambda one: -one.weight)[:_CANDIDATES]
     # The first sentences in which the document says whom it addresses and what for.
@@ -136,7 +136,7 @@ def _is_begun(text: str, start: int) -> bool:
 
 
 def _usual_size(extracted: ExtractedText) -> float:
-    """Return the size in points that most of the text is printed in; 0 where the format does not say."""
+    """Return the size in points that most of the text is printed in; 0 if the format does not say."""
     sizes: Counter[float] = Counter()
     for block in extracted.blocks:
         if block.kind == "text" and block.font_size:

@@ -63,7 +63,7 @@ _TAXONOMY = TypeAdapter(Taxonomy)
 
 @lru_cache(maxsize=4)
 def load_taxonomy(path: Path = DEFAULT_TAXONOMY) -> Taxonomy:
-    """Return the taxonomy of a TOML table, read once per path; InputError when it cannot be read."""
+    """Return the taxonomy of a TOML table, read once per path; InputError if it cannot be read."""
     try:
         return _TAXONOMY.validate_python(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError) as error:

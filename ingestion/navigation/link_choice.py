@@ -123,7 +123,7 @@ def expected_languages(page_language: str, preferred: Sequence[str]) -> tuple[st
 def why_off_topic(
     link: PageLink, *, expected: str, page_name: str, language_model: LanguageModel | None, seconds: float
 ) -> str:
-    """Return why a link is not followed from a page in search of `expected`, "" where it is.
+    """Return why a link is not followed from a page in search of `expected`, "" if it is.
 
     Rules accept a link that is like the title or holds a policy word. They also accept a link that only says
     "download", since its page is the one that was asked for. They say no to menus. The model is asked about the rest;

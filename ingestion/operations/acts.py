@@ -106,12 +106,12 @@ def _named(value: object) -> str:
 
 
 def missing_role(person: Person, act: DeclaredAct) -> PersonRole | None:
-    """Return the role that a person would need for an act; None where the person may do it."""
+    """Return the role that a person would need for an act; None if the person may do it."""
     return None if person.has_role(act.role) else act.role
 
 
 def check_role(person: Person, act: DeclaredAct) -> None:
-    """Raise InputError where the role of a person is not enough for an act; it says who can change that."""
+    """Raise InputError if the role of a person is not enough for an act; it says who can change that."""
     least = missing_role(person, act)
     if least is None:
         return
@@ -127,7 +127,7 @@ def check_role(person: Person, act: DeclaredAct) -> None:
 
 
 def signed(desk: ActingPlace, author: str) -> str:
-    """Return the name that an act bears; InputError where nobody is named.
+    """Return the name that an act bears; InputError if nobody is named.
 
     It is the person who is logged in, if there is one, and not the given author. Where nobody logs in it is the name
     that is given.

@@ -38,7 +38,7 @@ def list_comparisons(desk: Desk) -> list[Comparison]:
 
 @act("reader")
 def find_comparison(desk: Desk, id: str) -> Comparison | None:
-    """Return the comparison of this id, None where there is none."""
+    """Return the comparison of this id, None if there is none."""
     return _store(desk).find(id)
 
 
@@ -126,7 +126,7 @@ def shrink_comparison(desk: Desk, id: str, *, question: str = "", column: str = 
 
 @act("curator", "Asking the cells of a comparison", on="")
 def ask_comparison(desk: Desk, id: str) -> Run | None:
-    """Have the worker ask the cells that were not asked yet or failed; None where there are none."""
+    """Have the worker ask the cells that were not asked yet or failed; None if there are none."""
     comparison = _store(desk).require(id)
     present = present_columns(comparison, desk.engine.collection.snapshot())
     if not any(column in present for _, column in comparison.open_places):
@@ -209,7 +209,7 @@ def exported_comparison(desk: Desk, id: str, base: str = "", words: Wording = EN
 
 @act("reader")
 def export_comparison(desk: Desk, id: str, file: Path) -> None:
-    """Write the workbook of a comparison; InputError where its folder or the file does not allow it."""
+    """Write the workbook of a comparison; InputError if its folder or the file does not allow it."""
     write_file(file, exported_comparison(desk, id))
 
 

@@ -70,7 +70,7 @@ def _decisions(record: SourceRecord, choice: str, author: str, note: str) -> lis
 
 
 def _restored(record: SourceRecord) -> tuple[Phase, str]:
-    """Return the phase and choice of a restoration; InputError where nothing can be restored."""
+    """Return the phase and choice of a restoration; InputError if nothing can be restored."""
     code, at = record.source.code, record.stopped
     if record.is_excluded:
         return "indexing", ""

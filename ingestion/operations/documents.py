@@ -261,7 +261,7 @@ def remove_index_table(desk: Desk, name: str) -> int:
 def ground(desk: Desk, *, again: bool = False) -> Run:
     """Have the worker ground the entries of all indexes that are new or changed, all with `again`.
 
-    A run of it that is under way serves as well. InputError where no document has an index.
+    A run of it that is under way serves as well. InputError if no document has an index.
     """
     if not index_sources(desk.engine.catalog):
         raise InputError(

@@ -210,7 +210,7 @@ def exported_questions(desk: Desk) -> bytes:
 
 @act("reader")
 def export_questions(desk: Desk, file: Path) -> int:
-    """Write the test questions to a file and return their number; InputError where it cannot be written."""
+    """Write the test questions to a file and return their number; InputError if it cannot be written."""
     questions = read_test_questions(desk.workspace)
     write_file(file, question_lines(questions).encode())
     return len(questions)
@@ -237,7 +237,7 @@ def write_run(recorded: RecordedRun, folder: Path) -> tuple[Path, Path]:
 def queue_test(desk: Desk, judge: str = "", judge_url: str = "", repeat: int = 1) -> Run:
     """Have the worker ask every test question; with a `judge` a second model judges the answers.
 
-    A test that is under way serves as well, and continues where it was paused. InputError where there is no question.
+    A test that is under way serves as well, and continues where it was paused. InputError if there is no question.
     """
     if not read_test_questions(desk.workspace):
         raise InputError(

@@ -99,7 +99,7 @@ def accept_index(desk: Desk) -> int:
 
 @act("admin", "Discarding an index", on="index")
 def discard_index(desk: Desk) -> None:
-    """Remove the index that waits; WorkspaceError where none does."""
+    """Remove the index that waits; WorkspaceError if none does."""
     desk.engine.collection.discard_waiting()
     enter(desk, "index")
 

@@ -119,7 +119,7 @@ def _controlled(what: Control, id: int) -> str:
 
 @act("curator", "Starting a run in words")
 def understand(desk: Desk, words: str) -> Command | None:
-    """Return the request that words ask for, to be confirmed and run; None where they are not understood."""
+    """Return the request that words ask for, to be confirmed and run; None if they are not understood."""
     language_model, _ = desk.engine.language_model()
     return interpret(words, [source.code for source in desk.store.sources()], language_model)
 

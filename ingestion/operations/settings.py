@@ -73,7 +73,7 @@ def describe_effect(setting: Setting, desk: Desk | None = None, wording: Wording
 
 
 def _rebuild_minutes(finished: Sequence[Run]) -> int:
-    """Return how many minutes the last encoding of all documents took, 0 where there was none."""
+    """Return how many minutes the last encoding of all documents took, 0 if there was none."""
     for run in reversed(finished):
         if run.action == "rebuild" and run.status == "done" and run.arguments.get("encode"):
             seconds = run.heartbeat - datetime.fromisoformat(run.started).timestamp()

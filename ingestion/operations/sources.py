@@ -76,7 +76,7 @@ def add_list(desk: Desk, file: Path) -> SeedReport:
 def add_sources(desk: Desk, new: Sequence[SeedSource], corrected: Sequence[SeedSource] = ()) -> None:
     """Put sources on the list, and give `corrected` ones their new addresses.
 
-    InputError where somebody else has just given the codes of new ones to others.
+    InputError if somebody else has just given the codes of new ones to others.
     """
     name_act(desk, _codes(new, corrected))
     desk.store.correct_addresses(corrected)
@@ -154,7 +154,7 @@ def add_own_files(desk: Desk, files: Sequence[tuple[str, IO[bytes]]]) -> SeedRep
 def discover_sources(desk: Desk, address: str, contains: Sequence[str] = ()) -> SeedReport:
     """Return the sources that an address proposes, found within a minute; nothing is added.
 
-    InputError where the lists of its site hold no other address than the page itself.
+    InputError if the lists of its site hold no other address than the page itself.
     """
     config = read_ingestion_config(desk.workspace)
     hurried = replace(config, web=replace(config.web, total_seconds=_CALL_SECONDS, tries=1))

@@ -163,7 +163,7 @@ def _outcome(walk: _Walk, start: str) -> Outcome:
 
 
 def _explore(walk: _Walk, start: str, by_browser: bool) -> None:
-    """Walk the portal level by level. Refusal when its first page cannot be read."""
+    """Walk the portal level by level. Refusal if its first page cannot be read."""
     got = walk.fetcher.rendered(start, "The portal") if by_browser else walk.fetcher.get(start, promised=False)
     walk.visited[normal_url(start)] = got.fetched.url
     if got.catalogue:

@@ -59,7 +59,7 @@ def end_erasure(workspace: Path, erasure: BegunErasure) -> None:
 
 @contextmanager
 def erasing(workspace: Path) -> Iterator[None]:
-    """Hold the lock of the one process that erases; WorkspaceError where another one does."""
+    """Hold the lock of the one process that erases; WorkspaceError if another one does."""
     lock = FileLock(workspace / "erase.lock")
     try:
         lock.acquire(timeout=0)

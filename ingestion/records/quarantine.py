@@ -19,7 +19,7 @@ _WITHOUT_FILE = ("acquisition", "portals")
 
 
 def file_of(workspace: Path, download: Download) -> Path | None:
-    """Return the downloaded file, wherever it is; None where it is gone or there never was one."""
+    """Return the downloaded file, wherever it is; None if it is gone or there never was one."""
     return next((path for path in _paths_of(workspace, download.path) if path.is_file()), None)
 
 

@@ -204,7 +204,7 @@ def as_extracted(metadata: Metadata) -> Description:
 
 
 def field_texts(metadata: Metadata, field: FieldName) -> tuple[str, ...]:
-    """Return the values of a field; none where it is empty."""
+    """Return the values of a field; none if it is empty."""
     value: str | tuple[str, ...] = getattr(metadata, field)
     return value if isinstance(value, tuple) else (value,) if value else ()
 

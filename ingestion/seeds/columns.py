@@ -26,7 +26,7 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)\S", re.IGNORECASE)
 class SeedColumns:
     """Columns by their role, from 0; None or empty if the sheet has none.
 
-    `header` is the number of the row they were named in, 0 where no row names them. `names` are the headings as they
+    `header` is the number of the row they were named in, 0 if no row names them. `names` are the headings as they
     stand.
     """
 

@@ -34,7 +34,7 @@ _KINDS: dict[bytes, ListKind] = {
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """One address of a list; title and ISO date are "" where the list does not say."""
+    """One address of a list; title and ISO date are "" if the list does not say."""
 
     url: str
     title: str = ""
@@ -44,7 +44,7 @@ class FeedEntry:
 def unpack(body: bytes) -> bytes:
     """Return the bytes, unpacked if they are gzip.
 
-    InputError when they grow beyond what a sitemap may have.
+    InputError if they grow beyond what a sitemap may have.
     """
     if not body.startswith(b"\x1f\x8b"):
         return body
@@ -80,7 +80,7 @@ def list_kind(body: bytes) -> ListKind:
 
 
 def read_sitemap(body: bytes, most: int = 50_000) -> list[FeedEntry]:
-    """Return the addresses of a sitemap or sitemap index, up to `most`; InputError when it is no XML."""
+    """Return the addresses of a sitemap or sitemap index, up to `most`; InputError if it is no XML."""
     entries: list[FeedEntry] = []
     for place in _parse(body).iterchildren("{*}url", "{*}sitemap"):
         texts: dict[str, str] = {}

@@ -34,7 +34,7 @@ _TABLES = (".csv", ".tsv", ".tab")
 def read_seeds(path: Path, known: Sequence[SeedSource]) -> SeedReport:
     """Return the sources of a list that are not known yet.
 
-    InputError when it is no list or holds no address at all.
+    InputError if it is no list or holds no address at all.
 
     The kind of list is known by its content. A row is known when its address or path is, however it is spelt.
     """

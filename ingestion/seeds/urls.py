@@ -92,7 +92,7 @@ def _without_remark(words: list[str], last: int) -> list[str]:
 
 
 def why_refused(address: str) -> str:
-    """Return why an address cannot be fetched, or "" when it can as far as its form tells."""
+    """Return why an address cannot be fetched, or "" if it can as far as its form tells."""
     if len(address) > _LONGEST:
         return kept_sentence("{text} is longer than {most:,} characters", text=_short(address), most=_LONGEST)
     try:

@@ -87,7 +87,7 @@ class SourceFacts:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """A source at present, None where it was taken off the list, and its history, oldest first."""
+    """A source at present, None if it was taken off the list, and its history, oldest first."""
 
     code: str
     present: SourceFacts | None
@@ -178,7 +178,7 @@ def source_report(store: SourceStore, code: str) -> SourceReport:
 
 
 def title_beside_code(record: SourceRecord) -> str:
-    """Return the title to show behind the code; "" where there is none but the code itself."""
+    """Return the title to show behind the code; "" if there is none but the code itself."""
     title = record.metadata.title
     return "" if title == record.source.code else title
 

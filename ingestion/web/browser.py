@@ -84,7 +84,7 @@ def open_browser(
     resolve: Resolve = resolve_by_system,
     named: Collection[HostAndPort] = (),
 ) -> ChromiumBrowser | None:
-    """Return a browser, to be closed at the end; None where there is none or it is switched off.
+    """Return a browser, to be closed at the end; None if there is none or it is switched off.
 
     `politeness` is shared with the HttpWeb, so that both keep one turn at each host; without it the browser brings its
     own. `named` are the places, host and port, that the list of sources names.

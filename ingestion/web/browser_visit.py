@@ -209,7 +209,7 @@ class Visit:
 def render_page(
     browser: Browser, url: str, config: WebConfig, politeness: PolitenessPolicy, proxy: CheckedProxy
 ) -> Fetched:
-    """Return the page after its scripts ran; Refusal when there is none."""
+    """Return the page after its scripts ran; Refusal if there is none."""
     end = time.monotonic() + config.browser_seconds
     proxy.begin(config.page_bytes + _OVERHEAD_BYTES)
     with _visiting(browser, url, config, politeness, proxy) as visit:
@@ -240,7 +240,7 @@ def download_file(
 ) -> Fetched:
     """Return the file that the address, or the page behind it, leads to without a click.
 
-    Refusal when there is none.
+    Refusal if there is none.
     """
     end = time.monotonic() + config.browser_seconds
     proxy.begin(most + _OVERHEAD_BYTES)

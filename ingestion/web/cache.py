@@ -120,7 +120,7 @@ class CachedWeb:
         self._cache.close()
 
     def _read(self, key: str) -> _Cached | None:
-        """Return the cached answer; None where there is none that this version can read."""
+        """Return the cached answer; None if there is none that this version can read."""
         try:
             entry = json.loads(self._cache.get(f"head {key}", default=""))
             fields = entry["fetched"]

@@ -168,7 +168,7 @@ def base_of(root: html.HtmlElement, address: str) -> str:
 
 
 def absolute(href: str | None, base: str) -> str:
-    """Return the http(s) address that a link leads to, without its fragment; "" where it leads to none."""
+    """Return the http(s) address that a link leads to, without its fragment; "" if it leads to none."""
     if not href or len(href) > _LONGEST_ADDRESS:
         return ""
     try:
@@ -201,7 +201,7 @@ def without_session(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an address in lower case, without "www."; "" where there is none."""
+    """Return the host of an address in lower case, without "www."; "" if there is none."""
     try:
         return (urlsplit(url).hostname or "").lower().removeprefix("www.")
     except ValueError:
@@ -209,7 +209,7 @@ def host_of(url: str) -> str:
 
 
 def path_of(url: str) -> str:
-    """Return the decoded path of an address; "" where it has none."""
+    """Return the decoded path of an address; "" if it has none."""
     try:
         return unquote(urlsplit(url).path)
     except ValueError:

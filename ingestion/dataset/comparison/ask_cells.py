@@ -156,7 +156,7 @@ def ask_cells(
 
 
 def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: str) -> ComparisonCell:
-    """Return the answer of a column to a planned question; BackendError where the language model fails.
+    """Return the answer of a column to a planned question; BackendError if the language model fails.
 
     The column is the place that is asked about: a country that the question names is neither searched first nor a
     reason to refuse. Of documents about several countries, passages on other countries alone are left out, unless the
@@ -194,7 +194,7 @@ def ask_cell(engine: Engine, comparison: Comparison, plan: QueryPlan, column: st
 
 
 def _written(engine: Engine, evidence: Evidence) -> Answer:
-    """Return the answer in words; BackendError where the language model fails."""
+    """Return the answer in words; BackendError if the language model fails."""
     generator, _ = engine.language_model()
     answer: Answer | None = None
     for part in engine.answer_from(evidence, generator):

@@ -79,12 +79,12 @@ class ComparisonCell(SharedRecord):
 
     @property
     def evidence(self) -> tuple[Citation, ...]:
-        """The quotes that bear the answer out: none where nothing was found."""
+        """The quotes that bear the answer out: none if nothing was found."""
         return () if self.status == "nothing found" else self.citations
 
     @property
     def first(self) -> Citation | None:
-        """The quote that the table names, None where there is none."""
+        """The quote that the table names, None if there is none."""
         return next(iter(self.evidence[self.lead :]), None)
 
     def source(self, place: Callable[[str, int], str] = _page) -> str:

@@ -46,7 +46,7 @@ def comparison_workbook(
 
 
 def require_workbook_path(path: Path) -> None:
-    """Raise InputError where no workbook can be written: before a model has worked for hours."""
+    """Raise InputError if no workbook can be written: before a model has worked for hours."""
     if path.suffix.lower() != ".xlsx":
         raise InputError("{file} does not name a workbook.", help="End it in .xlsx.", file=path.name)
     if not path.parent.is_dir():

@@ -187,7 +187,7 @@ def _edge(package: Package, kind: str) -> list[DraftBlock]:
 
 
 def _value(element: Element, path: str) -> str:
-    """Return the w:val of a descendant, named without its name space; empty when there is none."""
+    """Return the w:val of a descendant, named without its name space; empty if there is none."""
     found = element.find("/".join(_W + step for step in path.split("/")))
     return "" if found is None else found.get(f"{_W}val", "")
 

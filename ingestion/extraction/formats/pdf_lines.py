@@ -27,7 +27,7 @@ _LONGEST_HEAD = 100
 
 
 def open_pdf(path: Path) -> pymupdf.Document:
-    """Open a PDF without a message on standard error; Refusal when it is damaged or has a password."""
+    """Open a PDF without a message on standard error; Refusal if it is damaged or has a password."""
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
     try:
@@ -69,7 +69,7 @@ def read_lines(path: Path, pages: Collection[int], *, numbered: bool = True) -> 
 
 
 def _label(page: pymupdf.Page) -> str:
-    """Return the label of a page, "" where labels begin with a later one."""
+    """Return the label of a page, "" if labels begin with a later one."""
     try:
         return str(page.get_label())
     except IndexError:

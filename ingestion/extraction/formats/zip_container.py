@@ -55,7 +55,7 @@ class Package:
             raise damaged(self._path, f"its part {name!r} is not valid XML ({error.msg})") from error
 
     def find(self, name: str) -> Element | None:
-        """Return the root of an XML part; None where there is no such part."""
+        """Return the root of an XML part; None if there is no such part."""
         return self.xml(name) if name in self.names else None
 
     def stream(self, name: str) -> IO[bytes]:

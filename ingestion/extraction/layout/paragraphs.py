@@ -32,7 +32,7 @@ def ends_sentence(text: str) -> bool:
 
 
 def body_size(pages: Iterable[PageRows]) -> float:
-    """Return the font size, in points, that most characters are set in; 0 when nothing was printed."""
+    """Return the font size, in points, that most characters are set in; 0 if nothing was printed."""
     sizes: Counter[float] = Counter()
     for page in pages:
         if not page.recognised:

@@ -127,7 +127,7 @@ class PrintedTitle:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A line on the title's page; `number` is that of its block, and its size is 0 where it is not known."""
+    """A line on the title's page; `number` is that of its block, and its size is 0 if it is not known."""
 
     text: str
     kind: BlockKind
@@ -139,7 +139,7 @@ class _Piece:
 def printed_titles(text: str, blocks: Sequence[Block]) -> list[PrintedTitle]:
     """Return possible titles on the first page that has text, the likeliest first.
 
-    There are none where running text begins.
+    There are none if the page begins with running text.
     """
     front = _front(text, blocks)
     found = _by_size(front, _body_size(blocks)) if any(piece.size for piece in front) else _by_order(front)
@@ -192,7 +192,7 @@ def _front(text: str, blocks: Sequence[Block]) -> list[_Piece]:
 
 
 def _body_size(blocks: Sequence[Block]) -> float:
-    """Return the size in which most of the text is set, by characters; 0 where there are only headings."""
+    """Return the size in which most of the text is set, by characters; 0 if there are only headings."""
     weight: dict[float, int] = {}
     for block in blocks[:1_000]:
         if block.font_size and block.kind != "heading":

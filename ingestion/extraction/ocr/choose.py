@@ -28,7 +28,7 @@ _Network = Callable[[Any], Iterable[tuple[Any, str, float]]]
 def choose_ocr(choice: OcrChoice, limits: ExtractionLimits) -> OcrEngine | None:
     """Return the engine by name; "auto" is Tesseract when installed, else RapidOCR; None for "none".
 
-    If EasyOCR has no weights, the engine of "auto" reads, and a warning says so. BackendError when Tesseract is asked
+    If EasyOCR has no weights, the engine of "auto" reads, and a warning says so. BackendError if Tesseract is asked
     for and not installed.
     """
     if choice == "easyocr" and readable_languages():
@@ -48,7 +48,7 @@ class _NeuralOcr:
         self.note = note
 
     def read(self, pictures: Iterable[Picture]) -> Iterator[tuple[OcrLine, ...]]:
-        """For each picture its lines, columns from left to right; BackendError when the engine is not usable."""
+        """For each picture its lines, columns from left to right; BackendError if the engine is not usable."""
         for picture in pictures:
             grey = np.frombuffer(picture.samples, dtype=np.uint8).reshape(picture.height, picture.width)
             found = [line for line in self._network(grey) if line[2] >= self._least]

@@ -108,7 +108,7 @@ class Sandbox:
         raise _unexpected(f"{path.name} was not read: {cause}.")
 
     def _answer(self, child: _FileReader, path: Path, seconds: float, ocr_seconds: float) -> Message:
-        """Return a child's next answer; Refusal when it is one. A child that gives none is dismissed."""
+        """Return a child's next answer; Refusal if it is one. A child that gives none is dismissed."""
         healthy = False
         try:
             answer = self._received(child, path, seconds, ocr_seconds)

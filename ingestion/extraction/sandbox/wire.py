@@ -119,7 +119,7 @@ def _unpacked(kind: str, packed: str) -> array[Any]:
 
 
 def encode(message: Message) -> bytes:
-    """Return the bytes of a message; ValueError when it is longer than LARGEST_ANSWER."""
+    """Return the bytes of a message; ValueError if it is longer than LARGEST_ANSWER."""
     body = json.dumps(message, separators=(",", ":")).encode("ascii")
     if len(body) > LARGEST_ANSWER:
         raise ValueError(f"message of {len(body):,} bytes; the limit is {LARGEST_ANSWER:,}")
