@@ -28,7 +28,7 @@ def check_foreign_values(connection: sqlite3.Connection, held: Container[str], a
 def check_foreign_paths(connection: sqlite3.Connection, held: Container[str], workspace: Path, archive: Path) -> None:
     """Raise WorkspaceError if a file that the workspace is said to keep lies elsewhere.
 
-    Sources and runs name files anywhere on the disk. Those in the workspace's own folders are removed with them.
+    Sources and runs name files anywhere on the disk. Files in the workspace's folders are removed with them.
     """
     named: list[tuple[str, Callable[[object], Iterator[object]]]] = [
         ("SELECT path FROM sources", lambda value: iter([value])),

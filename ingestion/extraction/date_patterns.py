@@ -94,7 +94,7 @@ def month_leads(language: str) -> bool | None:
 
 
 def numeric_order(text: str) -> bool | None:
-    """Return whether the dates in numbers of a text begin with the month, by those that are certain.
+    """Return whether a text writes the month first in dates of numbers, by its unambiguous dates.
 
     None if no date tells, or if they contradict each other.
     """

@@ -42,7 +42,7 @@ def page_kind(
     language_model: LanguageModel | None = None,
     seconds: float = 90.0,
 ) -> PageVerdict:
-    """Return what a page is, by the rules of Buriasco 2026 and two of ours, by the model, else content.
+    """Return the kind of a page, by the rules of Buriasco 2026, two of ours, the model, else content.
 
     A directory has three distinct links with a policy word. They stand on separate lines and make a fair share of the
     page's text, so that a law with references to other laws counts as a document. A landing page has a link that offers

@@ -22,7 +22,7 @@ _WITHOUT_FILE: tuple[Phase, ...] = ("acquisition", "portals")
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Sources that a person decided on; `run` takes those that may no longer answer out of the index."""
+    """Sources with a person's decision; `run` takes documents that may no longer answer out of the index."""
 
     codes: tuple[str, ...]
     choice: str

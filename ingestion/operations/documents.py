@@ -287,7 +287,7 @@ def _remove_half_written(workspace: Path) -> None:
 
 
 def _replaced(desk: Desk, document: str) -> DocumentRecord | None:
-    """Return the document that a new version replaces; InputError for one that a run replaces."""
+    """Return the document that a new version replaces; InputError for a document of the list of sources."""
     if not document:
         return None
     record = desk.engine.catalog.find_document(document)

@@ -76,7 +76,7 @@ class _Walk:
                 self.found[key] = found
 
     def is_known(self, key: str) -> bool:
-        """Return whether the address is that of another source; if so it counts as left out."""
+        """Return whether another source has the address; it then counts as left out."""
         if key in self.own or key not in self.known:
             return False
         self.known_again.add(key)

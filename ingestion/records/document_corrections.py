@@ -1,4 +1,4 @@
-"""Corrections and confirmations of documents by people: lines of the log, beside the extracted values."""
+"""Corrections and confirmations of documents by people: lines of the log, apart from extracted values."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Package:
         return self.xml(name) if name in self.names else None
 
     def stream(self, name: str) -> IO[bytes]:
-        """Open a part, to be read piece by piece; the errors are those of zipfile."""
+        """Open a part, to be read piece by piece; its errors are those of zipfile."""
         return self._archive.open(name)
 
 

@@ -63,7 +63,7 @@ def _draft(rows: Sequence[TextRow], kind: BlockKind, page: PageRows, vocabulary:
 def _noted(
     paragraphs: Sequence[list[TextRow]], page: PageRows, body: float
 ) -> tuple[list[list[TextRow]], list[list[TextRow]]]:
-    """Return the paragraphs of the text and those of the notes below it, each in reading order."""
+    """Return the paragraphs of the text and the notes below it, each in reading order."""
     texts: list[list[TextRow]] = []
     notes: list[list[TextRow]] = []
     after_note = False

@@ -198,7 +198,7 @@ class _Groups:
         return at
 
     def join(self, kept: int, other: int) -> int:
-        """Join the groups of two numbers under that of the first, and return what stands for it."""
+        """Join the groups of two numbers, and return the number of the joined group."""
         root = self.root(kept)
         self._above[self.root(other)] = root
         return root

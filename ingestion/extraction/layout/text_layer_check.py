@@ -103,7 +103,7 @@ def _counted(lines: Iterable[str]) -> tuple[float, float, float]:
 
 
 def _word_letters(line: str) -> tuple[float, float]:
-    """Return the characters of a line's words, and of those that look like words."""
+    """Return the numbers of characters in a line's words, and in its likely words."""
     tokens = line.split()
     functions = _function_words()
     met = {token for token in tokens if token in functions}

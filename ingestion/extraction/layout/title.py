@@ -280,7 +280,7 @@ def _printed(group: Sequence[_Piece], joined: str, strength: float) -> PrintedTi
 
 
 def _by_order(front: Sequence[_Piece]) -> list[PrintedTitle]:
-    """Without sizes: the first heading, or the lines that stand alone above the first paragraph."""
+    """Return, without sizes, the headings, or else the lines alone above the first paragraph."""
     opening = list(takewhile(lambda piece: not _is_prose(piece), front[:_SIZELESS_FRONT]))
     headings = [piece for piece in opening if piece.kind == "heading" and not is_furniture(piece.text)]
     ranked = [(piece, 3.0 - 0.1 * rank) for rank, piece in enumerate(headings)]

@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def _answers(request: Message, limits: ExtractionLimits, ocr: OcrEngine | None) -> Iterator[Message]:
-    """Yield the lines of pages where a request names them, else a file's text and then what else it tells."""
+    """Yield the lines of pages if a request names them, else a file's text and then its other data."""
     path = Path(request["path"])
     if "pages" in request:
         from ingestion.extraction.formats.pdf_lines import read_lines
